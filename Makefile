@@ -1,0 +1,77 @@
+# The two commands are `make demo` and `make test`; `make help` lists the rest.
+# All that is needed is make and Python 3.11 or newer: everything else goes into .venv, pinned by hash.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-slow bench cover lock clean
+
+# `make test PYTHON=python3.13` chooses the interpreter; otherwise the first one that is new enough.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+BIN := .venv/bin
+UV := uv==0.13.8
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
+COMPILE := --universal --python-version 3.11 --generate-hashes --no-config --quiet --custom-compile-command "make lock"
+
+# Nothing that happens to be set in the caller's shell may change what is shown or tested.
+unexport $(filter PIERIA_%,$(.VARIABLES)) PYTHONPATH PYTHONHOME
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 | \2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+
+demo: .venv/runtime.stamp ## set everything up, then show what Pieria does, on a bank of its own
+	@$(BIN)/pieria demo
+
+test: .venv/dev.stamp ## lint, types, layers, and every test but the slow ones
+	@echo "· ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
+	@echo "· mypy --strict" && $(BIN)/mypy --strict --no-error-summary
+	@echo "· layers" && $(BIN)/lint-imports --no-logo >.venv/layers.txt 2>&1 || { cat .venv/layers.txt; exit 1; }
+	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 2 --hypothesis-profile=ci
+
+# Exit status 5 means that no test is marked slow, which is no failure.
+test-slow: .venv/dev.stamp ## the slow tests: kill -9, fork, many processes, long random histories
+	@echo "· pytest -m slow" && { $(BIN)/pytest -q -m slow --timeout=1800 --hypothesis-profile=nightly || [ $$? -eq 5 ]; }
+
+bench: .venv/runtime.stamp ## measure speed against the budgets; prints JSON
+	@$(BIN)/pieria bench speed --json
+
+cover: .venv/dev.stamp ## which lines and branches the tests reach
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -q -m "not slow" --hypothesis-profile=ci
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
+
+# Keeps every pin that still fits pyproject.toml; `make lock UPGRADE=--upgrade` takes the newest instead.
+lock: .venv/bin/python ## pin the dependencies of pyproject.toml anew in requirements/
+	@$(BIN)/python -m venv --clear build/lock && build/lock/bin/python -m pip install --quiet $(UV)
+	@build/lock/bin/uv pip compile pyproject.toml --group build \
+		$(COMPILE) $(UPGRADE) --output-file requirements/runtime.txt
+	@build/lock/bin/uv pip compile pyproject.toml --group build --group dev --constraints requirements/runtime.txt \
+		$(COMPILE) $(UPGRADE) --output-file requirements/dev.txt
+	@! grep -nE '^ *--(index|extra|find|trusted)|://' requirements/*.txt \
+		|| { echo "requirements/ must not say where packages come from: remove the lines above." >&2; exit 1; }
+	@rm -rf build/lock && echo "Pinned in requirements/runtime.txt and requirements/dev.txt."
+
+clean: ## remove .venv and everything a run or a build left behind
+	@rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .*_cache
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Set-up runs again only when what it was made from has changed. requirements/dev.txt holds all of runtime.txt,
+# so that both stamps can share one environment.
+.venv/bin/python:
+	@[ -n "$(PYTHON)" ] || { echo "Pieria needs Python 3.11 or newer; none was found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Pieria needs Python 3.11 or newer; $(PYTHON) is not." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "$(PYTHON) cannot make an environment; is its venv module installed?" >&2; exit 1; }
+
+.venv/runtime.stamp: requirements/runtime.txt pyproject.toml | .venv/bin/python
+	@echo "· setting up .venv (once)"
+	@$(INSTALL) --require-hashes --requirement requirements/runtime.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev.stamp: requirements/dev.txt pyproject.toml | .venv/bin/python
+	@echo "· setting up .venv for tests (once, about half a minute)"
+	@$(INSTALL) --require-hashes --requirement requirements/dev.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@ .venv/runtime.stamp

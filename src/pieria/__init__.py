@@ -1,0 +1,95 @@
+"""Long-term memory for AI agents: one memory, many voices.
+
+The names that users are promised, each loaded when it is first asked for, so that importing this costs next to
+nothing. Nothing is made or decided here.
+"""
+
+# Type checkers take this name as true, wherever it comes from; `typing` itself would be most of the import's time.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from pieria import errors as errors
+    from pieria.bank import Bank as Bank
+    from pieria.bank.replies import Neighbor as Neighbor
+    from pieria.bank.replies import Page as Page
+    from pieria.bank.replies import Receipt as Receipt
+    from pieria.errors import PieriaError as PieriaError
+    from pieria.recall.answer import Hit as Hit
+    from pieria.recall.answer import Recall as Recall
+    from pieria.record.change import Change as Change
+    from pieria.record.draft import NewMemory as NewMemory
+    from pieria.record.fact import Fact as Fact
+    from pieria.record.link import Link as Link
+    from pieria.record.link import Place as Place
+    from pieria.record.memory import Memory as Memory
+    from pieria.record.usage import Usage as Usage
+    from pieria.workspace import Workspace as Workspace
+    from pieria.workspace import open as open
+    from pieria.workspace import restore as restore
+
+    __version__: str
+
+__all__ = [
+    "Bank",
+    "Change",
+    "Fact",
+    "Hit",
+    "Link",
+    "Memory",
+    "Neighbor",
+    "NewMemory",
+    "Page",
+    "PieriaError",
+    "Place",
+    "Recall",
+    "Receipt",
+    "Usage",
+    "Workspace",
+    "errors",
+    "open",
+    "restore",
+]
+
+_HOMES = {
+    "Bank": "pieria.bank",
+    "Change": "pieria.record.change",
+    "Fact": "pieria.record.fact",
+    "Hit": "pieria.recall.answer",
+    "Link": "pieria.record.link",
+    "Memory": "pieria.record.memory",
+    "Neighbor": "pieria.bank.replies",
+    "NewMemory": "pieria.record.draft",
+    "Page": "pieria.bank.replies",
+    "PieriaError": "pieria.errors",
+    "Place": "pieria.record.link",
+    "Recall": "pieria.recall.answer",
+    "Receipt": "pieria.bank.replies",
+    "Usage": "pieria.record.usage",
+    "Workspace": "pieria.workspace",
+    "open": "pieria.workspace",
+    "restore": "pieria.workspace",
+}
+
+
+# Hidden from type checkers, which would otherwise take any name for one that is there.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name in _HOMES:
+            from importlib import import_module
+
+            found = getattr(import_module(_HOMES[name]), name)
+        elif name == "errors":
+            import pieria.errors as found
+        elif name == "__version__":
+            from importlib.metadata import version
+
+            found = version("pieria")
+        else:
+            raise AttributeError(f"module 'pieria' has no attribute {name!r}")
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

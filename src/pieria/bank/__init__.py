@@ -1,0 +1,41 @@
+"""A bank: one isolated memory, and every verb there is on it, a file a group."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from pieria.bank.correcting import Correcting
+from pieria.bank.facts import Facts
+from pieria.bank.health import Health
+from pieria.bank.linking import Linking
+from pieria.bank.reading import Reading
+from pieria.bank.recalling import Recalling
+from pieria.bank.remembering import Remembering
+from pieria.bank.removing import Removing
+from pieria.bank.scratchpad import Scratchpad
+from pieria.bank.transfer import Transferring
+from pieria.bank.undoing import Undoing
+
+
+class Bank(Remembering, Recalling, Reading, Correcting, Removing, Linking, Undoing, Transferring, Health):
+    """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
+
+    def __init__(self, *arguments: Any, **values: Any) -> None:
+        super().__init__(*arguments, **values)
+        self.facts = Facts(self)
+        self.scratchpad = Scratchpad(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Bank {self.name}{' (closed)' if self._closed else ''}>"
+
+
+__all__ = ["Bank"]

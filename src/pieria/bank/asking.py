@@ -1,0 +1,112 @@
+"""From the loose values a reader gives to the one `Filter`: the names are those of `recall` and `list`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.record import check
+from pieria.record.draft import Instant, Problems, last_moment, moment
+from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.indexing import compared
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
+
+Names = str | Iterable[str]
+INCLUDE = ("removed", "revised", "invalid", "archived")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reader asked to see, as given."""
+
+    kinds: Names | None = None
+    types: Names | None = None
+    tags: Names | None = None
+    entities: Names | None = None
+    files: Names | None = None
+    author: str | None = None
+    author_type: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    scope: Names | None = None
+    source: str | None = None
+    place: str | None = None
+    meta: Mapping[str, Any] | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+    valid_at: Instant | None = None
+    known_at: Instant | None = None
+    status: Names | None = None
+    include: Names = ()
+    pinned: bool | None = None
+
+
+def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
+    """The filter of a reader's values. A session or channel that is named is one the reader speaks for, too."""
+    problems = Problems()
+    of = problems.of
+
+    def optional(check_value: Any, parameter: str, *arguments: Any) -> Any:
+        value = getattr(asked, parameter)
+        return None if value is None else of(check_value, value, parameter, *arguments)
+
+    include = of(check.choices, asked.include, "include", INCLUDE) or ()
+    session, channel = optional(check.name, "session"), optional(check.name, "channel")
+    since, until = optional(moment, "since"), None if asked.until is None else of(_until, asked.until)
+    status = optional(check.choices, "status", STATUSES)
+    valid_at = ANY_TIME if "invalid" in include else optional(last_moment, "valid_at")
+    found = {
+        "kinds": optional(check.choices, "kinds", KINDS),
+        "types": optional(_names, "types"),
+        "tags": optional(_labels, "tags"),
+        "entities": optional(_labels, "entities"),
+        "files": optional(_names, "files"),
+        "author": optional(check.name, "author"),
+        "author_type": optional(check.one_of, "author_type", AUTHOR_TYPES),
+        "scopes": optional(check.choices, "scope", SCOPES),
+        "source": optional(check.name, "source"),
+        "place": optional(place_filter, "place"),
+        "known_at": optional(last_moment, "known_at"),
+        "pinned": optional(check.flag, "pinned"),
+    }
+    if asked.meta is not None:
+        of(check.mapping, asked.meta, "meta")
+    if since is not None and until is not None and until <= since:
+        problems.found.append(InputError("until", f"a time after since ({asked.since})", asked.until))
+    problems.settle()
+    return Filter(
+        now=now,
+        viewer=Viewer(session or viewer.session, channel or viewer.channel, viewer.everything),
+        session=session,
+        channel=channel,
+        since=since,
+        until=until,
+        valid_at=valid_at,
+        meta=nothing() if asked.meta is None else asked.meta,
+        status=status or ((*VISIBLE_STATUSES, "archived") if "archived" in include else VISIBLE_STATUSES),
+        endings=("", *(ending for ending in ("removed", "revised") if ending in include)),
+        **found,
+    )
+
+
+def place_filter(value: object, parameter: str = "place") -> str:
+    """`wing`, `wing/room`, or `*/room` for a room of any wing."""
+    kept = check.name(value, parameter)
+    wing, slash, room = (part.strip() for part in kept.partition("/"))
+    if not wing or (slash and (not room or "/" in room)):
+        raise InputError(parameter, "a place spelt wing, wing/room or */room", value)
+    return f"{wing}/{room}" if slash else wing
+
+
+def _until(value: object) -> int:
+    return moment(value, "until", end=True)
+
+
+def _names(value: object, parameter: str) -> tuple[str, ...]:
+    return check.names([value] if isinstance(value, str) else value, parameter)
+
+
+def _labels(value: object, parameter: str) -> tuple[str, ...]:
+    return tuple(compared(label) for label in _names(value, parameter))

@@ -1,0 +1,171 @@
+"""What every verb group stands on: the store, who is speaking, and the one way to write."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from pieria.bank.asking import Asked, asked_filter
+from pieria.bank.deriving import hold_to_sources
+from pieria.bank.screening import Screen, Screened
+from pieria.errors import ClosedError, ConflictError, NotFoundError
+from pieria.record import check
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.change import Change
+from pieria.record.changeset import Changeset, Stored
+from pieria.record.composing import terms_of
+from pieria.record.filter import Filter, Viewer
+from pieria.record.memory import Memory
+from pieria.record.time import Clock, micros
+from pieria.store.protocol import Reader, Store, Writer
+
+log = logging.getLogger(__name__)
+
+REASON_LIMIT = 4_000
+EVERYTHING = Viewer(everything=True)
+Plan = Callable[[Writer], Changeset]
+
+
+class Core:
+    def __init__(
+        self,
+        name: str,
+        store: Store,
+        *,
+        data: Path,
+        clock: Clock,
+        who: str = "python",
+        viewer: Viewer | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        secrets: str = "flag",
+        text_budget: int = 5_000,
+        me: Callable[[bool], Any] = lambda create: None,
+        origins: Mapping[str, tuple[Any, str]] | None = None,
+        on_close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.name = name
+        self.data = data
+        self.store = store
+        self.clock = clock
+        self.who = who
+        self.viewer = viewer or Viewer()
+        self.author = author
+        self.author_type = author_type
+        self._screening = Screen(secrets)
+        self._text_budget = text_budget
+        self._me = me
+        self._origins = origins or {}
+        self._on_close = on_close
+        self._closed = False
+        self._bring_index_up_to_date()
+
+    def close(self) -> None:
+        """Ends this bank's use of the store. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._on_close()
+
+    @property
+    def is_user_bank(self) -> bool:
+        return self.name == "@me"
+
+    def _now(self) -> int:
+        return micros(self.clock())
+
+    def _filter(self, asked: Asked | None = None, /, **values: Any) -> Filter:
+        return asked_filter(asked or Asked(**values), self._now(), self.viewer)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Reader]:
+        self._check_open()
+        with self.store.reading() as reader:
+            yield reader
+
+    @contextmanager
+    def _writing(self) -> Iterator[Writer]:
+        self._check_open()
+        with self.store.writing() as writer:
+            yield writer
+
+    def _apply(self, plan: Plan) -> Change | None:
+        """Plans inside the write transaction, so that nothing can change between the look and the write.
+
+        A plan that comes to nothing writes nothing, and then there is no change to tell of.
+        """
+        with self._writing() as writer:
+            return self._applied(writer, plan)
+
+    def _applied(self, writer: Writer, plan: Plan) -> Change | None:
+        changeset = plan(writer)
+        if changeset.empty:
+            return None
+        changeset.who = changeset.who or self.who
+        hold_to_sources(writer, changeset)
+        return writer.apply(changeset).change
+
+    def _changed(self, id: str, plan: Plan) -> Memory:
+        """The memory as the plan leaves it, read in the same transaction."""
+        with self._writing() as writer:
+            self._applied(writer, plan)
+            return self._at_hand(writer, id)
+
+    def _at_hand(self, reader: Reader, id: str) -> Memory:
+        """A memory by its id, whatever its standing; the caller knows that it is there."""
+        row = reader.states([id])[id].state.row
+        return reader.memories([row], self._filter().having(viewer=EVERYTHING))[row]
+
+    def _holder(self, id: str) -> Self:
+        """The bank that holds the id: this one or, for what belongs to the user, `@me`."""
+        with self._reading() as reader:
+            if reader.states([id]):
+                return self
+        user: Self | None = None if self.is_user_bank else self._me(False)
+        if user is not None:
+            with user._reading() as reader:
+                if reader.states([id]):
+                    return user
+        return self
+
+    def _standing(self, reader: Reader, id: str) -> Stored:
+        """The state of an id that this reader may see and change."""
+        held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
+        if held is None:
+            if reader.purged([id]):
+                raise NotFoundError("memory", id, hint="It was purged: its content is erased for good.")
+            raise NotFoundError("memory", id, hint="`list` and `recall` give the ids there are.")
+        if held.state.ended == "removed":
+            raise ConflictError("it was removed", ids=(id,), hint="Bring it back with `restore` first.")
+        if held.state.ended == "revised":
+            head = held.state.superseded_by
+            raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
+        return held
+
+    def _check_known(self, reader: Reader, ids: Iterable[str]) -> None:
+        """Every one of them is there and seen, whatever its standing."""
+        for id in ids:
+            if not reader.states([id], self._filter().having(ids=(id,)).anything()):
+                self._standing(reader, id)
+
+    def _screen(self, text: str, parameter: str) -> Screened:
+        return self._screening.text(text, parameter)
+
+    def _reason(self, reason: str | None) -> str | None:
+        """A verb's reason, checked and screened like everything that is written."""
+        if reason is None:
+            return None
+        return self._screen(check.text(reason, "reason", REASON_LIMIT, "shorten it"), "reason").text
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError(f"bank {self.name}")
+
+    def _bring_index_up_to_date(self) -> None:
+        with self.store.reading() as reader:
+            head = reader.head()
+        if head.documents and head.analyser != ANALYSER_VERSION:
+            log.info("bank %s: building the text index again for a new analyser", self.name)
+            self.store.reindex(terms_of, ANALYSER_VERSION, if_older=True)

@@ -1,0 +1,309 @@
+"""Correcting: new versions, revisions under a new id, the end of validity, pins. Nothing is ever overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any
+
+from pieria.bank.core import Core
+from pieria.bank.tracing import DRAWN_FROM, REVISES
+from pieria.errors import ConflictError, InputError
+from pieria.record import check
+from pieria.record.changeset import Changeset, State, Stored, Write
+from pieria.record.composing import content_of, type_of, with_index
+from pieria.record.draft import TRUST, Draft, Instant, NewMemory, Problems, checked, moment, seen_by
+from pieria.record.ids import new_id
+from pieria.record.link import End, LinkRow, row_of
+from pieria.record.memory import AUTHOR_TYPES, STATUSES, TIERS, Memory
+from pieria.record.time import iso
+from pieria.record.time import moment as at_moment
+from pieria.store.protocol import Reader, Writer
+
+
+class Keep(Enum):
+    """Stands for a value that was not given, where None says something."""
+
+    KEEP = "keep"
+
+
+KEEP = Keep.KEEP
+CONTENT = ("text", "title", "body", "tags", "entities", "files", "context", "meta")
+
+
+class Correcting(Core):
+    def update(
+        self,
+        id: str,
+        *,
+        text: str | Keep = KEEP,
+        title: str | Keep | None = KEEP,
+        body: Mapping[str, Any] | Keep = KEEP,
+        tags: Collection[str] | Keep = KEEP,
+        entities: Collection[str] | Keep = KEEP,
+        files: Collection[str] | Keep = KEEP,
+        context: str | Keep | None = KEEP,
+        meta: Mapping[str, Any] | Keep = KEEP,
+        importance: float | Keep = KEEP,
+        confidence: float | Keep | None = KEEP,
+        strength: float | Keep = KEEP,
+        place: str | Keep = KEEP,
+        scope: str | Keep = KEEP,
+        status: str | Keep = KEEP,
+        tier: str | Keep = KEEP,
+        at: Instant | Keep = KEEP,
+        valid_from: Instant | Keep | None = KEEP,
+        valid_until: Instant | Keep | None = KEEP,
+        reason: str | None = None,
+    ) -> Memory:
+        """Changes what is given and keeps the rest. Changed content becomes the next version under the same id."""
+        given = _given(
+            "update",
+            text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
+            importance=importance, confidence=confidence, strength=strength, place=place, scope=scope, status=status,
+            tier=tier, at=at, valid_from=valid_from, valid_until=valid_until,
+        )  # fmt: skip
+        problems = Problems()
+        changes, kept_reason = self._checked(problems, id, given, reason)
+        problems.settle()
+        holder = self._holder(id)
+        if holder.is_user_bank and "scope" in given:
+            raise InputError("scope", "no change: what is the user's stays in the user's bank", scope)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id)
+            changed = _changed_state(held.state, changes, kept_reason)
+            contents = {name: given[name] for name in CONTENT if name in given}
+            write = Write(changed)
+            if contents:
+                write = holder._next_version(writer, held, changed, contents) or write
+            unchanged = held.state if kept_reason is not None else held.state._replace(reason=None)
+            if write.content is None and write.state == unchanged:
+                return Changeset("update")
+            return Changeset("update", writes=[write])
+
+        return holder._changed(id, plan)
+
+    def revise(
+        self,
+        id: str,
+        *,
+        text: str | Keep = KEEP,
+        title: str | Keep | None = KEEP,
+        body: Mapping[str, Any] | Keep = KEEP,
+        tags: Collection[str] | Keep = KEEP,
+        entities: Collection[str] | Keep = KEEP,
+        files: Collection[str] | Keep = KEEP,
+        context: str | Keep | None = KEEP,
+        meta: Mapping[str, Any] | Keep = KEEP,
+        importance: float | Keep = KEEP,
+        confidence: float | Keep | None = KEEP,
+        author: str | None = None,
+        author_type: str | None = None,
+        at: Instant | None = None,
+        reason: str | None = None,
+    ) -> Memory:
+        """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
+
+        It is said now, unless `at` tells otherwise, by the author who is given or for whom the bank was opened.
+        """
+        given = _given(
+            "revise",
+            text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
+            importance=importance, confidence=confidence,
+        )  # fmt: skip
+        problems = Problems()
+        changes, kept_reason = self._checked(problems, id, given, reason)
+        said_at = None if at is None else problems.of(moment, at, "at")
+        said_by = _speaker(problems, author or self.author, author_type or self.author_type)
+        problems.settle()
+        holder = self._holder(id)
+        revised = new_id()
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, holder._newest_revision(writer, id))
+            if held.state.valid_until is not None and held.state.valid_until <= self._now():
+                hint = "Remember what holds now, or give it another valid_until with update."
+                raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
+            before = holder._content_draft(writer, held)
+            draft = holder._redrafted(before, {name: given[name] for name in CONTENT if name in given})
+            state = _changed_state(held.state, changes, kept_reason)
+            now = self._now() if said_at is None else said_at
+            state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
+            content = content_of(draft, revised, 1)
+            ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
+            link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
+            writes = [Write(ended), with_index(state._replace(type=type_of(draft.body)), content, draft, fresh=True)]
+            return Changeset("revise", writes=writes, links=[link, *_same_sources(writer, held.state.id, revised)])
+
+        return holder._changed(revised, plan)
+
+    def invalidate(
+        self, id: str, *, at: Instant | None = None, replacement: str | None = None, reason: str | None = None
+    ) -> Memory:
+        """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
+        problems = Problems()
+        problems.of(check.identifier, id, "id")
+        ends = None if at is None else problems.of(moment, at, "at")
+        kept_reason = problems.of(self._reason, reason)
+        if replacement == id:
+            problems.found.append(InputError("replacement", "another memory's id", replacement))
+        problems.settle()
+        holder = self._holder(id)
+        if replacement is not None:
+            other = self._holder(check.identifier(replacement, "replacement"))
+            with other._reading() as reader:
+                other._standing(reader, replacement)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id).state
+            until = holder._now() if ends is None else ends
+            if held.valid_until is not None and held.valid_until <= until:
+                until = held.valid_until
+                if replacement in (None, held.superseded_by):
+                    raise ConflictError("it no longer held then already", ids=(id,))
+            if held.valid_from is not None and until <= held.valid_from:
+                raise InputError("at", "a time after the memory's valid_from", at, hint="Or use remove.")
+            leads_to = replacement or held.superseded_by
+            changed = held._replace(valid_until=until, superseded_by=leads_to, reason=kept_reason)
+            return Changeset("invalidate", writes=[Write(changed)])
+
+        return holder._changed(id, plan)
+
+    def pin(self, id: str, pinned: bool = True) -> Memory:
+        """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
+        check.identifier(id, "id")
+        check.flag(pinned, "pinned")
+        holder = self._holder(id)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id).state
+            if held.pinned == int(pinned):
+                return Changeset("pin")
+            return Changeset("pin", writes=[Write(held._replace(pinned=int(pinned), reason=None))])
+
+        return holder._changed(id, plan)
+
+    def _checked(
+        self, problems: Problems, id: str, given: Mapping[str, Any], reason: str | None
+    ) -> tuple[dict[str, Any], str | None]:
+        """The changes of the state and the reason. Content is checked here as well, to tell of everything at once."""
+        problems.of(check.identifier, id, "id")
+        contents = {name: given[name] for name in CONTENT if name in given}
+        if contents:
+            problems.of(checked, NewMemory(**{"text": "unchanged", **_filled(contents)}))
+        return _state_changes(problems, given), problems.of(self._reason, reason)
+
+    def _newest_revision(self, reader: Reader, id: str) -> str:
+        """The head of an id's revisions; an id without any is its own."""
+        seen = {id}
+        while True:
+            held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
+            if held is None or held.state.ended != "revised" or held.state.superseded_by is None:
+                return id
+            id = held.state.superseded_by
+            if id in seen:
+                raise ConflictError("its revisions lead in a circle", ids=tuple(seen))
+            seen.add(id)
+
+    def _content_draft(self, reader: Reader, held: Stored) -> Draft:
+        """The present content as a draft, to change some of it."""
+        memory = reader.memories([held.state.row], self._filter())[held.state.row]
+        kept = ("text", "title", "kind", "body", "tags", "entities", "files", "context", "meta")
+        draft = checked(NewMemory(**{name: getattr(memory, name) for name in kept}))
+        draft.flags = memory.flags
+        return draft
+
+    def _redrafted(self, before: Draft, contents: Mapping[str, Any]) -> Draft:
+        draft = self._screening.draft(checked(replace(before.new, **_filled(contents))))
+        if "text" not in contents:
+            # What was taken out of the text earlier cannot be noticed in it again.
+            draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
+        return draft
+
+    def _next_version(self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any]) -> Write | None:
+        before = self._content_draft(writer, held)
+        draft = self._redrafted(before, contents)
+        number = writer.newest_version(held.state.id) + 1
+        content = content_of(draft, held.state.id, number)
+        same = content_of(before, held.state.id, number)
+        if content._replace(flags=None) == same._replace(flags=None):
+            return None
+        state = changed._replace(version=number, type=type_of(draft.body))
+        return with_index(state, content, draft, fresh=False)
+
+
+def _filled(contents: Mapping[str, Any]) -> dict[str, Any]:
+    """None takes away what there was of a list or mapping."""
+    return {name: _NONE_MEANS.get(name) if value is None else value for name, value in contents.items()}
+
+
+def _same_sources(reader: Reader, id: str, revised: str) -> list[LinkRow]:
+    """The revision is drawn from whatever the revised memory was drawn from."""
+    return [
+        row_of(link)._replace(id=new_id(), source=revised)
+        for link in reader.links([End("memory", id)], DRAWN_FROM)
+        if link.source == End("memory", id)
+    ]
+
+
+def _given(verb: str, **values: Any) -> dict[str, Any]:
+    """Those that were given."""
+    given = {name: value for name, value in values.items() if value is not KEEP}
+    if not given:
+        raise InputError(verb, "at least one value to change", None)
+    return given
+
+
+def _state_changes(problems: Problems, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What changes of a state, checked."""
+    changes: dict[str, Any] = {}
+    for name, (check_value, arguments) in _STATE_VALUES.items():
+        if name in given:
+            missing = given[name] is None and name in _MAY_BE_NONE
+            changes[name] = None if missing else problems.of(check_value, given[name], name, *arguments)
+    if "valid_until" in given:
+        end = given["valid_until"]
+        changes["valid_until"] = None if end is None else problems.of(_end, end)
+    return changes
+
+
+def _changed_state(state: State, changes: Mapping[str, Any], reason: str | None) -> State:
+    changed = state._replace(reason=reason, **changes)
+    if changed.scope == "session":
+        seen_by(changed.session, changed.channel)
+    begin, end = changed.valid_from, changed.valid_until
+    if begin is not None and end is not None and end <= begin:
+        raise InputError("valid_until", f"a time after valid_from ({iso(at_moment(begin))})", iso(at_moment(end)))
+    return changed
+
+
+def _speaker(problems: Problems, author: str | None, author_type: str | None) -> dict[str, Any]:
+    """Who says the revision, and how far that is to be trusted; nobody named leaves both as they were."""
+    said_by: dict[str, Any] = {}
+    if author is not None:
+        said_by["author"] = problems.of(check.name, author, "author")
+    if author_type is not None and (kind := problems.of(check.one_of, author_type, "author_type", AUTHOR_TYPES)):
+        said_by.update(author_type=kind, trust=TRUST[kind])
+    return said_by
+
+
+def _end(value: object) -> int:
+    return moment(value, "valid_until", end=True)
+
+
+_NONE_MEANS: dict[str, Any] = {"tags": (), "entities": (), "files": (), "body": {}, "meta": {}}
+_MAY_BE_NONE = ("confidence", "valid_from")
+_STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
+    "importance": (check.number, ()),
+    "confidence": (check.number, ()),
+    "strength": (check.number, (0.0, 2.0)),
+    "place": (check.place, ()),
+    "scope": (check.one_of, (("session", "bank"),)),
+    "status": (check.one_of, (STATUSES,)),
+    "tier": (check.one_of, (TIERS,)),
+    "at": (moment, ()),
+    "valid_from": (moment, ()),
+}
+"""How each value of a state is checked. A memory moves between session and bank; what is the user's stays in `@me`."""

@@ -1,0 +1,92 @@
+"""What is drawn from a source is trusted no more, holds no longer and is seen no further than the source.
+
+The rule is kept with every change, whichever verb makes it: a derived memory cannot step past its sources, and when a
+source is narrowed, what was drawn from it follows.
+"""
+
+from __future__ import annotations
+
+from pieria.bank.tracing import DRAWN_FROM
+from pieria.record.changeset import Changeset, State, Write
+from pieria.record.link import End
+from pieria.store.protocol import Reader
+
+BASELESS = "a memory it was drawn from does not hold at the same time"
+
+
+def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
+    """Bounds the states a changeset writes, and adds those that have to follow."""
+    planned = {write.state.id: number for number, write in enumerate(changeset.writes)}
+    touched = {write.state.id for write in changeset.writes if not write.fresh}
+    touched.update(row.source for row in changeset.links if row.relation == DRAWN_FROM and row.source_is == "memory")
+    waiting = list(touched)
+    seen: set[str] = set()
+    while waiting:
+        id = waiting.pop(0)
+        state = _state(reader, changeset, planned, id)
+        if state is None:
+            continue
+        bound = state
+        for source in _ends(reader, changeset, id, upwards=True):
+            source_state = _state(reader, changeset, planned, source)
+            if source_state is not None and not bound.ended:
+                bound = bounded(bound, source_state)
+        if bound != state:
+            _write(changeset, planned, bound)
+        if id not in seen or bound != state:
+            seen.add(id)
+            waiting += _ends(reader, changeset, id, upwards=False)
+
+
+def bounded(derived: State, source: State) -> State:
+    starts = [moment for moment in (derived.valid_from, source.valid_from) if moment is not None]
+    ends = [moment for moment in (derived.valid_until, source.valid_until) if moment is not None]
+    held = derived._replace(
+        trust=min(derived.trust, source.trust),
+        valid_from=max(starts, default=None),
+        valid_until=min(ends, default=None),
+    )
+    if source.scope == "session":
+        alone = derived.scope == "session" and derived.channel is None
+        held = held._replace(scope="session", session=source.session, channel=None if alone else source.channel)
+    if not holds_ever(held):
+        # Their times have nothing in common: what was drawn from it stands on nothing any more.
+        return derived._replace(ended="removed", reason=BASELESS, trust=held.trust)
+    return held
+
+
+def holds_ever(state: State) -> bool:
+    return state.valid_from is None or state.valid_until is None or state.valid_from < state.valid_until
+
+
+def _state(reader: Reader, changeset: Changeset, planned: dict[str, int], id: str) -> State | None:
+    if id in planned:
+        return changeset.writes[planned[id]].state
+    held = reader.states([id]).get(id)
+    return None if held is None else held.state
+
+
+def _write(changeset: Changeset, planned: dict[str, int], state: State) -> None:
+    if state.id in planned:
+        number = planned[state.id]
+        changeset.writes[number] = changeset.writes[number]._replace(state=state)
+    else:
+        planned[state.id] = len(changeset.writes)
+        changeset.writes.append(Write(state))
+
+
+def _ends(reader: Reader, changeset: Changeset, id: str, *, upwards: bool) -> list[str]:
+    """What an id is drawn from or, downwards, what is drawn from it: as it will be with the changeset."""
+    links = {
+        link.id: (link.source.name, link.target.name)
+        for link in reader.links([End("memory", id)], DRAWN_FROM)
+        if link.source.what == link.target.what == "memory"
+    }
+    for row in changeset.links:
+        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
+            links[row.id] = (row.source, row.target)
+            if row.ended:
+                del links[row.id]
+    if upwards:
+        return [target for source, target in links.values() if source == id]
+    return [source for source, target in links.values() if target == id]

@@ -1,0 +1,290 @@
+"""Links between memories and places, and what they lead to. Also how memories are used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from pieria.bank.core import Core
+from pieria.bank.deriving import bounded
+from pieria.bank.replies import Neighbor, Neighborhood
+from pieria.bank.tracing import DRAWN_FROM, RESERVED
+from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.record import check
+from pieria.record.changeset import Changeset
+from pieria.record.draft import Problems
+from pieria.record.ids import new_id
+from pieria.record.link import SYMMETRIC, End, Link, LinkRow, row_of
+from pieria.record.usage import UNUSED, Usage, Use
+from pieria.store.protocol import Reader, Writer
+
+DIRECTIONS = ("both", "out", "in")
+HOPS_LIMIT = 10
+
+
+class Linking(Core):
+    def link(
+        self,
+        source: str | End,
+        target: str | End,
+        relation: str = "related",
+        *,
+        weight: float = 1.0,
+        label: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Link:
+        """Ties two memories, or a memory and a `Place`. The same tie again changes its weight, label and meta only."""
+        row = self._row(source, target, relation, weight, label, meta)
+        holder = self._common_holder(_ends_of(row))
+        with holder._writing() as writer:
+            tied: list[str] = []
+            holder._applied(writer, lambda writer: holder._tying(writer, row, tied))
+            return writer.links(ids=tied)[0]
+
+    def _row(
+        self,
+        source: str | End,
+        target: str | End,
+        relation: str,
+        weight: float,
+        label: str | None,
+        meta: Mapping[str, Any] | None,
+    ) -> LinkRow:
+        problems = Problems()
+        ends = [problems.of(_end, value, name) for value, name in ((source, "source"), (target, "target"))]
+        named = problems.of(_own_relation, relation)
+        share = problems.of(check.number, weight, "weight", 0.0, 1.0)
+        kept_label = None if label is None else problems.of(check.text, label, "label", 4_000)
+        kept_meta = None if meta is None else problems.of(check.mapping, meta, "meta")
+        if ends[0] is not None and ends[0] == ends[1]:
+            problems.found.append(InputError("target", "another end than the source", target))
+        problems.settle()
+        if kept_label is not None:
+            kept_label = self._screen(kept_label, "label").text
+        kept_meta, _ = self._screening.mapping(kept_meta, "meta")
+        (source_is, one), (target_is, other) = ends
+        return LinkRow(new_id(), source_is, one, named, target_is, other, share, kept_label, kept_meta, "")
+
+    def _tying(self, writer: Writer, row: LinkRow, tied: list[str]) -> Changeset:
+        for end in _ends_of(row):
+            if end.what == "memory":
+                self._standing(writer, end.name)
+        old = _same_tie(writer, row)
+        tied.append(row.id if old is None else old.id)
+        if old is not None and row_of(old) == _as_tied(row, old):
+            return Changeset("link")
+        if row.relation == DRAWN_FROM and row.source in _sources_of(writer, row.target):
+            raise ConflictError("each would be drawn from the other", ids=(row.source, row.target))
+        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
+            derived, evidence = (self._standing(writer, id).state for id in (row.source, row.target))
+            if bounded(derived, evidence).ended:
+                raise ConflictError("they never hold at the same time", ids=(row.source, row.target))
+        return Changeset("link", links=[row if old is None else _as_tied(row, old)])
+
+    def unlink(self, source: str | End, target: str | End | None = None, relation: str | None = None) -> list[Link]:
+        """Unties: one link by its id, or all between two ends, of one relation if it is named."""
+        if target is None:
+            if relation is not None:
+                raise InputError("target", "an end, together with the relation", None)
+            wanted = check.identifier(source, "source")
+            return self._untied(lambda reader: reader.links(ids=[wanted]), wanted)
+        ends = (_end(source, "source"), _end(target, "target"))
+        if relation is not None:
+            _own_relation(relation)
+        holder = self._common_holder(ends)
+        return holder._untied(lambda reader: reader.links(between=ends, relation=relation), f"{source} – {target}")
+
+    def _untied(self, find: Callable[[Reader], list[Link]], asked: str) -> list[Link]:
+        untied: list[Link] = []
+
+        def plan(writer: Writer) -> Changeset:
+            found = [link for link in find(writer) if link.relation not in RESERVED]
+            names = [end.name for link in found for end in (link.source, link.target) if end.what == "memory"]
+            seen = writer.states(names, self._filter().having(ids=tuple(names)).anything())
+            untied.extend(
+                link
+                for link in found
+                if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
+            )
+            if not untied:
+                raise NotFoundError("link", asked)
+            return Changeset("unlink", links=[row_of(link)._replace(ended="removed") for link in untied])
+
+        self._apply(plan)
+        return untied
+
+    def neighbors(
+        self,
+        id: str | End,
+        *,
+        relation: str | None = None,
+        direction: str = "both",
+        hops: int = 1,
+        limit: int = 50,
+    ) -> Neighborhood:
+        """What the links of a memory or place lead to, nearest first, each once. It says where `limit` cut it short."""
+        start = _end(id, "id")
+        check.one_of(direction, "direction", DIRECTIONS)
+        check.whole(hops, "hops", 1, HOPS_LIMIT)
+        check.whole(limit, "limit", 1, 10_000)
+        if relation is not None:
+            check.name(relation, "relation")
+        holder = self._common_holder((start,))
+        with holder._reading() as reader:
+            if start.what == "memory":
+                holder._standing(reader, start.name)
+            found = holder._walk(reader, start, relation, direction, hops, limit + 1)
+        return Neighborhood(found[:limit], truncated=len(found) > limit)
+
+    def _common_holder(self, ends: Sequence[End]) -> Self:
+        """The bank that holds the memories among the ends: links stay within one."""
+        holders = {self._holder(end.name): None for end in ends if end.what == "memory"}
+        if len(holders) > 1:
+            hint = "Links stay within a bank; one of these is the user's own, in @me."
+            raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
+        return next(iter(holders), self)
+
+    def _walk(
+        self, reader: Reader, start: End, relation: str | None, direction: str, hops: int, limit: int
+    ) -> list[Neighbor]:
+        seen = {start}
+        edge = {start}
+        found: list[Neighbor] = []
+        for hop in range(1, hops + 1):
+            reached: dict[End, Link] = {}
+            for link in reader.links(list(edge), relation) if edge else ():
+                for here, there in _steps(link, direction):
+                    if here in edge and there not in seen:
+                        reached.setdefault(there, link)
+            filter = self._filter().having(ids=tuple(end.name for end in reached if end.what == "memory"))
+            visible = {memory.id: memory for memory in reader.select(filter, limit=len(reached))} if reached else {}
+            kept = [end for end in reached if end.what == "place" or end.name in visible]
+            edge = set(kept)
+            seen |= edge
+            for end in kept:
+                place = end.name if end.what == "place" else None
+                memory = visible.get(end.name) if end.what == "memory" else None
+                found.append(Neighbor(reached[end], hop, memory, place))
+                if len(found) == limit:
+                    return found
+        return found
+
+    def touch(
+        self,
+        ids: str | Iterable[str],
+        *,
+        accesses: int = 1,
+        reviews: int = 0,
+        crossings: int = 0,
+        reward: float | None = None,
+    ) -> dict[str, Usage]:
+        """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one."""
+        wanted = check.identifiers(ids, "ids")
+        problems = Problems()
+        for value, name in ((accesses, "accesses"), (reviews, "reviews"), (crossings, "crossings")):
+            problems.of(check.whole, value, name, 0, 1_000_000)
+        if reward is not None:
+            problems.of(check.number, reward, "reward", -1.0, 1.0)
+        problems.settle()
+        if not (accesses or reviews or crossings or reward is not None):
+            raise InputError("accesses", "at least one use to count", 0)
+        holders: dict[Core, list[str]] = {}
+        for id in wanted:
+            holders.setdefault(self._holder(id), []).append(id)
+        for holder, theirs in holders.items():
+            with holder._reading() as reader:
+                for id in theirs:
+                    holder._standing(reader, id)
+        for holder, theirs in holders.items():
+            now = self._now()
+
+            def plan(writer: Writer, holder: Core = holder, theirs: list[str] = theirs, now: int = now) -> Changeset:
+                for id in theirs:
+                    holder._standing(writer, id)
+                return Changeset("touch", usage=[_use(id, now, accesses, reviews, crossings, reward) for id in theirs])
+
+            holder._apply(plan)
+        return self.usage(wanted)
+
+    def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
+        """How memories have been used; one that was never used is there with zeros."""
+        wanted = check.identifiers(ids, "ids")
+        found: dict[str, Usage] = {}
+        for id in wanted:
+            holder = self._holder(id)
+            with holder._reading() as reader:
+                holder._check_known(reader, [id])
+                found[id] = reader.usage([id]).get(id, UNUSED)
+        return found
+
+
+def _sources_of(reader: Reader, id: str) -> set[str]:
+    """Everything that an id is drawn from, directly or not."""
+    found: set[str] = set()
+    waiting = [id]
+    while waiting:
+        links = reader.links([End("memory", name) for name in waiting], DRAWN_FROM)
+        waiting = [link.target.name for link in links if link.source.name in waiting and link.target.name not in found]
+        found.update(waiting)
+    return found
+
+
+def _end(value: object, parameter: str) -> End:
+    if not isinstance(value, End):
+        return End("memory", check.identifier(value, parameter))
+    if value.what == "place":
+        return End("place", check.place(value.name, parameter))
+    if value.what != "memory":
+        raise InputError(parameter, "a memory's id or a Place", value.what)
+    return End("memory", check.identifier(value.name, parameter))
+
+
+def _own_relation(value: object) -> str:
+    kept = check.name(value, "relation")
+    if kept in RESERVED:
+        raise InputError("relation", "a relation of your own", value, hint=f"The engine alone ties {kept}: see revise.")
+    return kept
+
+
+def _ends_of(row: LinkRow) -> tuple[End, End]:
+    return End(row.source_is, row.source), End(row.target_is, row.target)
+
+
+def _steps(link: Link, direction: str) -> list[tuple[End, End]]:
+    """The ways a link may be walked."""
+    out, back = (link.source, link.target), (link.target, link.source)
+    if direction == "both" or link.relation in SYMMETRIC:
+        return [out, back]
+    return [out] if direction == "out" else [back]
+
+
+def _same_tie(reader: Reader, row: LinkRow) -> Link | None:
+    source, target = _ends_of(row)
+    for link in reader.links(between=(source, target), relation=row.relation):
+        if link.source == source or row.relation in SYMMETRIC:
+            return link
+    return None
+
+
+def _as_tied(row: LinkRow, old: Link) -> LinkRow:
+    """The new tie in the old one's id and direction, to compare them."""
+    return row._replace(
+        id=old.id,
+        source_is=old.source.what,
+        source=old.source.name,
+        target_is=old.target.what,
+        target=old.target.name,
+    )
+
+
+def _use(id: str, now: int, accesses: int, reviews: int, crossings: int, reward: float | None) -> Use:
+    return Use(
+        id,
+        accesses,
+        now if accesses else None,
+        reviews,
+        now if reviews else None,
+        crossings,
+        0.0 if reward is None else float(reward),
+        0 if reward is None else 1,
+    )

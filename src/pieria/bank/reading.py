@@ -1,0 +1,210 @@
+"""Reading by id, by list and by count; history and the journal."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pieria.bank.asking import Asked, Names
+from pieria.bank.core import Core
+from pieria.bank.replies import Page
+from pieria.bank.tracing import REVISES, reached
+from pieria.errors import InputError, NotFoundError
+from pieria.record import check
+from pieria.record.change import Change
+from pieria.record.draft import Instant, Problems
+from pieria.record.filter import Filter
+from pieria.record.ids import parse_reference
+from pieria.record.memory import Memory
+from pieria.record.time import micros
+from pieria.store.protocol import ORDERS
+
+COUNTED = (
+    "kind", "type", "place", "scope", "session", "channel", "author", "author_type", "source", "status", "tier",
+    "tags", "entities", "files",
+)  # fmt: skip
+
+
+class Reading(Core):
+    def get(self, reference: str, *, known_at: Instant | None = None, include_removed: bool = False) -> Memory | None:
+        """The memory under an id, whatever its status; `id@version` opens that version. None if there is none."""
+        check.identifier(reference, "reference")
+        check.flag(include_removed, "include_removed")
+        holder = self._holder(reference)
+        with holder._reading() as reader:
+            exact = bool(reader.states([reference]))
+        if not exact:
+            holder = self._holder(parse_reference(reference)[0])
+        return holder._opened(reference, known_at, include_removed)
+
+    def _opened(self, reference: str, known_at: Instant | None, include_removed: bool) -> Memory | None:
+        filter = self._filter(known_at=known_at)
+        with self._reading() as reader:
+            open_by_id = filter.having(ids=(reference,)).anything()
+            held = reader.states([reference], open_by_id).get(reference)
+            if held is not None:
+                if held.state.ended == "removed" and not include_removed:
+                    return None
+                return reader.memories([held.state.row], filter).get(held.state.row)
+            id, version = parse_reference(reference)
+            if version is None or not reader.states([id], filter.having(ids=(id,), known_at=None).anything()):
+                return None
+            stretches = [
+                memory
+                for memory in reader.version(id, version)
+                if (filter.known_at is None or micros(memory.known_from) <= filter.known_at)
+                and (include_removed or not memory.removed)
+                and self.viewer.sees(memory)
+            ]
+            return stretches[-1] if stretches else None
+
+    def list(
+        self,
+        *,
+        order: str = "newest",
+        limit: int = 50,
+        cursor: str | None = None,
+        include: Names = (),
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        pinned: bool | None = None,
+    ) -> Page:
+        """Memories of this bank in order; with scope `user` alone, the user's own.
+
+        `cursor` goes on where a page ended, whatever came since.
+        """
+        problems = Problems()
+        filter = problems.of(
+            self._filter,
+            Asked(
+                kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
+                since, until, valid_at, known_at, status, include, pinned,
+            ),
+        )  # fmt: skip
+        problems.of(check.one_of, order, "order", ORDERS)
+        problems.of(check.whole, limit, "limit", 1, 10_000)
+        after = None if cursor is None else problems.of(_after, cursor, order)
+        problems.settle()
+        with self._keeper(filter)._reading() as reader:
+            found = reader.select(filter, order, limit + 1, after)
+        more = len(found) > limit
+        page = tuple(found[:limit])
+        return Page(page, _cursor(page[-1], order) if more else None)
+
+    def count(
+        self,
+        *,
+        by: str | None = None,
+        include: Names = (),
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        pinned: bool | None = None,
+    ) -> Any:
+        """How many there are; with `by`, how many of each kind, place, tag and so on, most first."""
+        problems = Problems()
+        filter = problems.of(
+            self._filter,
+            Asked(
+                kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
+                since, until, valid_at, known_at, status, include, pinned,
+            ),
+        )  # fmt: skip
+        if by is not None:
+            problems.of(check.one_of, by, "by", COUNTED)
+        problems.settle()
+        with self._keeper(filter)._reading() as reader:
+            counts = reader.count(filter, by)
+        return counts["total"] if by is None else counts
+
+    def _keeper(self, filter: Filter) -> Self:
+        """The bank that keeps what is asked for: what is the user's alone is in `@me`."""
+        if self.is_user_bank or filter.scopes is None or "user" not in filter.scopes:
+            return self
+        if len(filter.scopes) > 1:
+            raise InputError(
+                "scope", "user alone, or only others", filter.scopes, hint="They are in two banks: ask twice."
+            )
+        user: Self | None = self._me(False)
+        return self if user is None else user
+
+    def history(self, id: str, *, revisions: bool = False) -> tuple[Memory, ...]:
+        """Every stretch of known time of a memory, oldest first: its versions, and each change of its standing.
+
+        With `revisions`, those of the memories it revised and was revised as, too.
+        """
+        check.identifier(id, "id")
+        check.flag(revisions, "revisions")
+        holder = self._holder(id)
+        with holder._reading() as reader:
+            if not reader.states([id], holder._filter().having(ids=(id,)).anything()):
+                hint = "It was purged: its content is erased for good." if reader.purged([id]) else None
+                raise NotFoundError("memory", id, hint=hint)
+            ids = reached(reader, [id], lambda link, _: link.relation == REVISES) if revisions else [id]
+            stretches = [memory for each in ids for memory in reader.history(each) if holder.viewer.sees(memory)]
+        return tuple(sorted(stretches, key=lambda memory: (memory.known_from, memory.row)))
+
+    def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
+        """The journal after a sequence number, oldest first; with `last`, only so many of its newest entries."""
+        check.whole(since, "since")
+        if limit is not None:
+            check.whole(limit, "limit", 1)
+        with self._reading() as reader:
+            if last is not None:
+                since = max(since, reader.head().seq - check.whole(last, "last", 1))
+            return tuple(reader.changes(since, limit))
+
+
+def _order_value(memory: Memory, order: str) -> float:
+    if order == "important":
+        return memory.importance
+    return micros(memory.known_from if order == "changed" else memory.at)
+
+
+def _cursor(last: Memory, order: str) -> str:
+    written = json.dumps([order, _order_value(last, order), last.row])
+    return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
+
+
+def _after(cursor: str, order: str) -> tuple[float, int]:
+    try:
+        written = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        made_for, value, row = written
+        if made_for == order and isinstance(value, int | float) and isinstance(row, int):
+            return value, row
+    except (ValueError, TypeError):
+        pass
+    raise InputError("cursor", f"the cursor of a page in the order {order}", cursor, hint="Start without a cursor.")

@@ -1,0 +1,267 @@
+"""Remembering: from a caller's values to the first version of a memory."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from pieria.bank.core import Core
+from pieria.errors import ConflictError, InputError, UnavailableError
+from pieria.record import check
+from pieria.record.analyser import terms
+from pieria.record.changeset import Changeset, Write
+from pieria.record.composing import first_write, memory_of
+from pieria.record.draft import Draft, Instant, NewMemory, as_new, checked
+from pieria.record.filter import Filter, Viewer
+from pieria.record.ids import new_ids
+from pieria.record.memory import Memory, nothing
+from pieria.record.time import micros
+from pieria.store.protocol import Progress, Reader
+
+BATCH = 1_000
+"""Memories a transaction: large enough for speed, small enough not to keep other writers waiting."""
+
+
+class Remembering(Core):
+    def remember(
+        self,
+        text: str,
+        *,
+        id: str | None = None,
+        title: str | None = None,
+        kind: str = "note",
+        body: Mapping[str, Any] | None = None,
+        tags: Collection[str] = (),
+        entities: Collection[str] = (),
+        files: Collection[str] = (),
+        importance: float = 0.5,
+        confidence: float | None = None,
+        strength: float = 1.0,
+        scope: str = "bank",
+        source: str | None = None,
+        context: str | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        sequence: int | None = None,
+        place: str | None = None,
+        at: Instant | None = None,
+        valid_from: Instant | None = None,
+        valid_until: Instant | None = None,
+        pinned: bool = False,
+        meta: Mapping[str, Any] | None = None,
+        vectors: object = None,
+        unless_exists: str | None = None,
+        extract: bool = False,
+    ) -> Memory:
+        """Keeps one thing. When this returns it is on the disk and can be recalled.
+
+        The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
+        """
+        new = NewMemory(
+            text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
+            strength, scope, source, context, author, author_type, channel, session, sequence, place, at, valid_from,
+            valid_until, pinned, nothing() if meta is None else meta, vectors, unless_exists, extract,
+        )  # fmt: skip
+        return self._remember([self._drafted(new)])[0]
+
+    def remember_many(
+        self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
+    ) -> list[Memory]:
+        """Keeps many, in batches of one transaction each. Everything is checked before the first is written."""
+        if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+            raise InputError("items", "a list of mappings or NewMemory records", items)
+        given = list(items)
+        with _nothing_to_collect():
+            drafts = [self._numbered_draft(number, item) for number, item in enumerate(given)]
+        self._check_ids(drafts)
+        kept: list[Memory] = []
+        for start in range(0, len(drafts), BATCH):
+            with _nothing_to_collect():
+                kept += self._remember(drafts[start : start + BATCH])
+            if progress is not None:
+                progress(len(kept), len(drafts))
+        return kept
+
+    def _numbered_draft(self, number: int, item: Mapping[str, Any] | NewMemory) -> Draft:
+        try:
+            return self._drafted(as_new(item))
+        except InputError as problem:
+            raise _numbered(problem, number) from None
+
+    def _check_ids(self, drafts: list[Draft]) -> None:
+        """Every id that was given, against both banks, before the first batch is written."""
+        if all(draft.new.id is None for draft in drafts):
+            return
+        theirs = [draft for draft in drafts if draft.new.scope == "user" and not self.is_user_bank]
+        ours = [draft for draft in drafts if draft.new.scope != "user" or self.is_user_bank]
+        user = self._me(False) if theirs else None
+        for bank, part in ((self, ours), (user, theirs)):
+            if bank is not None and part:
+                with bank._reading() as reader:
+                    bank._check_given(reader, part, {})
+
+    def _drafted(self, new: NewMemory) -> Draft:
+        """Checked, with what this bank's speaker adds, and screened."""
+        if new.vectors is not None:
+            raise UnavailableError("vectors", "this bank keeps no vectors yet; leave it out")
+        if new.extract is not False:
+            check.flag(new.extract, "extract")
+            raise UnavailableError("extract", "nothing here draws facts from text yet; add them with bank.facts")
+        if new.unless_exists == "id" and new.id is None:
+            raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
+        return self._screening.draft(checked(self._signed(new)))
+
+    def _signed(self, new: NewMemory) -> NewMemory:
+        """With the session, channel and author this bank was opened for, where the caller names none."""
+        missing: dict[str, Any] = {
+            name: value
+            for name, value in (
+                ("session", self.viewer.session),
+                ("channel", self.viewer.channel),
+                ("author", self.author),
+                ("author_type", self.author_type),
+            )
+            if value is not None and getattr(new, name) is None
+        }
+        if self.is_user_bank and new.scope == "bank":
+            missing["scope"] = "user"
+        return replace(new, **missing) if missing else new
+
+    def _remember(self, drafts: list[Draft]) -> list[Memory]:
+        """One transaction for each bank concerned: what belongs to the user goes to `@me`."""
+        theirs = [] if self.is_user_bank else [n for n, draft in enumerate(drafts) if draft.new.scope == "user"]
+        if not theirs:
+            return self._keep(drafts)
+        user = self._me(True)
+        if user is None:
+            raise UnavailableError("scope", "this workspace keeps no user bank; use scope bank")
+        kept: list[Memory | None] = [None] * len(drafts)
+        for n, memory in zip(theirs, user._keep([drafts[n] for n in theirs]), strict=True):
+            kept[n] = memory
+        ours = [n for n in range(len(drafts)) if kept[n] is None]
+        for n, memory in zip(ours, self._keep([drafts[n] for n in ours]) if ours else (), strict=True):
+            kept[n] = memory
+        return [memory for memory in kept if memory is not None]
+
+    def _keep(self, drafts: list[Draft]) -> list[Memory]:
+        with self._writing() as writer:
+            ids = new_ids(len(drafts))
+            kept: dict[int, Memory] = self._already_there(writer, drafts)
+            now = self._now()
+            writes: list[Write] = []
+            numbers: list[int] = []
+            same_text: dict[tuple[Any, ...], int] = {}
+            for number, (draft, id) in enumerate(zip(drafts, ids, strict=True)):
+                if number in kept:
+                    continue
+                if draft.new.unless_exists == "text":
+                    first = same_text.setdefault(_identity(draft), len(writes))
+                    if first < len(writes):
+                        numbers.append(-first - 1)
+                        continue
+                writes.append(first_write(draft, draft.new.id or id, now, f"{self.name}/{draft.new.kind}"))
+                numbers.append(number)
+            if writes:
+                changeset = Changeset("remember", self.who, writes=writes)
+                applied = writer.apply(changeset)
+                known = micros(applied.change.at)
+                made = [
+                    memory_of(write.content or (), (row, *write.state[1:]), known)
+                    for write, row in zip(writes, applied.rows, strict=True)
+                ]
+            return _in_order(len(drafts), kept, numbers, made if writes else [])
+
+    def _already_there(self, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
+        """The memories that stand for drafts which asked not to be kept twice. A taken id is refused otherwise."""
+        found: dict[int, Memory] = {}
+        if any(draft.new.id is not None for draft in drafts):
+            self._check_given(reader, drafts, found)
+        for number, draft in enumerate(drafts):
+            if draft.new.unless_exists == "text" and number not in found:
+                twins = reader.twins(draft.text, terms(draft.text), self._alike(draft))
+                if twins:
+                    found[number] = twins[0]
+        return found
+
+    def _alike(self, draft: Draft) -> Filter:
+        """Where a memory of the same text is the same thing: of the same kind, and seen by the same readers."""
+        new = draft.new
+        asked = self._filter(kinds=new.kind, scope=new.scope, **_readers(new))
+        return asked.having(viewer=Viewer(new.session, new.channel))
+
+    def _check_given(self, reader: Reader, drafts: list[Draft], found: dict[int, Memory]) -> None:
+        given = [draft.new.id for draft in drafts if draft.new.id is not None]
+        standing = reader.states(given)
+        purged = reader.purged(given)
+        seen: set[str] = set()
+        for number, draft in enumerate(drafts):
+            id = draft.new.id
+            if id is None:
+                continue
+            if id in purged:
+                raise ConflictError("this id was purged", ids=(id,), hint="Use another id.")
+            if id in seen:
+                raise ConflictError("the id is given twice", ids=(id,), hint="Give each memory an id of its own.")
+            seen.add(id)
+            held = standing.get(id)
+            if held is None:
+                continue
+            if held.state.ended:
+                raise ConflictError(f"the id was {held.state.ended}", ids=(id,), hint="Restore it or use another id.")
+            if draft.new.unless_exists != "id":
+                raise ConflictError("the id is taken", ids=(id,), hint='Use update, or unless_exists="id".')
+            visible = reader.memories([held.state.row], self._filter())
+            if held.state.row not in visible:
+                raise ConflictError("the id is taken", ids=(id,), hint="Another session holds it; use another id.")
+            found[number] = visible[held.state.row]
+
+
+def _readers(new: NewMemory) -> dict[str, str | None]:
+    return {"session": new.session, "channel": new.channel} if new.scope == "session" else {}
+
+
+def _identity(draft: Draft) -> tuple[Any, ...]:
+    """What two drafts share that ask not to be kept twice."""
+    return (draft.new.kind, draft.text, draft.new.scope, *_readers(draft.new).values())
+
+
+@contextmanager
+def _nothing_to_collect() -> Iterator[None]:
+    """For one batch of our own work, whose many objects all live on: looking for waste among them costs a sixth."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _in_order(count: int, kept: dict[int, Memory], numbers: list[int], made: list[Memory]) -> list[Memory]:
+    """Each draft's memory in the order of the drafts. A negative number stands for a repeat within the batch."""
+    if not kept and len(made) == count:
+        return made
+    answers: list[Memory] = []
+    written = iter(made)
+    pending = iter(numbers)
+    for number in range(count):
+        if number in kept:
+            answers.append(kept[number])
+            continue
+        mark = next(pending)
+        answers.append(made[-mark - 1] if mark < 0 else next(written))
+    return answers
+
+
+def _numbered(problem: InputError, number: int) -> InputError:
+    """The same problem, saying which item has it."""
+    numbered = copy(problem)
+    numbered.parameter = f"items[{number}].{problem.parameter}"
+    numbered.args = (f"items[{number}].{problem.message}",)
+    return numbered

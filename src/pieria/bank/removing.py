@@ -1,0 +1,110 @@
+"""Removing, bringing back, and erasing for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pieria.bank.core import Core
+from pieria.bank.replies import Receipt
+from pieria.bank.tracing import DRAWN_FROM, REVISES, reached
+from pieria.errors import ConflictError
+from pieria.record import check
+from pieria.record.changeset import Changeset, Stored, Write
+from pieria.record.fact import FactQuery
+from pieria.record.filter import Viewer
+from pieria.record.link import End, Link
+from pieria.record.memory import Memory
+from pieria.store.protocol import Reader, Writer
+
+
+class Removing(Core):
+    def remove(self, id: str, *, reason: str | None = None) -> Memory:
+        """Takes it out of every answer from now on. Its versions and its past stay; `restore` brings it back."""
+        holder = self._holder(check.identifier(id, "id"))
+        kept_reason = self._reason(reason)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id)
+            return Changeset("remove", writes=[Write(held.state._replace(ended="removed", reason=kept_reason))])
+
+        return holder._changed(id, plan)
+
+    def restore(self, id: str) -> Memory:
+        """Brings back what `remove` took away, as it stood."""
+        holder = self._holder(check.identifier(id, "id"))
+
+        def plan(writer: Writer) -> Changeset:
+            held = writer.states([id], holder._filter().having(ids=(id,)).anything()).get(id)
+            if held is None:
+                holder._standing(writer, id)
+            elif held.state.ended != "removed":
+                raise ConflictError("it was not removed", ids=(id,))
+            assert held is not None
+            return Changeset("restore", writes=[Write(held.state._replace(ended="", reason=None))])
+
+        return holder._changed(id, plan)
+
+    def purge(self, ids: str | Iterable[str]) -> Receipt:
+        """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
+
+        Only the ids are remembered, so that nothing brings them back unasked. There is no way back. What another
+        session drew from them goes as well, and is counted but not named.
+        """
+        wanted = check.identifiers(ids, "ids")
+        by_holder: dict[Removing, list[str]] = {}
+        for id in wanted:
+            by_holder.setdefault(self._holder(id), []).append(id)
+        for holder, theirs in by_holder.items():
+            with holder._reading() as reader:
+                holder._check_known(reader, theirs)
+        receipts = [_purged(holder, theirs) for holder, theirs in by_holder.items()]
+        return Receipt(
+            ids=wanted,
+            also=tuple(id for receipt in receipts for id in receipt.also),
+            erased={key: sum(receipt.erased[key] for receipt in receipts) for key in receipts[0].erased},
+            unreached=tuple(dict.fromkeys(line for receipt in receipts for line in receipt.unreached)),
+        )
+
+
+def _purged(holder: Removing, ids: list[str]) -> Receipt:
+    erased: dict[str, int] = {}
+    every: list[str] = []
+    shown: dict[str, Stored] = {}
+
+    def plan(writer: Writer) -> Changeset:
+        holder._check_known(writer, ids)
+        every.extend(reached(writer, ids, _holds_its_words))
+        shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
+        erased.update(_counted(writer, every, holder))
+        return Changeset("purge", erase=every, ids=tuple(every))
+
+    holder._apply(plan)
+    return Receipt(
+        ids=tuple(ids),
+        also=tuple(id for id in every if id not in ids and id in shown),
+        erased=erased,
+        unreached=(*holder.store.scrub(), *holder.store.copies()),
+    )
+
+
+def _holds_its_words(link: Link, id: str) -> bool:
+    """Revisions in both directions, and what was drawn from the memory."""
+    return link.relation == REVISES or (link.relation == DRAWN_FROM and link.target.name == id)
+
+
+def _counted(reader: Reader, ids: list[str], holder: Core) -> dict[str, int]:
+    histories = [reader.history(id) for id in ids]
+    everything = holder._filter().having(viewer=Viewer(everything=True)).anything()
+    facts = [
+        fact.id
+        for id in ids
+        for fact in reader.facts(FactQuery(memory=id, include_ended=True, every_version=True), everything)
+    ]
+    links = reader.links([End("memory", id) for id in ids], every_version=True)
+    return {
+        "memories": len(ids),
+        "versions": len({memory.row for history in histories for memory in history}),
+        "links": len({link.id for link in links}),
+        "facts": len(set(facts)),
+        "usage": len(reader.usage(ids)),
+    }

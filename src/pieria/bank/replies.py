@@ -1,0 +1,148 @@
+"""What the verbs answer with, where a memory alone does not say enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pieria.record.link import Link
+from pieria.record.memory import Memory
+from pieria.store.protocol import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Sequence[Memory]):
+    """Some memories in order; `cursor` continues after the last one, and is None when there is nothing more."""
+
+    memories: tuple[Memory, ...]
+    cursor: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.memories[index]
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"memories": [memory.as_dict() for memory in self.memories], "cursor": self.cursor}
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbor:
+    """What a link leads to: a memory, or a place by its name."""
+
+    link: Link
+    hops: int
+    memory: Memory | None = None
+    place: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "hops": self.hops,
+            "link": self.link.as_dict(),
+            "memory": self.memory.as_dict() if self.memory else None,
+            "place": self.place,
+        }
+
+
+class Neighborhood(list[Neighbor]):
+    """Neighbors, nearest first; `truncated` when there were more than were asked for."""
+
+    def __init__(self, neighbors: Iterable[Neighbor] = (), *, truncated: bool = False) -> None:
+        super().__init__(neighbors)
+        self.truncated = truncated
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"neighbors": [neighbor.as_dict() for neighbor in self], "truncated": self.truncated}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a purge erased, and what it could not reach."""
+
+    ids: tuple[str, ...]
+    also: tuple[str, ...]
+    """Memories under other ids that held the same words: revisions, and what was drawn from the purged ones."""
+    erased: Mapping[str, int]
+    unreached: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "ids": list(self.ids),
+            "also": list(self.also),
+            "erased": dict(self.erased),
+            "unreached": list(self.unreached),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchpadEntry:
+    id: str
+    content: str
+    created_at: str
+    updated_at: str
+
+    def as_dict(self) -> dict[str, str]:
+        return {
+            "id": self.id,
+            "content": self.content,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts and sizes, and never a word of what is remembered."""
+
+    bank: str
+    counts: Mapping[str, int]
+    by_kind: Mapping[str, int]
+    by_status: Mapping[str, int]
+    by_tier: Mapping[str, int]
+    by_scope: Mapping[str, int]
+    facts: Mapping[str, Any]
+    store: Mapping[str, Any]
+    pending: Mapping[str, int]
+    last_change: Mapping[str, Any] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "bank": self.bank,
+            "counts": dict(self.counts),
+            "by_kind": dict(self.by_kind),
+            "by_status": dict(self.by_status),
+            "by_tier": dict(self.by_tier),
+            "by_scope": dict(self.by_scope),
+            "facts": dict(self.facts),
+            "store": dict(self.store),
+            "pending": dict(self.pending),
+            "last_change": dict(self.last_change) if self.last_change else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Every check with its result, and every setting with where it came from."""
+
+    findings: tuple[Finding, ...]
+    settings: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    repaired: tuple[str, ...] = ()
+
+    @property
+    def well(self) -> bool:
+        return all(finding.well for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "well": self.well,
+            "findings": [
+                {"check": f.check, "well": f.well, "detail": f.detail, "remedy": f.remedy} for f in self.findings
+            ],
+            "settings": {name: {"value": value, "from": origin} for name, (value, origin) in self.settings.items()},
+            "repaired": list(self.repaired),
+        }

@@ -1,0 +1,97 @@
+"""What export, import and restore answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pieria.transfer.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class ExportReport:
+    """`counts` are the lines by kind."""
+
+    path: Path
+    bank: str
+    counts: Mapping[str, int]
+    bytes: int
+    sha256: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "bank": self.bank,
+            "counts": dict(self.counts),
+            "bytes": self.bytes,
+            "sha256": self.sha256,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What came in. The counts go by memories, links, facts, usage, records and purged ids."""
+
+    path: Path
+    bank: str
+    """The name of the bank that was exported."""
+    mode: str
+    dry_run: bool
+    replayed: bool
+    """The bank was empty and is now the one that was exported, its past included."""
+    added: Mapping[str, int]
+    changed: Mapping[str, int]
+    unchanged: Mapping[str, int]
+    left: Mapping[str, Mapping[str, int]]
+    """What was left alone or left out, with the reasons."""
+    versions: int
+    not_carried: Mapping[str, int]
+    """What the file holds and a bank with a past of its own cannot take over."""
+    changes: tuple[int, int] | None
+    """The first and the last number under which the journal tells of it; None where there was nothing to write."""
+    problem_count: int = 0
+    problems: tuple[Problem, ...] = field(default=())
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "path": str(self.path),
+            "bank": self.bank,
+            "mode": self.mode,
+            "dry_run": self.dry_run,
+            "replayed": self.replayed,
+            "added": dict(self.added),
+            "changed": dict(self.changed),
+            "unchanged": dict(self.unchanged),
+            "left": {what: dict(why) for what, why in self.left.items()},
+            "versions": self.versions,
+            "not_carried": dict(self.not_carried),
+            "changes": list(self.changes) if self.changes else None,
+            "problem_count": self.problem_count,
+            "problems": [problem.as_dict() for problem in self.problems],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """`replaced` is where the bank lies now that was there before; `seq` the number of the backup's last change."""
+
+    file: Path
+    path: Path
+    bank: str
+    replaced: Path | None
+    bytes: int
+    seq: int
+    counts: Mapping[str, int]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "file": str(self.file),
+            "path": str(self.path),
+            "bank": self.bank,
+            "replaced": str(self.replaced) if self.replaced else None,
+            "bytes": self.bytes,
+            "seq": self.seq,
+            "counts": dict(self.counts),
+        }

@@ -1,0 +1,70 @@
+"""The scratchpad: a session's notes to itself. Not remembered, not recalled, kept until cleared."""
+
+from __future__ import annotations
+
+from pieria.bank.core import Core
+from pieria.bank.replies import ScratchpadEntry
+from pieria.errors import NotFoundError
+from pieria.record import check
+from pieria.record.changeset import Changeset, Record
+from pieria.record.ids import new_id
+from pieria.record.time import iso
+from pieria.store.protocol import Reader, Writer
+
+COLLECTION = "scratchpad"
+
+
+class Scratchpad:
+    """The entries of one session; without a session, those of nobody in particular."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        session = core.viewer.session or ""
+        # The length keeps one session's keys from beginning like another's.
+        self._prefix = f"{len(session)}:{session}:"
+
+    def write(self, content: str) -> ScratchpadEntry:
+        kept, _ = self._core._screen(check.text(content, "content"), "content")
+        now = iso(self._core.clock())
+        entry = ScratchpadEntry(new_id(), kept, now, now)
+        self._core._apply(lambda _: Changeset("scratchpad write", records=[self._record(entry)]))
+        return entry
+
+    def update(self, id: str, content: str) -> ScratchpadEntry:
+        check.identifier(id, "id")
+        kept, _ = self._core._screen(check.text(content, "content"), "content")
+        entries: list[ScratchpadEntry] = []
+
+        def plan(writer: Writer) -> Changeset:
+            old = self._entries(writer).get(id)
+            if old is None:
+                raise NotFoundError("scratchpad entry", id)
+            entries.append(ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock())))
+            return Changeset("scratchpad update", records=[self._record(entries[0])])
+
+        self._core._apply(plan)
+        return entries[0]
+
+    def read(self) -> list[ScratchpadEntry]:
+        """Newest first."""
+        with self._core._reading() as reader:
+            entries = self._entries(reader).values()
+        return sorted(entries, key=lambda entry: (entry.created_at, entry.id), reverse=True)
+
+    def clear(self) -> int:
+        """Deletes every entry of the session, and says how many there were."""
+        found: list[str] = []
+
+        def plan(writer: Writer) -> Changeset:
+            found.extend(self._entries(writer))
+            return Changeset("scratchpad clear", records=[Record(COLLECTION, self._prefix + id, None) for id in found])
+
+        self._core._apply(plan)
+        return len(found)
+
+    def _entries(self, reader: Reader) -> dict[str, ScratchpadEntry]:
+        held = reader.records(COLLECTION, self._prefix)
+        return {key[len(self._prefix) :]: ScratchpadEntry(**value) for key, value in held.items()}
+
+    def _record(self, entry: ScratchpadEntry) -> Record:
+        return Record(COLLECTION, self._prefix + entry.id, entry.as_dict())

@@ -1,0 +1,15 @@
+"""The command line: `pieria`. Only its entry point is here, so that help and completion start at once."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    """Runs the command line of this process and ends it with one of the documented exit codes."""
+    try:
+        from pieria.doors.cli.root import cli
+    except KeyboardInterrupt:
+        sys.exit(130)
+    cli.main(prog_name="pieria")

@@ -1,0 +1,106 @@
+"""One call of the command line: what was asked of every command, the bank it opens, and how it answers.
+
+What an answer looks like to a person is in `shown`; here it is only decided who is reading.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pieria.doors.cli.inert import inert, inert_json
+
+if TYPE_CHECKING:
+    import click
+    from rich.console import RenderableType
+
+    from pieria.bank import Bank
+    from pieria.workspace import Workspace
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Call:
+    """The shared options as given; `speaker` holds session, channel and author where the command takes them."""
+
+    bank: str | None = None
+    data: str | None = None
+    json: bool | None = None
+    quiet: bool = False
+    debug: bool = False
+    speaker: dict[str, str] = field(default_factory=dict)
+    parameters: Sequence[click.Parameter] = ()
+    """Those of the command that runs, to speak of them as they are spelt on the line."""
+
+    def workspace(self) -> Workspace:
+        from pieria.doors.cli.listening import listen
+        from pieria.workspace import Workspace
+
+        listen(self.note, everything=self.debug)
+        return Workspace(self.data, {"bank": self.bank})
+
+    @contextmanager
+    def opened(self, *, reading: bool = False) -> Iterator[Bank]:
+        """The bank of this call. A reader is told when there was none, since the name may be misspelt."""
+        from pieria.record.banks import USER_BANK, same_bank
+
+        with self.workspace() as workspace:
+            if reading:
+                name = workspace.resolved.settings.bank
+                there = workspace.banks()
+                if name != USER_BANK and same_bank(name) not in map(same_bank, there):
+                    others = f" Others here: {', '.join(there[:10])}." if there else ""
+                    self.note(f"there was no bank {name} in {workspace.data}, so an empty one is made.{others}")
+            with workspace.open(who="cli", **self.speaker) as bank:
+                yield bank
+
+    def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
+        """Answers on stdout: JSON for programs, ids alone when asked to be quiet, and otherwise for people."""
+        if self.json or (self.json is None and not self.quiet and not sys.stdout.isatty()):
+            self._print_json(document)
+        elif self.quiet:
+            terminal = sys.stdout.isatty()
+            sys.stdout.writelines(f"{inert(id) if terminal else id}\n" for id in ids)
+        else:
+            from pieria.doors.cli.shown.console import show
+
+            show(people())
+
+    def lines(self, documents: Iterable[Any]) -> None:
+        """Answers with one JSON object a line."""
+        sys.stdout.writelines(f"{_as_json(document)}\n" for document in documents)
+
+    def note_more(self, cursor: str | None) -> None:
+        """Where an answer is only its lines, says beside it how to go on."""
+        if cursor:
+            self.note(f"there is more: --cursor {cursor}")
+
+    def note(self, text: str) -> None:
+        """A word beside the answer, on stderr."""
+        if not self.quiet:
+            sys.stderr.write(f"note: {inert(text, one_line=True)}\n")
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Progress | None]:
+        """A progress bar on stderr where a person watches; None where nobody does."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        from pieria.doors.cli.shown.progress import bar
+
+        with bar(what) as report:
+            yield report
+
+    def _print_json(self, document: Any) -> None:
+        sys.stdout.write(_as_json(document, 2 if sys.stdout.isatty() else None) + "\n")
+
+
+def _as_json(document: Any, indent: int | None = None) -> str:
+    import json
+
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return inert_json(json.dumps(document, ensure_ascii=not unicode, indent=indent))

@@ -1,0 +1,295 @@
+"""`pieria facts`: one command a verb of `bank.facts`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Group, speaking
+from pieria.doors.cli.values import NUMBER, TIME, TIME_AHEAD, WHOLE, OneOf, given
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria import Fact
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@click.group(cls=Group)
+def facts() -> None:
+    """Keep and query facts: a subject, a predicate and an object, with the time for which they hold."""
+
+
+def _triple(function: Function) -> Function:
+    for name in ("object", "predicate", "subject"):
+        function = click.argument(name)(function)
+    return function
+
+
+def _evidence(function: Function) -> Function:
+    for option in (
+        click.option("--source", metavar="SOURCE", help="Where it comes from."),
+        click.option("--memory", metavar="ID", help="The memory it was drawn from; it goes when that is purged."),
+        click.option("--confidence", type=NUMBER, help="How sure it is, from 0 to 1."),
+    ):
+        function = option(function)
+    return function
+
+
+_jsonl = click.option("--jsonl", is_flag=True, help="Print one JSON object a line for each fact.")
+_known_at = click.option("--known-at", type=TIME, help="As the bank knew it then.")
+_limit = click.option("-n", "--limit", type=WHOLE, help="How many at most, the last ones.")
+
+
+@facts.command()
+@_triple
+@click.option("--valid-from", type=TIME, help="From when on it holds.")
+@click.option("--valid-until", type=TIME_AHEAD, help="Until when it holds; a date means to its end.")
+@_evidence
+@speaking
+@click.pass_obj
+def add(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
+    """State a fact. The same one again is confirmed or widened, and never doubled."""
+    with call.opened() as bank:
+        fact = bank.facts.add(subject, predicate, object, **given(values))
+    _answer_one(call, "stated", fact)
+
+
+@facts.command()
+@_triple
+@click.option("--at", type=TIME, help="From when on; now otherwise.")
+@_evidence
+@speaking
+@click.pass_obj
+def supersede(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
+    """State a fact, and end what else held for the subject and predicate."""
+    with call.opened() as bank:
+        fact = bank.facts.supersede(subject, predicate, object, **given(values))
+    _answer_one(call, "stated", fact)
+
+
+@facts.command()
+@_triple
+@click.option("--at", type=TIME, help="From when on it no longer holds; now otherwise.")
+@click.option("--reason", help="Why.")
+@speaking
+@click.pass_obj
+def invalidate(call: Call, /, subject: str, predicate: str, object: str, **values: Any) -> None:
+    """Say that a fact no longer holds."""
+    with call.opened() as bank:
+        ended = bank.facts.invalidate(subject, predicate, object, **given(values))
+    _answer(call, ended)
+
+
+@facts.command()
+@click.argument("fact_id", metavar="ID")
+@click.option("--reason", help="Why.")
+@speaking
+@click.pass_obj
+def remove(call: Call, /, fact_id: str, reason: str | None) -> None:
+    """Take back a fact that should not have been stated. It stays on record."""
+    with call.opened() as bank:
+        fact = bank.facts.remove(fact_id, reason=reason)
+    _answer_one(call, "removed", fact)
+
+
+@facts.command()
+@click.argument("entity", required=False)
+@click.option("--subject", metavar="NAME", help="Only with this subject.")
+@click.option("--predicate", metavar="NAME", help="Only with this predicate.")
+@click.option("--object", metavar="NAME", help="Only with this object.")
+@click.option(
+    "--direction", type=OneOf("both", "out", "in"), help="ENTITY as subject (out), as object (in), or either."
+)
+@click.option("--valid-at", type=TIME, help="What held then; otherwise what holds now.")
+@_known_at
+@click.option("--history", is_flag=True, default=None, help="Of all times.")
+@_limit
+@_jsonl
+@speaking
+@click.pass_obj
+def query(call: Call, /, jsonl: bool, **values: Any) -> None:
+    """Show the facts about ENTITY, or those that match the options, as they hold now."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.query(**given(values))
+    _answer(call, found, jsonl)
+
+
+@facts.command()
+@click.argument("entity", required=False)
+@_known_at
+@_limit
+@_jsonl
+@speaking
+@click.pass_obj
+def timeline(call: Call, /, entity: str | None, jsonl: bool, **values: Any) -> None:
+    """Show the facts of all times, about ENTITY or all, in the order in which they began to hold."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.timeline(entity, **given(values))
+    _answer(call, found, jsonl)
+
+
+@facts.command()
+@click.argument("fact_id", metavar="ID")
+@_jsonl
+@speaking
+@click.pass_obj
+def history(call: Call, /, fact_id: str, jsonl: bool) -> None:
+    """Show every version of a fact, oldest first."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.history(fact_id)
+    _answer(call, found, jsonl)
+
+
+@facts.command()
+@click.option("--subject", metavar="NAME", help="Only of this subject.")
+@click.option("--predicate", metavar="NAME", help="Only of this predicate.")
+@speaking
+@click.pass_obj
+def conflicts(call: Call, /, **values: Any) -> None:
+    """Show where facts contradict each other: a single-valued predicate with several objects at one time."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.conflicts(**given(values))
+    involved = [fact for conflict in found for fact in conflict.facts]
+    document = {"conflicts": [conflict.as_dict() for conflict in found]}
+    call.reply(document, lambda: _stated(involved, "No conflicts."), [fact.id for fact in involved])
+
+
+@facts.command()
+@click.argument("predicate")
+@click.option(
+    "--single-valued/--many-valued",
+    "single_valued",
+    default=True,
+    help="One value at a time (the default), or any number.",
+)
+@click.pass_obj
+def declare(call: Call, /, predicate: str, single_valued: bool) -> None:
+    """Say how many values a predicate has at a time, and show which facts are against it."""
+    with call.opened() as bank:
+        against = bank.facts.declare(predicate, single_valued)
+    involved = [fact for conflict in against for fact in conflict.facts]
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.console import line
+
+        yield line(("declared ", "green"), (predicate, "bold"), "  single-valued" if single_valued else "  many-valued")
+        if involved:
+            yield line(("against it:", "yellow"))
+            yield from _stated(involved)
+
+    document = {
+        "predicate": predicate,
+        "single_valued": single_valued,
+        "conflicts": [conflict.as_dict() for conflict in against],
+    }
+    call.reply(document, people, [predicate])
+
+
+@facts.command()
+@click.pass_obj
+def predicates(call: Call, /) -> None:
+    """Show the predicates in use and those declared."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.predicates()
+    rows = [(one.name, f"{one.facts:,}{'  single-valued' if one.single_valued else ''}") for one in found]
+    document = {"predicates": [one.as_dict() for one in found]}
+    _answer_named(call, document, ("predicate", "facts"), rows, "No predicates.")
+
+
+@facts.command()
+@click.argument("name")
+@click.argument("of")
+@click.pass_obj
+def alias(call: Call, /, name: str, of: str) -> None:
+    """Make NAME another name of the entity OF, in every look-up."""
+    with call.opened() as bank:
+        entity = bank.facts.alias(name, of)
+    rows = [(entity.name, ", ".join(entity.aliases))]
+    _answer_named(call, entity.as_dict(), ("entity", "also"), rows, "")
+
+
+@facts.command()
+@click.argument("name")
+@click.pass_obj
+def unalias(call: Call, /, name: str) -> None:
+    """Take an alias back: NAME is an entity of its own again."""
+    with call.opened() as bank:
+        entity = bank.facts.unalias(name)
+    rows = [(entity.name, ", ".join(entity.aliases))]
+    _answer_named(call, entity.as_dict(), ("entity", "also"), rows, "")
+
+
+@facts.command()
+@click.pass_obj
+def aliases(call: Call, /) -> None:
+    """Show every alias and the entity it stands for."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.aliases()
+    _answer_named(call, {"aliases": found}, ("alias", "entity"), found.items(), "No aliases.")
+
+
+@facts.command()
+@click.argument("prefix", required=False)
+@click.pass_obj
+def entities(call: Call, /, prefix: str | None) -> None:
+    """Show the entities that stand in facts, all of them or those whose name begins with PREFIX."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.entities(prefix or "")
+    rows = [(one.name, "  ".join([f"{one.facts:,}", *one.aliases])) for one in found]
+    document = {"entities": [one.as_dict() for one in found]}
+    _answer_named(call, document, ("entity", "facts, and other names"), rows, "No entities.")
+
+
+@facts.command()
+@click.pass_obj
+def stats(call: Call, /) -> None:
+    """Show how many facts there are."""
+    with call.opened(reading=True) as bank:
+        found = bank.facts.stats().as_dict()
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.facts import numbers
+
+        yield from numbers(found)
+
+    call.reply(found, people, [str(found["facts"])])
+
+
+def _answer(call: Call, found: Sequence[Fact], jsonl: bool = False) -> None:
+    if jsonl:
+        call.lines(fact.as_dict() for fact in found)
+        return
+    call.reply({"facts": [fact.as_dict() for fact in found]}, lambda: _stated(found), [fact.id for fact in found])
+
+
+def _answer_one(call: Call, done: str, fact: Fact) -> None:
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.facts import said_of
+
+        yield from said_of(done, fact)
+
+    call.reply(fact.as_dict(), people, [fact.id])
+
+
+def _answer_named(
+    call: Call, document: Any, headings: tuple[str, str], rows: Iterable[tuple[str, str]], none: str
+) -> None:
+    held = list(rows)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.facts import named
+
+        yield from named(headings, held, none)
+
+    call.reply(document, people, [name for name, _ in held])
+
+
+def _stated(found: Sequence[Fact], none: str = "No such facts.") -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.facts import stated
+
+    yield from stated(found, none)

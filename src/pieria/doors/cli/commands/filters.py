@@ -1,0 +1,59 @@
+"""The options by which recall, list and count choose what they look at: one for each filter of those verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from pieria.doors.cli.values import PAIRS, TIME, OneOf
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+INCLUDED = ("removed", "revised", "invalid", "archived")
+
+_FILTERS = (
+    click.option("--kind", "kinds", metavar="KIND", type=OneOf(*KINDS), multiple=True,
+                 help="Only this kind: note, observation, drawer, diary, turn, summary, …"),
+    click.option("--type", "types", metavar="TYPE", multiple=True, help="Only this type of body."),
+    click.option("-t", "--tag", "tags", metavar="TAG", multiple=True, help="Only with this tag."),
+    click.option("--entity", "entities", metavar="NAME", multiple=True, help="Only about this entity."),
+    click.option("--file", "files", metavar="PATH", multiple=True, help="Only about this file."),
+    click.option("--place", metavar="WING[/ROOM]", help="Only kept there; */ROOM is a room of any wing."),
+    click.option("--scope", type=OneOf(*SCOPES), multiple=True, help="Only of this scope."),
+    click.option("--session", metavar="ID", help="Only of this session, with what it said to itself."),
+    click.option("--channel", metavar="NAME", help="Only of this channel, with what its sessions shared."),
+    click.option("--author", metavar="NAME", help="Only by this author."),
+    click.option("--author-type", type=OneOf(*AUTHOR_TYPES), help="Only by this type of author."),
+    click.option("--source", metavar="SOURCE", help="Only from this source."),
+    click.option("--meta", type=PAIRS, multiple=True, help="Only with this in meta; key:=JSON for other than text."),
+    click.option("--since", type=TIME, help="Only said or happened then or later."),
+    click.option("--until", type=TIME, help="Only said or happened before; a date means to its end."),
+    click.option("--valid-at", type=TIME, help="What held then; otherwise what holds now."),
+    click.option("--known-at", type=TIME, help="As the bank knew it then."),
+    click.option("--status", type=OneOf(*STATUSES), multiple=True,
+                 help="Only of this status; otherwise active and promoted."),
+)  # fmt: skip
+
+_BEYOND = (
+    click.option("--include", type=OneOf(*INCLUDED), multiple=True, help="What is left out otherwise."),
+    click.option("--pinned/--not-pinned", default=None, help="Only what is pinned, or only what is not."),
+)
+
+
+def filtering(function: Function) -> Function:
+    """The filters of every reader. Those that may be repeated mean any of theirs."""
+    return _with(function, _FILTERS)
+
+
+def choosing(function: Function) -> Function:
+    """The filters of lists and counts: also what a recall never answers with."""
+    return _with(function, (*_FILTERS, *_BEYOND))
+
+
+def _with(function: Function, options: tuple[Callable[[Function], Function], ...]) -> Function:
+    for option in reversed(options):
+        function = option(function)
+    return function

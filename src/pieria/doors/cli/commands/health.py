@@ -1,0 +1,76 @@
+"""`pieria stats`, `doctor` and `where`: how the bank is, and which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Command
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@click.command(cls=Command)
+@click.pass_obj
+def stats(call: Call, /) -> None:
+    """Show counts and sizes, and never a word of what is remembered."""
+    with call.opened(reading=True) as bank:
+        found = bank.stats()
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.health import counts
+
+        yield from counts(found)
+
+    call.reply(found.as_dict(), people, [found.bank])
+
+
+@click.command(cls=Command)
+@click.option("--repair", is_flag=True, help="Build what can be rebuilt again, such as the text index.")
+@click.pass_context
+def doctor(ctx: click.Context, repair: bool) -> None:
+    """Check the bank's file, its index, the disk and the clock, and show every setting and where it came from.
+
+    Exits with 1 when something is not well. Shows nothing of what is remembered.
+    """
+    call: Call = ctx.obj
+    with call.opened(reading=True) as bank:
+        diagnosis = bank.doctor(repair=repair)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.health import checked
+
+        yield from checked(diagnosis)
+
+    call.reply(diagnosis.as_dict(), people, [f.check for f in diagnosis.findings if not f.well])
+    if not diagnosis.well:
+        ctx.exit(1)
+
+
+@click.command(cls=Command)
+@click.pass_obj
+def where(call: Call, /) -> None:
+    """Show which bank and data folder are used, and where that was said. Opens and makes nothing."""
+    with call.workspace() as workspace:
+        resolved = workspace.resolved
+        settings = resolved.settings
+        file = workspace.data / f"{settings.bank}.db"
+        found: dict[str, Any] = {
+            "bank": {"value": settings.bank, "from": resolved.origins["bank"]},
+            "data": {"value": str(workspace.data), "from": resolved.origins["data"]},
+            "file": str(file),
+            "exists": file.exists(),
+            "project": str(resolved.project.root) if resolved.project else None,
+            "banks": workspace.banks(),
+        }
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.health import located
+
+        yield from located(found)
+
+    call.reply(found, people, [settings.bank])

@@ -1,0 +1,174 @@
+"""`pieria export`, `import`, `backup` and `restore`: a bank as a file, and back. `-` is a pipe."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.values import OneOf
+from pieria.errors import TransferError
+from pieria.record.banks import check_bank_name
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria.bank.replies_transfer import ImportReport
+
+PIPE = "-"
+
+
+@click.command(cls=Command)
+@click.argument("path")
+@click.pass_obj
+def export(call: Call, /, path: str) -> None:
+    """Write the whole bank, its past included, to a file of JSON lines; - writes to standard output.
+
+    A folder gets a file named after the bank and the time. A file of that name is replaced once the new one is whole.
+    """
+    with call.opened(reading=True) as bank, call.progress("exporting") as progress:
+        if path == PIPE:
+            with tempfile.TemporaryDirectory() as folder:
+                bank.export(Path(folder) / "export.jsonl", progress=progress)
+                with (Path(folder) / "export.jsonl").open("rb") as written:
+                    shutil.copyfileobj(written, sys.stdout.buffer)
+            return
+        report = bank.export(path, progress=progress)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.health import written_to
+
+        yield from written_to("exported to", report.path, report.bytes, report.counts)
+
+    call.reply(report.as_dict(), people, [str(report.path)])
+
+
+@click.command("import", cls=Command)
+@click.argument("path")
+@click.option(
+    "--mode",
+    type=OneOf("skip", "merge", "replace"),
+    help="What is here already: leave it (skip, the default), take the later (merge), or take the file's.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would happen, and change nothing.")
+@click.option("--force", is_flag=True, help="Bring in what was purged here, too.")
+@click.option("--skip-broken", is_flag=True, help="Leave out lines that are not right, instead of refusing the file.")
+@click.pass_obj
+def import_file(call: Call, /, path: str, mode: str | None, dry_run: bool, force: bool, skip_broken: bool) -> None:
+    """Read an export into the bank, all of it or nothing; - reads from standard input.
+
+    An empty bank becomes the one that was exported, its past included.
+    """
+    with _file(path) as file, call.opened() as bank, call.progress("importing") as progress:
+        try:
+            report = bank.import_(
+                file,
+                mode=mode or "skip",
+                dry_run=dry_run,
+                force=force,
+                on_error="skip" if skip_broken else "stop",
+                progress=progress,
+            )
+        except TransferError as refused:
+            if refused.problems:
+                refused.hint = "Put them right, or leave out what is broken with --skip-broken."
+            refused.args = (refused.message.replace(str(file), _name(path)),)
+            raise
+    if report.problem_count:
+        call.note(f"{report.problem_count:,} lines were left out: {'; '.join(map(str, report.problems[:3]))}")
+    document = report.as_dict() | {"path": _name(path)}
+    call.reply(document, lambda: _imported(report, _name(path)), [str(seq) for seq in report.changes or ()])
+
+
+@click.command(cls=Command)
+@click.argument("path", required=False)
+@click.pass_obj
+def backup(call: Call, /, path: str | None) -> None:
+    """Copy the bank's file as it is now, while others read and write on.
+
+    Without PATH, and for a folder, the file is named after the bank and the time; without PATH it lies in the data
+    folder. `pieria restore` brings it back.
+    """
+    with call.opened(reading=True) as bank, call.progress("backing up") as progress:
+        written = bank.backup(path or bank.data, progress=progress)
+        name = bank.name
+    size = written.stat().st_size
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.health import written_to
+
+        yield from written_to("backed up to", written, size, {})
+
+    call.reply({"path": str(written), "bank": name, "bytes": size}, people, [str(written)])
+
+
+@click.command(cls=Command)
+@click.argument("file")
+@click.option("--replace", is_flag=True, help="Put it in the place of a bank that is there; that one is kept aside.")
+@click.pass_obj
+def restore(call: Call, /, file: str, replace: bool) -> None:
+    """Bring back a backup as the bank that --bank names, or as the one that is used otherwise."""
+    from pieria import restore as bring_back
+
+    name = None if call.bank is None else check_bank_name(call.bank)
+    with call.progress("restoring") as progress:
+        report = bring_back(file, call.data, name=name, replace=replace, progress=progress)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.console import line
+        from pieria.doors.cli.shown.health import written_to
+
+        yield from written_to(f"restored {report.bank} to", report.path, report.bytes, report.counts)
+        if report.replaced:
+            yield line(("the old one is kept as ", "dim"), str(report.replaced))
+
+    call.reply(report.as_dict(), people, [report.bank])
+
+
+@contextmanager
+def _file(path: str) -> Iterator[Path]:
+    """The file to read; what comes through a pipe is put into one first, since it is read twice."""
+    if path != PIPE:
+        yield Path(path)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        spooled = Path(folder) / "standard input"
+        with spooled.open("wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        yield spooled
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == PIPE else path
+
+
+def _imported(report: ImportReport, path: str) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line, pairs
+
+    done = "would import " if report.dry_run else "imported "
+    how = "  as the bank that was exported" if report.replayed else f"  mode {report.mode}"
+    yield line((done, "green"), (path, "bold"), (how, "dim"))
+    left = {what: ", ".join(f"{number:,} {why}" for why, number in whys.items()) for what, whys in report.left.items()}
+    yield pairs(
+        [
+            ("added", _tally(report.added)),
+            ("changed", _tally(report.changed)),
+            ("as they were", _tally(report.unchanged)),
+            ("versions", f"{report.versions:,}" if report.versions else None),
+            *((f"left {what}", why) for what, why in left.items()),
+            ("not carried over", _tally(report.not_carried)),
+            ("broken lines", f"{report.problem_count:,}" if report.problem_count else None),
+        ]
+    )
+
+
+def _tally(counts: Mapping[str, Any]) -> str:
+    return "  ".join(f"{what} {number:,}" for what, number in counts.items() if number)

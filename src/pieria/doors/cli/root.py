@@ -1,0 +1,139 @@
+"""The command `pieria` itself: which commands there are, under which headings, and where each is loaded from.
+
+Nothing but click may be imported here: a command's module is loaded when that command is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.running import run
+
+
+class Listed(NamedTuple):
+    """Where a command is, and what the overview says of it, so that the overview loads none of them."""
+
+    where: str
+    help: str
+
+
+_COMMANDS = "pieria.doors.cli.commands"
+
+SECTIONS: dict[str, dict[str, Listed]] = {
+    "Remember and recall": {
+        "remember": Listed(f"{_COMMANDS}.remembering:remember", "Remember something, or many things from a file."),
+        "recall": Listed(f"{_COMMANDS}.recalling:recall", "Find what answers a question, best first."),
+        "get": Listed(f"{_COMMANDS}.reading:get", "Show one memory."),
+        "list": Listed(f"{_COMMANDS}.reading:list_memories", "List memories in order."),
+        "count": Listed(f"{_COMMANDS}.reading:count", "Count memories, by kind, tag and so on."),
+    },
+    "Correct and forget": {
+        "update": Listed(f"{_COMMANDS}.correcting:update", "Change a memory; its id stays."),
+        "revise": Listed(f"{_COMMANDS}.correcting:revise", "Put a new memory in an old one's place."),
+        "invalidate": Listed(f"{_COMMANDS}.correcting:invalidate", "Say that a memory no longer holds."),
+        "forget": Listed(f"{_COMMANDS}.removing:forget", "Remove memories, or erase them with --purge."),
+        "unforget": Listed(f"{_COMMANDS}.removing:unforget", "Bring removed memories back."),
+        "pin": Listed(f"{_COMMANDS}.correcting:pin", "Keep memories from ever fading."),
+        "unpin": Listed(f"{_COMMANDS}.correcting:unpin", "Let pinned memories fade again."),
+    },
+    "Connect": {
+        "link": Listed(f"{_COMMANDS}.linking:link", "Tie two memories, or a memory and a place."),
+        "unlink": Listed(f"{_COMMANDS}.linking:unlink", "Untie them."),
+        "neighbors": Listed(f"{_COMMANDS}.linking:neighbors", "Show what a memory or place is tied to."),
+        "facts": Listed(f"{_COMMANDS}.facts:facts", "Keep and query facts: subject, predicate, object."),
+    },
+    "Look back": {
+        "history": Listed(f"{_COMMANDS}.looking:history", "Show every version of a memory."),
+        "changes": Listed(f"{_COMMANDS}.looking:changes", "Show what happened to the bank."),
+        "undo": Listed(f"{_COMMANDS}.looking:undo", "Undo one change."),
+    },
+    "At work": {
+        "scratchpad": Listed(f"{_COMMANDS}.scratchpad:scratchpad", "Keep a session's notes to itself."),
+        "touch": Listed(f"{_COMMANDS}.linking:touch", "Count a use of memories."),
+    },
+    "Keep safe": {
+        "export": Listed(f"{_COMMANDS}.transfer:export", "Write the bank to a file that any program can read."),
+        "import": Listed(f"{_COMMANDS}.transfer:import_file", "Read an export into the bank."),
+        "backup": Listed(f"{_COMMANDS}.transfer:backup", "Copy the bank's file, while it is in use."),
+        "restore": Listed(f"{_COMMANDS}.transfer:restore", "Bring back a backup as a bank."),
+    },
+    "See how it is": {
+        "stats": Listed(f"{_COMMANDS}.health:stats", "Show counts and sizes."),
+        "doctor": Listed(f"{_COMMANDS}.health:doctor", "Check the bank, and show every setting."),
+        "where": Listed(f"{_COMMANDS}.health:where", "Show which bank and data folder are used, and why."),
+        "bench": Listed("pieria.doors.bench:bench", "Measure speed on this machine."),
+        "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a bank of its own."),
+    },
+}
+COMMANDS = {name: listed for section in SECTIONS.values() for name, listed in section.items()}
+
+
+class Root(Group):
+    """Loads a command when it is named, and ends every failure in words and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        listed = COMMANDS.get(cmd_name)
+        if listed is None:
+            return None
+        module, _, attribute = listed.where.partition(":")
+        found: click.Command = getattr(import_module(module), attribute)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            near = get_close_matches(name, COMMANDS, 1)
+            offer = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"there is no command {name!r}.{offer}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name.ljust(width), listed.help) for name, listed in commands.items()])
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> NoReturn:
+        run(self, args)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"pieria {version('pieria')}")
+        ctx.exit()
+
+
+@click.command(
+    cls=Root,
+    invoke_without_command=True,
+    epilog="`pieria COMMAND --help` explains each. Times may be given as 2026-01-31, as 2026-01-31T09:30Z, or as "
+    "2h, 7d, yesterday. Exit codes: 0 done, 1 refused or not found, 2 asked wrongly, 3 storage failed, 4 try again.",
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+              help="Show the version and exit.")  # fmt: skip
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Long-term memory for AI agents: one memory, many voices."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

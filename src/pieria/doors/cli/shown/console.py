@@ -1,0 +1,85 @@
+"""The terminal, and the pieces that every answer is made of. All text of others goes through `inert` here.
+
+Nothing is ever printed from a string with markup: remembered text must not be able to style or hide anything.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pieria.doors.cli.inert import inert
+
+Part = str | tuple[str, str] | Text
+
+
+def console() -> Console:
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+def show(parts: Iterable[RenderableType]) -> None:
+    """Prints the parts below one another, as wide as the terminal is."""
+    screen = console()
+    for part in parts:
+        screen.print(part)
+
+
+def plain_ascii() -> bool:
+    """Whether the output cannot hold more than ASCII, so that bars and dots must be made of that."""
+    return not (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def line(*parts: Part) -> Text:
+    """One line of parts: strings as they are, and pairs of a string and its style."""
+    text = Text()
+    for part in parts:
+        text.append_text(_one(part, one_line=True))
+    return text
+
+
+def block(written: str, style: str = "") -> Text:
+    """Text with its line breaks."""
+    return Text(inert(written), style=style)
+
+
+def table(*headings: str, wide: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
+    """An empty table of one-line rows. Columns in `wide` take the room that is left, and are cut to it."""
+    made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=bool(wide))
+    for heading in headings:
+        free = heading in wide
+        made.add_column(
+            heading,
+            ratio=1 if free else None,
+            no_wrap=True,
+            overflow="crop" if plain_ascii() else "ellipsis",
+            justify="right" if heading in right else "left",
+        )
+    return made
+
+
+def row(of: Table, *cells: Part | None) -> None:
+    of.add_row(*(Text() if cell is None else _one(cell, one_line=True) for cell in cells))
+
+
+def pairs(rows: Iterable[tuple[str, Part | None]]) -> Table:
+    """Names and values below one another, without those that have none; long values wrap."""
+    made = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in rows:
+        said = None if value is None else _one(value, one_line=True)
+        if said:
+            made.add_row(Text(name), said)
+    return made
+
+
+def _one(part: Part, *, one_line: bool) -> Text:
+    if isinstance(part, Text):
+        return part
+    written, style = part if isinstance(part, tuple) else (part, "")
+    told = inert(written)
+    return Text(" ".join(told.split("\n")) if one_line else told, style=style)

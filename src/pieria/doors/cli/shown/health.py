@@ -1,0 +1,115 @@
+"""Counts, checks, settings and the journal for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from pieria.doors.cli.shown.console import line, pairs, row, table
+from pieria.doors.cli.shown.words import age, counted, size
+from pieria.record.time import system_clock
+
+if TYPE_CHECKING:
+    from pieria import Change
+    from pieria.bank.replies import Diagnosis, Stats
+
+
+def counts(stats: Stats) -> Iterator[RenderableType]:
+    """What a bank holds and how large it is."""
+    yield line(("bank ", "dim"), (stats.bank, "bold"))
+    last = stats.last_change
+    yield pairs(
+        [
+            *((name.replace("_", " "), f"{number:,}") for name, number in stats.counts.items()),
+            *((f"facts: {name}", f"{number:,}") for name, number in stats.facts.items() if name not in stats.counts),
+            *((f"by {by}", _breakdown(group)) for by, group in _groups(stats).items()),
+            *((f"pending: {name}", f"{number:,}") for name, number in stats.pending.items()),
+            *((name.replace("_", " "), _described(name, value)) for name, value in stats.store.items()),
+            ("last change", f"{last['seq']:,}: {last['what']} by {last['who']}, {last['at']}" if last else None),
+        ]
+    )
+
+
+def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    """Every check with its result, what to do where it is not well, and every setting with its origin."""
+    made = table("", "check", "found", wide=("found",))
+    for finding in diagnosis.findings:
+        mark = ("ok", "green") if finding.well else ("NOT WELL", "bold red")
+        row(made, mark, finding.check, finding.detail)
+    yield made
+    for finding in diagnosis.findings:
+        if not finding.well:
+            yield line((f"{finding.check}: ", "bold red"), finding.detail)
+            yield line(("  what to do: ", "cyan"), finding.remedy or "nothing")
+    for name in diagnosis.repaired:
+        yield line(("repaired ", "green"), name)
+    yield Text()
+    settings = table("setting", "from", "value", wide=("value",))
+    for name, (value, origin) in diagnosis.settings.items():
+        row(settings, name, (origin, "dim"), "" if value is None else str(value))
+    yield settings
+    unwell = sum(not finding.well for finding in diagnosis.findings)
+    yield Text()
+    yield line(
+        (counted(unwell, "check is", "checks are") + " not well", "bold red") if unwell else ("all well", "green")
+    )
+
+
+def happened(changes: Sequence[Change]) -> Iterator[RenderableType]:
+    """A line for each change of the journal."""
+    if not changes:
+        yield line("No changes.")
+        return
+    now = system_clock()
+    made = table("seq", "when", "who", "what", "ids", wide=("ids",), right=("seq",))
+    for change in changes:
+        row(made, f"{change.seq}", age(change.at, now), change.who, change.what, (_ids(change.ids), "dim"))
+    yield made
+
+
+def tallied(tally: Mapping[str, int]) -> Iterator[RenderableType]:
+    """How many of each, most first."""
+    made = table("memories", "", wide=("",), right=("memories",))
+    for name, number in tally.items():
+        row(made, f"{number:,}", name or "(none)")
+    yield made if made.row_count else line("Nothing to count.")
+
+
+def located(found: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Which bank and folder, and where that was said."""
+    yield pairs(
+        [
+            ("bank", f"{found['bank']['value']}  (from {found['bank']['from']})"),
+            ("data", f"{found['data']['value']}  (from {found['data']['from']})"),
+            ("file", found["file"] if found["exists"] else f"{found['file']}  (not there yet)"),
+            ("project", found["project"]),
+            ("banks here", "  ".join(found["banks"]) or "none"),
+        ]
+    )
+
+
+def written_to(what: str, path: Path, length: int, counts: Mapping[str, int]) -> Iterator[RenderableType]:
+    """Which file was written, how large, and how much of what is in it."""
+    yield line((f"{what} ", "green"), (str(path), "bold"), (f"  {size(length)}", "dim"))
+    if counts:
+        yield line(("  ".join(f"{name} {number:,}" for name, number in counts.items()), "dim"))
+
+
+def _groups(stats: Stats) -> dict[str, Mapping[str, int]]:
+    return {"kind": stats.by_kind, "status": stats.by_status, "tier": stats.by_tier, "scope": stats.by_scope}
+
+
+def _breakdown(group: Mapping[str, int]) -> str:
+    return "  ".join(f"{name} {number:,}" for name, number in group.items())
+
+
+def _described(name: str, value: Any) -> str:
+    return size(value) if name.endswith("bytes") and isinstance(value, int) else str(value)
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return " ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")

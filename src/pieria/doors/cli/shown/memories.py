@@ -1,0 +1,246 @@
+"""Memories for people: the hits of a recall, a list, one memory whole, its history, and what it is tied to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from pieria.doors.cli.inert import inert
+from pieria.doors.cli.shown.console import Part, block, console, line, pairs, plain_ascii, row, table
+from pieria.doors.cli.shown.words import age, counted, day_and_age, interval, stamp
+from pieria.record.analyser import query_terms, spans
+from pieria.record.memory import Memory
+from pieria.record.time import system_clock
+from pieria.record.usage import Usage
+
+if TYPE_CHECKING:
+    from pieria import Hit, Neighbor, Page, Recall
+
+BAR = 8
+NARROW, WIDE = 60, 110
+UNTOLD = ("row", "version", "known_from", "known_until", "flags", "id")
+"""What differs between two stretches of a memory without having been changed by anybody."""
+
+
+def recalled(found: Recall) -> Iterator[RenderableType]:
+    """Hits, best first: rank, score, the passage that answers, and beneath it what it is and why it was found."""
+    if not found:
+        yield line(f"Nothing in this bank answers that{'' if found.query.strip() else ': the question is empty'}.")
+        return
+    asked = {word.term for word in query_terms(found.query)}
+    now = system_clock()
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", style="bold")
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold", ratio=1)
+    for rank, hit in enumerate(found, 1):
+        passage = Text("\n").join([_highlighted(hit.snippet, asked), _about(hit, now)])
+        grid.add_row(Text(str(rank)), _score(hit.score), passage)
+    yield grid
+    yield Text()
+    yield line((f"confidence {found.confidence:.2f}", "dim"), (_more(found.cursor), "dim"))
+
+
+def listed(page: Page) -> Iterator[RenderableType]:
+    """A line for each memory."""
+    if not page:
+        yield line("Nothing to list.")
+        return
+    now = system_clock()
+    width = console().width
+    whole, roomy = width >= NARROW, width >= WIDE
+    headings = ("id", *(("when", "kind") if whole else ()), *(("place", "tags") if roomy else ()), "text")
+    made = table(*headings, wide=("text",))
+    for memory in page:
+        about: list[Part] = [age(memory.at, now), memory.kind] if whole else []
+        about += [(memory.place[:30], "dim"), (" ".join(memory.tags)[:30], "cyan")] if roomy else []
+        row(made, (memory.id, "dim"), *about, title(memory))
+    yield made
+    yield line((counted(len(page), "memory", "memories") + _more(page.cursor), "dim"))
+
+
+def opened(memory: Memory, usage: Usage) -> Iterator[RenderableType]:
+    """Everything about one memory."""
+    now = system_clock()
+    if memory.title:
+        yield line((memory.title, "bold"))
+    yield block(memory.text)
+    yield Text()
+    yield pairs(
+        [
+            ("id", f"{memory.id}  version {memory.version}"),
+            ("standing", _standing(memory)),
+            ("kind", memory.kind),
+            ("place", memory.place),
+            ("tags", ("  ".join(memory.tags), "cyan")),
+            ("entities", "  ".join(memory.entities)),
+            ("files", "  ".join(memory.files)),
+            ("noticed", ("  ".join(memory.flags), "yellow")),
+            ("at", day_and_age(memory.at, now)),
+            ("known from", day_and_age(memory.known_from, now)),
+            ("valid", interval(memory.valid_from, memory.valid_until)),
+            ("judged", _judged(memory)),
+            ("scope", memory.scope if memory.scope != "bank" else None),
+            ("session", memory.session),
+            ("channel", memory.channel),
+            ("author", _author(memory)),
+            ("source", memory.source),
+            ("context", memory.context),
+            ("body", _written(memory.body)),
+            ("meta", _written(memory.meta)),
+            ("used", _used(usage, now)),
+        ]
+    )
+
+
+def told(history: Sequence[Memory]) -> Iterator[RenderableType]:
+    """A memory's stretches of known time, each with what changed at its beginning."""
+    now = system_clock()
+    several = len({memory.id for memory in history}) > 1
+    made = Table.grid(padding=(0, 2, 0, 0))
+    made.add_column(no_wrap=True)
+    made.add_column(no_wrap=True, style="dim")
+    made.add_column(overflow="fold", ratio=1)
+    before: Memory | None = None
+    for memory in history:
+        since = f"{stamp(memory.known_from)} ({age(memory.known_from, now)})"
+        version = memory.reference if several else str(memory.version)
+        before = before if before and before.id == memory.id else None
+        made.add_row(line((version, "bold")), line(since), _changed(before, memory))
+        before = memory
+    yield made
+
+
+def tied(found: Sequence[Neighbor]) -> Iterator[RenderableType]:
+    """What links lead to, nearest first."""
+    if not found:
+        yield line("Nothing is tied to it.")
+        return
+    made = table("hops", "link", "relation", "to", "", wide=("",), right=("hops",))
+    for neighbor in found:
+        link = neighbor.link
+        what = title(neighbor.memory) if neighbor.memory else ("place", "dim")
+        there = neighbor.memory.id if neighbor.memory else neighbor.place or ""
+        row(made, str(neighbor.hops), (link.id, "dim"), link.relation, there, what)
+    yield made
+
+
+def title(memory: Memory) -> tuple[str, str]:
+    """A memory in one line, with its standing, and a style to show it in."""
+    mark = {"removed": "(removed) ", "revised": "(revised) "}.get(memory.standing.ended, "")
+    if not mark and memory.status == "archived":
+        mark = "(archived) "
+    pinned = "(pinned) " if memory.pinned else ""
+    return f"{mark}{pinned}{words(memory)}", "dim" if mark else ""
+
+
+def words(memory: Memory) -> str:
+    """A memory's title, or the beginning of its text, in one line."""
+    return " ".join((memory.title or memory.text[:400]).split())
+
+
+def _highlighted(passage: str, asked: Collection[str]) -> Text:
+    shown = " ".join(inert(passage).split())
+    text = Text(shown)
+    for span in spans(shown):
+        if span.term in asked:
+            text.stylize("bold yellow", span.start, span.end)
+    return text
+
+
+def _about(hit: Hit, now: datetime) -> Text:
+    memory = hit.memory
+    why = "  ".join(f"{name} {value:.2f}" for name, value in _strongest(hit.why))
+    marks = [memory.kind, age(memory.at, now), memory.place, *(f"#{tag}" for tag in memory.tags[:5])]
+    return line((f"{memory.id}  {'  '.join(marks)}  ", "dim"), (why, "dim italic"))
+
+
+def _strongest(why: Mapping[str, float]) -> list[tuple[str, float]]:
+    return sorted(why.items(), key=lambda feature: -abs(feature[1]))[:4]
+
+
+def _score(score: float) -> Text:
+    full = round(BAR * min(1.0, max(0.0, score)))
+    on, off = ("#", ".") if plain_ascii() else ("█", "░")
+    return Text.assemble((on * full, "green"), (off * (BAR - full), "dim"), f" {score:.2f}")
+
+
+def _more(cursor: str | None) -> str:
+    return f"; there is more: --cursor {cursor}" if cursor else ""
+
+
+def _standing(memory: Memory) -> str:
+    said = [memory.standing.ended or memory.status, memory.tier]
+    if memory.pinned:
+        said.append("pinned")
+    if memory.superseded_by:
+        said.append(f"superseded by {memory.superseded_by}")
+    if memory.standing.reason:
+        said.append(f"reason: {memory.standing.reason}")
+    return "  ".join(said)
+
+
+def _judged(memory: Memory) -> str:
+    said = [f"importance {memory.importance:g}", f"trust {memory.trust:g}"]
+    if memory.confidence is not None:
+        said.append(f"confidence {memory.confidence:g}")
+    if memory.strength != 1.0:
+        said.append(f"strength {memory.strength:g}")
+    return "  ".join(said)
+
+
+def _author(memory: Memory) -> str | None:
+    if memory.author_type is None:
+        return memory.author
+    return f"{memory.author or 'unnamed'} ({memory.author_type})"
+
+
+def _written(value: Mapping[str, Any]) -> str | None:
+    import json
+
+    return json.dumps(dict(value), ensure_ascii=False) if value else None
+
+
+def _used(usage: Usage, now: datetime) -> str | None:
+    if not usage.accesses and not usage.reviews:
+        return None
+    said = [counted(usage.accesses, "time")]
+    if usage.last_access:
+        said.append(f"last {age(usage.last_access, now)}")
+    if usage.reviews:
+        said.append(counted(usage.reviews, "review"))
+    return "  ".join(said)
+
+
+def _changed(before: Memory | None, memory: Memory) -> Text:
+    """What one stretch has that the one before had not."""
+    why = memory.standing.reason
+    if before is None:
+        said = [line(("remembered", "green"), f"  {words(memory)}")]
+    elif memory.standing.ended and not before.standing.ended:
+        heir = f" as {memory.superseded_by}" if memory.superseded_by else ""
+        said = [line((f"{memory.standing.ended}{heir}", "red"))]
+    elif before.standing.ended and not memory.standing.ended:
+        said = [line(("brought back", "green"))]
+    else:
+        old, new = before.as_dict(), memory.as_dict()
+        names = [name for name in new if new[name] != old[name] and name not in (*UNTOLD, "reason")]
+        said = [line((f"{name}  ", "cyan"), _difference(name, old[name], new[name])) for name in names]
+    if why:
+        said.append(line((f"because: {why}", "dim")))
+    return Text("\n").join(said or [line(("nothing that is shown", "dim"))])
+
+
+def _difference(name: str, old: Any, new: Any) -> str:
+    return str(new) if name == "text" else f"{_value(old)} -> {_value(new)}"
+
+
+def _value(value: Any) -> str:
+    if value is None or value == [] or value == {}:
+        return "nothing"
+    return "  ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,32 @@
+"""The progress bar: on stderr, so that it never mixes with an answer, and gone when the work is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+PATIENCE = 0.4
+MANY = 5_000
+"""A bar is worth its flicker for so many things, or after so many seconds."""
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Shows how far the work is, if it takes a while; call what it gives with what is done and the whole."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = progress.add_task(what)
+    begun = time.monotonic()
+    with ExitStack() as stack:
+
+        def report(done: int, whole: int) -> None:
+            progress.update(task, completed=done, total=whole)
+            long = whole >= MANY or time.monotonic() - begun > PATIENCE
+            if long and done < whole and not progress.live.is_started:
+                stack.enter_context(progress)
+
+        yield report

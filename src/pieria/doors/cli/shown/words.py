@@ -1,0 +1,56 @@
+"""Moments, sizes and numbers in the words that people use. No rich here: errors are told with these, too."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pieria.record.time import iso
+
+_UNITS = (
+    ("y", 365 * 86_400),
+    ("mo", 30 * 86_400),
+    ("d", 86_400),
+    ("h", 3_600),
+    ("min", 60),
+)
+
+
+def day_and_age(moment: datetime | None, now: datetime) -> str | None:
+    return None if moment is None else f"{stamp(moment)} ({age(moment, now)})"
+
+
+def stamp(moment: datetime) -> str:
+    """A moment to the minute, in UTC."""
+    return f"{iso(moment)[:16].replace('T', ' ')}Z"
+
+
+def age(moment: datetime, now: datetime) -> str:
+    """How long ago, or how far ahead, in the largest unit that fits."""
+    seconds = (now - moment).total_seconds()
+    for unit, length in _UNITS:
+        if abs(seconds) >= length:
+            count = f"{int(abs(seconds) // length)} {unit}"
+            return f"{count} ago" if seconds > 0 else f"in {count}"
+    return "just now"
+
+
+def size(count: int) -> str:
+    """A number of bytes for people."""
+    value = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} TB"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def interval(begin: datetime | None, end: datetime | None) -> str | None:
+    """A half-open interval in words; None for one without bounds."""
+    said = [] if begin is None else [f"from {stamp(begin)}"]
+    if end is not None:
+        said.append(f"until {stamp(end)}")
+    return " ".join(said) or None

@@ -1,0 +1,144 @@
+"""What options and arguments hold: numbers, times, names out of a list, mappings, and texts that may come by a pipe.
+
+A value that cannot be read is handed on as it came: the bank refuses it together with whatever else is wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from pieria.doors.cli.when import read_time
+from pieria.errors import InputError
+from pieria.record.check import TEXT_LIMIT
+from pieria.record.time import system_clock
+
+
+class Number(click.ParamType):  # type: ignore[type-arg]
+    name = "number"
+
+    def __init__(self, read: Callable[[str], float] = float) -> None:
+        self._read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self._read(value)
+        except ValueError:
+            return value
+
+
+NUMBER, WHOLE = Number(), Number(int)
+
+
+class Time(click.ParamType):  # type: ignore[type-arg]
+    """A time; where `ahead`, one that is usually yet to come, so that a bare length says too little."""
+
+    name = "time"
+    expects = "a date"
+
+    def __init__(self, *, ahead: bool = False) -> None:
+        self._ahead = ahead
+        self.hint = (
+            "Write 2026-01-31, 2026-01-31T09:30Z, +30d (in 30 days) or 30d ago."
+            if ahead
+            else "Write 2026-01-31, 2026-01-31T09:30Z, 2h, 7d, yesterday or +30d (in 30 days)."
+        )
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return read_time(value, system_clock(), undirected=not self._ahead) if isinstance(value, str) else value
+
+
+TIME, TIME_AHEAD = Time(), Time(ahead=True)
+
+
+class OneOf(click.ParamType):  # type: ignore[type-arg]
+    """One of some names. The shell completes it; whether it is right, the bank says."""
+
+    name = "name"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return "|".join(self.names) if len(self.names) < 5 else None
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]
+
+
+class Pairs(click.ParamType):  # type: ignore[type-arg]
+    """`key=text`, `key:=JSON`, or a whole JSON object."""
+
+    name = "key=text"
+    expects = "a mapping"
+    hint = """Write key=text, key:=JSON or '{"key": "text"}'."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return _pairs(value) if isinstance(value, str) else value
+
+
+PAIRS = Pairs()
+
+
+def _merged(parts: Iterable[Any]) -> Any:
+    """One mapping of several; a part that is none is handed on alone, for the bank to refuse."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        if not isinstance(part, Mapping):
+            return part
+        whole.update(part)
+    return whole
+
+
+def _pairs(value: str) -> Any:
+    key, sign, rest = value.partition("=")
+    try:
+        if value.lstrip().startswith("{"):
+            return json.loads(value)
+        if sign and key.endswith(":"):
+            return {key[:-1]: json.loads(rest)}
+    except (ValueError, RecursionError):
+        return value
+    return {key: rest} if sign and key else value
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that were given: an option that was not on the line is not passed on."""
+    kept = {name: value for name, value in values.items() if value is not None and value != ()}
+    return kept | {name: _merged(kept[name]) for name in ("meta", "body") if name in kept}
+
+
+def text_of(words: Sequence[str], what: str) -> str:
+    """The words of the line; standard input for `-`, or where there are none and it is not a terminal."""
+    if not words and sys.stdin.isatty():
+        raise click.UsageError(f"{what} is missing: give it on the line, or pipe it in", click.get_current_context())
+    if not words or list(words) == ["-"]:
+        return piped_text()
+    said = " ".join(words)
+    if any("\ud800" <= character <= "\udfff" for character in said):
+        raise InputError(what, "UTF-8", os.fsencode(said), hint="Pipe it in, converted: iconv -f LATIN1 -t UTF-8.")
+    return said
+
+
+def piped_text() -> str:
+    """Standard input as text, without the line breaks at its end, which a shell adds."""
+    written = sys.stdin.buffer.read(TEXT_LIMIT + 16)
+    if len(written) > TEXT_LIMIT + 8:
+        hint = "Split it into several texts."
+        raise InputError("standard input", f"at most {TEXT_LIMIT:,} bytes", written, hint=hint)
+    return decoded(written, "standard input").rstrip("\r\n")
+
+
+def decoded(written: bytes, what: str) -> str:
+    try:
+        return written.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        where = f"Byte {written[problem.start]:#x} at {problem.start:,} is not."
+        hint = f"{where} Convert it first: iconv -f LATIN1 -t UTF-8."
+        raise InputError(what, "UTF-8", written, hint=hint) from None

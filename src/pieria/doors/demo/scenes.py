@@ -1,0 +1,340 @@
+"""The scenes of the demo, in order: each calls the story's bank and shows what came back.
+
+A scene may say what it asks and why that matters. What the bank answered is read from the answer: no name, date,
+number or text of the story is written down here as a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.doors.demo.stage import Stage, day
+from pieria.doors.demo.telling import BANK, Story, tell
+from pieria.record.fact import Fact
+from pieria.record.memory import Memory
+
+TODAY = "2025-07-01T09:00:00Z"
+MARCH = "2025-03-15"
+
+QUESTIONS = (
+    "How do our APIs authenticate?",
+    "next departure",
+    "mapa com uma so mao",
+    "時刻表のデータ",
+    "مزامنة الجداول",
+)
+"""In plain words, by a part of a name in the code, without an accent, and in other scripts."""
+
+Scene = Callable[[Stage, Story], None]
+
+
+def half_a_year(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Half a year of a small team",
+        "Every write is on the disk and can be recalled before the call returns. No model is asked, no key is needed.",
+    )
+    begun = perf_counter()
+    called = tell(story)
+    took = perf_counter() - begun
+    story.calendar.set(TODAY)
+    bank = story.bank
+    total = stage.call("bank.count", bank.count)
+    kinds = stage.call("bank.count", bank.count, by="kind")
+    authors = stage.call("bank.count", bank.count, by="author")
+    stats = stage.call("bank.stats", bank.stats)
+    first, last = bank.list(order="oldest", limit=1)[0], bank.list(limit=1)[0]
+    stage.gap()
+    calls = called.total()
+    stage.row("✓", f"{calls} calls in {took:.2f} s, each on the disk before the next: {_counted(called)}")
+    stage.row("✓", f"{total} memories and {stats.facts['facts']} facts, {day(first.at)} to {day(last.at)}")
+    stage.row("", f"told by {_counted(authors)}", f"of the kinds {_counted(kinds)}")
+    stage.row("first", first.text, _origin(first), style="dim")
+    stage.row("last", last.text, _origin(last), style="dim")
+    stage.finding("told", called)
+
+
+def ask(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Ask, and see why",
+        "An answer that cannot be checked is a rumour: each hit says what it scored, for what, and who said it when.",
+    )
+    for question in QUESTIONS:
+        _asked(stage, story.bank, question, k=1)
+    stage.gap()
+    stage.say("And a question to which the bank has no answer:")
+    _asked(stage, story.bank, "What does the parrot eat?", k=1)
+    plan = story.bank.recall("ferry").plan
+    stage.gap()
+    stage.row(
+        "",
+        f"arms run: {', '.join(plan['arms'])}; left out: {_pairs(plan['left_out'])}",
+        "from recall.plan",
+        style="dim",
+    )
+
+
+def change_of_mind(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Changing your mind keeps the old one",
+        "A decision without its history will be taken again. `revise` writes a new memory in the old one's place.",
+    )
+    bank = story.bank
+    memory = stage.call("bank.get", bank.get, "auth")
+    while memory is not None:
+        since = f"from {day(bank.history(memory.id)[0].known_from)}"
+        if memory.superseded_by is None:
+            stage.row("✓", memory.text, f"{since} on")
+            break
+        stage.row("→", memory.text, f"{since}, until it was revised: {memory.standing.reason}", style="yellow")
+        memory = stage.call("bank.get", bank.get, memory.superseded_by)
+    stage.gap()
+    stage.say("What was revised is no answer any more, but it still is one for the time in which it stood:")
+    _asked(stage, bank, "session cookies", k=1)
+    _asked(stage, bank, "session cookies", k=1, known_at="2025-01-20")
+
+
+def mistake(stage: Stage, story: Story) -> None:
+    stage.open(
+        "A mistake is corrected, not painted over",
+        "`update` makes the next version under the same id. What was wrong stays on record, with the reason.",
+    )
+    bank = story.bank
+    for memory in stage.call("bank.history", bank.history, "winter-end"):
+        until = day(memory.known_until, "today")
+        stage.row(
+            f"@{memory.version}",
+            memory.text,
+            f"{day(memory.known_from)} – {until}" + (f" · {memory.standing.reason}" if memory.standing.reason else ""),
+            style="green" if memory.known_until is None else "yellow",
+        )
+    stage.gap()
+    stage.say("What it led to is linked to it:")
+    for neighbor in stage.call("bank.neighbors", bank.neighbors, "winter-end", direction="in"):
+        if neighbor.memory:
+            stage.row("←", neighbor.memory.text, f"{neighbor.link.relation} · {_origin(neighbor.memory)}")
+
+
+def travel(stage: Stage, story: Story) -> None:
+    stage.open(
+        "What did we believe in March?",
+        "Known time answers from what the bank knew then, valid time asks what held then: two different questions.",
+    )
+    bank, question = story.bank, "When does the winter timetable end?"
+    _asked(stage, bank, question, k=1, known_at=MARCH)
+    _asked(stage, bank, question, k=1)
+    stage.gap()
+    _asked(stage, bank, "Which bell do I ring at the office?", k=1, valid_at="2025-04-01")
+    _asked(stage, bank, "Which bell do I ring at the office?", k=1)
+
+
+def facts(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Facts that know their time",
+        "A fact says when it held and when we learnt it, so a late correction does not rewrite what was known before.",
+    )
+    known = story.bank.facts
+    name = "bank.facts.query"
+    _facts(stage, stage.call("bank.facts.timeline", known.timeline, "Maya"))
+    _facts(stage, stage.call(name, known.query, "Maya", "lives_in", valid_at="2025-03-05", known_at="2025-03-08"))
+    _facts(stage, stage.call(name, known.query, "Maya", "lives_in", valid_at="2025-03-05"))
+    _facts(stage, stage.call(name, known.query, "Tidewater", "hosted_on", history=True))
+    stage.gap()
+    stage.say("One entity may be spelt in two ways:")
+    for alias, entity in stage.call("bank.facts.aliases", known.aliases).items():
+        stage.row("=", f"{alias} = {entity}")
+    _facts(stage, stage.call(name, known.query, entity="zoë"))
+    stage.gap()
+    stage.say("Two sources that cannot both be right are reported, and nobody is overruled in silence:")
+    for conflict in stage.call("bank.facts.conflicts", known.conflicts):
+        _facts(stage, conflict.facts, "?", "yellow")
+        wrong = conflict.facts[0]
+        stage.call("bank.facts.remove", known.remove, wrong.id, reason="it was measured again")
+        _facts(stage, stage.call(name, known.query, wrong.subject, wrong.predicate))
+        versions = stage.call("bank.facts.history", known.history, wrong.id)
+        stage.row("✓", f"the other one stays on record, {len(versions)} versions of it", versions[-1].reason or "")
+
+
+def privacy(stage: Stage, story: Story) -> None:
+    stage.open(
+        "What is private stays out",
+        "Done in the one path that every write takes, before anything reaches the disk, whichever way a text comes in.",
+    )
+    bank = story.bank
+    leave = stage.call("bank.get", bank.get, "leave")
+    staging = stage.call("bank.get", bank.get, "staging")
+    assert leave is not None and staging is not None
+    stage.row("✓", leave.text, f"flags: {', '.join(leave.flags)}")
+    stage.row("!", "(the text holds a secret, and says so)", f"flags: {', '.join(staging.flags)}", style="yellow")
+    stage.gap()
+    stage.say("A bank may be set to blot secrets out, or to refuse them:")
+    leak = "The production password is plover-8Kd!quay until Friday."
+    redacting = story.open("redacting", data=story.aside, secrets="redact")
+    kept = stage.call("redacting.remember", redacting.remember, leak)
+    stage.row("✓", kept.text)
+    refusing = story.open("refusing", data=story.aside, secrets="refuse")
+    stage.refused("refusing.remember", refusing.remember, leak)
+
+
+def sight(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Who may see it",
+        "One rule decides for every way of reading: a session's asides stay in it, what is yours follows you.",
+    )
+    question = "Would Omar like to write to the operator himself?"
+    _asked(stage, story.bank, question, k=1, min_score=0.4)
+    standup = story.open(session="standup-0519")
+    _asked(stage, standup, question, k=1, min_score=0.4, spelt="standup.recall")
+    stage.gap()
+    stage.say("Told to one bank with scope user, and recalled in another:")
+    work, garden = story.open("work", data=story.aside), story.open("garden", data=story.aside)
+    stage.call("work.remember", work.remember, "Answer me in Portuguese, please.", scope="user")
+    _asked(stage, garden, "Shall I answer in Portuguese?", k=1, spelt="garden.recall")
+
+
+def forget(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Forget, undo, erase",
+        "Forgetting is harmless because it can be undone; erasing is thorough because it must be.",
+    )
+    bank, question = story.bank, "Within how many working days do we answer a customer?"
+    stage.call("bank.remove", bank.remove, "rule", reason="a slip of the finger")
+    _asked(stage, bank, question, k=1, min_score=0.3)
+    slip = stage.call("bank.changes", bank.changes, since=bank.changes()[-2].seq)[-1]
+    stage.row(str(slip.seq), f"{slip.what} {', '.join(slip.ids)}", f"by {slip.who}, {day(slip.at)}")
+    stage.call("bank.undo", bank.undo, slip.seq)
+    _asked(stage, bank, question, k=1, min_score=0.3)
+    stage.refused("bank.undo", bank.undo, slip.seq)
+    stage.gap()
+    stage.say("Now a traveller who asked to be erased: every version, the index, facts, and what was drawn from them:")
+    name, word = "Jonas Halvorsen", "Halvorsen"
+    about = stage.call("bank.list", bank.list, entities=name)
+    before = places(story.data, word)
+    receipt = stage.call("bank.purge", bank.purge, [memory.id for memory in about])
+    after = places(story.data, word)
+    stage.row("✓", "erased: " + _counted(receipt.erased), f"not reached: {', '.join(receipt.unreached) or 'nothing'}")
+    found = f"{word!r} in the bytes of the data folder: {before} × before, {after} × now"
+    stage.row("✗" if after else "✓", found)
+    stage.finding("occurrences", {"word": word, "before": before, "after": after})
+
+
+def moving(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Take it with you",
+        "One documented file holds all of it: versions, removals, links, facts, known times. Nothing is locked in.",
+    )
+    bank, file = story.bank, story.aside / f"{BANK}.jsonl"
+    stage.call("bank.export", bank.export, file)
+    copy = story.open("copy", data=story.aside)
+    stage.call("copy.import_", copy.import_, file)
+    ours, theirs = whole(bank), whole(copy)
+    same = sum(theirs.get(name) == value for name, value in ours.items())
+    stage.row(
+        "✓" if ours == theirs else "✗",
+        f"{same} of {len(ours)} records equal: histories, facts, links, journal",
+        _size(file),
+    )
+    _asked(stage, copy, "When does the winter timetable end?", k=1, known_at=MARCH, spelt="copy.recall")
+    backup = stage.call("bank.backup", bank.backup, story.aside / f"{BANK}.backup")
+    stage.row("✓", f"backup written while the bank is open: {backup.name}", _size(backup))
+    stage.finding("equal", ours == theirs)
+    stage.finding("records", len(ours))
+
+
+def health(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Is it well?",
+        "`doctor` checks the file, the rules of the record, index and settings, and never prints what is remembered.",
+    )
+    diagnosis = stage.call("bank.doctor", story.bank.doctor)
+    for finding in diagnosis.findings:
+        remedy = finding.remedy or ""
+        stage.row(
+            "✓" if finding.well else "✗",
+            f"{finding.check}: {finding.detail}",
+            remedy,
+            style="green" if finding.well else "red",
+        )
+
+
+SCENES: tuple[Scene, ...] = (
+    half_a_year,
+    ask,
+    change_of_mind,
+    mistake,
+    travel,
+    facts,
+    privacy,
+    sight,
+    forget,
+    moving,
+    health,
+)
+
+
+def places(folder: Path, word: str) -> int:
+    """How often a word stands in the files of a folder, as anybody would find it who reads them byte by byte."""
+    wanted = word.lower().encode()
+    return sum(path.read_bytes().lower().count(wanted) for path in folder.iterdir() if path.is_file())
+
+
+def whole(bank: Bank) -> dict[str, Any]:
+    """Everything a bank can say of itself, but for the store's own row numbers."""
+    page = bank.list(include=("removed", "revised", "invalid", "archived"), limit=10_000)
+    found: dict[str, Any] = {
+        f"memory {memory.id}": [version.as_dict() | {"row": 0} for version in bank.history(memory.id)]
+        for memory in page
+    }
+    found |= {f"usage {id}": usage.as_dict() for id, usage in bank.usage([memory.id for memory in page]).items()}
+    for fact in bank.facts.timeline():
+        found[f"fact {fact.id}"] = [version.as_dict() for version in bank.facts.history(fact.id)]
+    for memory in page:
+        if not memory.removed and not memory.superseded_by:
+            for neighbor in bank.neighbors(memory.id):
+                found[f"link {neighbor.link.id}"] = neighbor.link.as_dict()
+    return found | {f"change {change.seq}": change.as_dict() for change in bank.changes()}
+
+
+def _asked(stage: Stage, bank: Bank, question: str, *, spelt: str = "bank.recall", **values: Any) -> None:
+    recall = stage.call(spelt, bank.recall, question, **values)
+    for hit in recall:
+        why = " · ".join(f"{name} {value:.2f}" for name, value in hit.why.items())
+        stage.row(
+            f"{hit.score:.2f}", hit.snippet, f"why: {why} · confidence {recall.confidence:.2f} · {_origin(hit.memory)}"
+        )
+    if not recall:
+        stage.row("–", "nothing", f"confidence {recall.confidence:.2f}", style="dim")
+
+
+def _facts(stage: Stage, found: Any, mark: str = "✓", style: str = "green") -> None:
+    for fact in found:
+        stage.row(mark, f"{fact.subject} {fact.predicate} {fact.object}", _held(fact), style=style)
+    if not found:
+        stage.row("–", "nothing", style="dim")
+
+
+def _held(fact: Fact) -> str:
+    held = f"held {day(fact.valid_from, 'always')} – {day(fact.valid_until)}"
+    return f"{held} · known from {day(fact.known_from)}" + (f" · {fact.source}" if fact.source else "")
+
+
+def _origin(memory: Memory) -> str:
+    """Who said it and when and, where it was changed later, since when it stands like this."""
+    said = f"{memory.author}, {day(memory.at)}" if memory.author else day(memory.at)
+    later = "" if memory.known_from.date() == memory.at.date() else f"; as it stands since {day(memory.known_from)}"
+    return f"{said}{later} · {memory.reference}"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in counts.items() if number)
+
+
+def _pairs(values: Mapping[str, object]) -> str:
+    return "; ".join(f"{name} ({reason})" for name, reason in values.items())
+
+
+def _size(file: Path) -> str:
+    return f"{file.name}, {file.stat().st_size >> 10:,} KiB"

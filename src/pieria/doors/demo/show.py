@@ -1,0 +1,66 @@
+"""Sets the stage, plays the scenes, and leaves the bank behind where that was asked for."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from pieria.doors.demo.scenes import SCENES
+from pieria.doors.demo.stage import Stage
+from pieria.doors.demo.telling import BANK, Story, lines
+from pieria.errors import InputError
+
+
+def show(
+    keep: Path | None = None,
+    *,
+    shown: bool = True,
+    pause: bool = False,
+    told: Iterable[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Plays all scenes on the lines that are told, those of the story by default; returns their calls and results."""
+    if keep is not None and (keep / f"{BANK}.db").exists():
+        raise InputError("keep", f"a folder without a bank {BANK}", keep, hint="Name another folder.")
+    stage = Stage(shown=shown, pause=pause)
+    begun = perf_counter()
+    with tempfile.TemporaryDirectory(prefix="pieria-demo-") as folder:
+        aside = Path(folder, "aside")
+        story = Story(keep or Path(folder, "data"), aside, lines() if told is None else told)
+        try:
+            for scene in SCENES:
+                scene(stage, story)
+        finally:
+            story.close()
+    took = perf_counter() - begun
+    stage.gap()
+    _farewell(stage, keep, took)
+    return {
+        "bank": BANK,
+        "kept": None if keep is None else str(keep),
+        "scenes": stage.scenes,
+        "seconds": round(took, 3),
+    }
+
+
+def _farewell(stage: Stage, keep: Path | None, took: float) -> None:
+    calls = sum(len(scene["calls"]) for scene in stage.scenes)
+    stage.say((f"{len(stage.scenes)} scenes, {calls} calls, {took:.1f} s.", "bold"), " Nothing left this machine.")
+    if keep is None:
+        stage.say(
+            "The bank is gone again. To keep it and ask it yourself: ", ("pieria demo --keep ./tidewater", "cyan")
+        )
+        return
+    stage.say("The bank is kept. Ask it yourself:")
+    where = f"--data {shlex.quote(str(keep))} --bank {BANK}"
+    for command in (
+        f'pieria recall "when does the winter timetable end?" {where}',
+        f'pieria recall "when does the winter timetable end?" --known-at 2025-03-15 {where}',
+        f"pieria list --limit 5 {where}",
+        f"pieria facts timeline Maya {where}",
+        f"pieria doctor {where}",
+    ):
+        stage.command(command)

@@ -1,0 +1,229 @@
+"""Plans what a statement changes: the fact it makes, widens or confirms, and what ends or moves to make room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pieria.errors import InputError, NotFoundError
+from pieria.facts.aliases import Aliases
+from pieria.facts.intervals import BEGINNING, Span, joined, span_of, spanned
+from pieria.facts.names import folded, folded_predicate, row_of
+from pieria.facts.predicates import Declaration, declaration
+from pieria.facts.sources import as_written, times_of
+from pieria.facts.statement import Statement
+from pieria.record.changeset import FOREVER
+from pieria.record.fact import Fact, FactQuery, FactRow
+from pieria.record.filter import Filter
+from pieria.record.ids import new_id
+from pieria.record.time import micros
+from pieria.store.protocol import Reader
+
+DISPLACED = "another value was stated for the whole time"
+
+
+class Held(NamedTuple):
+    """A fact as it was written, and the time it holds: no longer than its memory does."""
+
+    fact: Fact
+    span: Span
+
+    def written(self) -> Span:
+        return span_of(self.fact)
+
+
+class Slot(NamedTuple):
+    """What is known of a subject and predicate: facts with the stated object, and with others that make room for it."""
+
+    same: list[Held]
+    others: list[Held]
+    declared: Declaration | None
+    """Set where the predicate has one value at a time."""
+
+
+class Planned(NamedTuple):
+    """What to write, and what answers the caller: rows among these, or facts that need no writing."""
+
+    rows: list[FactRow]
+    answers: Sequence[FactRow | Fact]
+
+
+def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
+    slot = slot_of(reader, statement, filter)
+    return _stated(reader, _within_memory(reader, statement, filter), slot, filter.now)
+
+
+def superseding(reader: Reader, statement: Statement, filter: Filter) -> Planned:
+    """As `added`, from a moment at which whatever else holds for the subject and predicate ends."""
+    at = filter.now if statement.valid_from is None else statement.valid_from
+    statement = _within_memory(reader, replace(statement, valid_from=at), filter)
+    begin = statement.valid_from
+    assert begin is not None
+    slot = slot_of(reader, statement, filter, every_object=True)
+    ending = [held for held in slot.others if held.span.holds(begin)]
+    rows = [row for held in ending for row in cut(held, Span(begin, FOREVER))]
+    rest = slot._replace(others=[held for held in slot.others if slot.declared and held not in ending])
+    planned = _stated(reader, statement, rest, filter.now)
+    return Planned(rows + planned.rows, planned.answers)
+
+
+def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_object: bool = False) -> Slot:
+    aliases = Aliases(reader)
+    predicate = folded_predicate(statement.predicate)
+    declared = declaration(reader, predicate)
+    objects = aliases.group(statement.object)
+    query = FactQuery(
+        subject_keys=aliases.group(statement.subject),
+        predicate_keys=(predicate,),
+        object_keys=None if declared or every_object else objects,
+    )
+    slot = Slot([], [], declared)
+    facts = reader.facts(query, as_written(filter))
+    times = times_of(reader, (fact.memory for fact in facts), filter)
+    for fact in facts:
+        span = span_of(fact).within(times[fact.memory])
+        if span is not None:
+            (slot.same if folded(fact.object) in objects else slot.others).append(Held(fact, span))
+    return slot
+
+
+def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
+    """The fact without the time that is taken from it: moved, split in two, or removed where nothing is left.
+
+    `own` is the time it keeps its claim to, where that is not all of it.
+    """
+    row, written = row_of(held.fact), held.written()
+    if own is not None and own.begin != held.span.begin:
+        written = Span(own.begin, written.end)
+    left = written.without(taken)
+    if not left:
+        return [row._replace(ended="removed", reason=DISPLACED)]
+    return [_over(row, left[0]), *(_over(row, span)._replace(id=new_id()) for span in left[1:])]
+
+
+def stated_span(statement: Statement, slot: Slot, now: int) -> Span:
+    """The time of a statement whose caller may have left its bounds open.
+
+    A bound that is not given claims nothing: where the fact is known to hold, it is the known one.
+    """
+    begin, end = statement.valid_from, statement.valid_until
+    if begin is None:
+        begin = _begin_before(end, slot) if end is not None and end <= now else _begin_now(slot, now)
+    if end is not None:
+        return Span(begin, end)
+    starts = (_own_time(other, slot.declared, begin, now).begin for other in slot.others)
+    following = min((start for start in starts if start > begin), default=FOREVER)
+    still = max(begin, now)
+    return Span(begin, min(following, *(held.span.end for held in slot.same if held.span.holds(still)), FOREVER))
+
+
+def _begin_now(slot: Slot, now: int) -> int:
+    for held in slot.same:
+        if held.span.holds(now):
+            return held.span.begin
+    held_before = any(held.span.begin <= now for held in slot.same)
+    return now if slot.declared or held_before else BEGINNING
+
+
+def _begin_before(end: int, slot: Slot) -> int:
+    """Of what ended: the last moment before, from which it may have held for all that is known."""
+    for held in slot.same:
+        if held.span.holds(end - 1):
+            return held.span.begin
+    bounds = (bound for held in (*slot.same, *slot.others) for bound in held.span if bound < end)
+    return max(bounds, default=BEGINNING)
+
+
+def _own_time(other: Held, declared: Declaration | None, begin: int, now: int) -> Span:
+    """The time that another value keeps its claim to.
+
+    One that was stated without a beginning, when the predicate could still have many, claims no time before it was
+    learnt: it must not give way to a value that is now stated for an earlier time.
+    """
+    learnt = micros(other.fact.known_from)
+    undated = other.span.begin == BEGINNING and other.span.holds(learnt)
+    if declared is None or not undated or learnt > declared.known or begin >= min(learnt, now):
+        return other.span
+    return Span(min(learnt, now), other.span.end)
+
+
+def _stated(reader: Reader, statement: Statement, slot: Slot, now: int) -> Planned:
+    span = stated_span(statement, slot, now)
+    rows: list[FactRow] = []
+    if not any(held.span.covers(span) for held in slot.same):
+        for held in slot.others:
+            if held.span.overlaps(span):
+                own = _own_time(held, slot.declared, span.begin, now)
+                ends_here = statement.valid_until is None and own.begin <= span.begin
+                rows += cut(held, Span(span.begin, FOREVER) if ends_here else span, own)
+    mine = [held for held in slot.same if held.fact.memory == statement.memory and held.span.meets(span)]
+    planned = _merged(mine, statement, span) if mine else _new(reader, statement, span, slot.declared)
+    return Planned(rows + planned.rows, planned.answers)
+
+
+def _merged(mine: list[Held], statement: Statement, span: Span) -> Planned:
+    """The facts of the same words and source that the statement meets become one, under the id of the first."""
+    kept, *absorbed = sorted(mine, key=lambda held: (held.span.begin, held.fact.id))
+    whole = joined([span, *(held.written() for held in mine)])
+    said: list[Statement | Fact] = [statement, kept.fact, *(held.fact for held in absorbed)]
+    confidences = [each.confidence for each in said if each.confidence is not None]
+    sources = [each.source for each in (kept.fact, *said) if each.source is not None]
+    old = row_of(kept.fact)
+    row = _over(old, whole)._replace(
+        confidence=max(confidences, default=None),
+        source=sources[0] if sources else None,
+        reason=old.reason if whole == kept.written() else None,
+    )
+    rows = [] if row == old else [row]
+    rows += [row_of(held.fact)._replace(ended="removed", reason=f"joined with {old.id}") for held in absorbed]
+    return Planned(rows, [row if row != old else kept.fact])
+
+
+def _new(reader: Reader, statement: Statement, span: Span, declared: Declaration | None) -> Planned:
+    aliases = Aliases(reader)
+
+    def spelt(name: str) -> str:
+        key = folded(name)
+        return reader.spelling(key) or aliases.display(key) or name
+
+    predicate = folded_predicate(statement.predicate)
+    spelt_before = declared.name if declared else reader.spelling(predicate, predicate=True)
+    begin, end = span.bounds()
+    row = FactRow(
+        id=new_id(),
+        subject=spelt(statement.subject),
+        subject_key=folded(statement.subject),
+        predicate=spelt_before or statement.predicate,
+        predicate_key=predicate,
+        object=spelt(statement.object),
+        object_key=folded(statement.object),
+        valid_from=begin,
+        valid_until=end,
+        confidence=statement.confidence,
+        memory=statement.memory,
+        source=statement.source,
+        ended="",
+        reason=None,
+    )
+    return Planned([row], [row])
+
+
+def _over(row: FactRow, span: Span) -> FactRow:
+    begin, end = span.bounds()
+    return row._replace(valid_from=begin, valid_until=end)
+
+
+def _within_memory(reader: Reader, statement: Statement, filter: Filter) -> Statement:
+    """The statement, held to the time that the memory it comes from holds itself."""
+    if statement.memory is None:
+        return statement
+    source = times_of(reader, [statement.memory], filter).get(statement.memory)
+    if source is None:
+        hint = "Facts can name memories of this bank that can be seen from here and are not removed."
+        raise NotFoundError("memory", statement.memory, hint=hint)
+    held = spanned(statement.valid_from, statement.valid_until).within(source)
+    if held is None:
+        raise InputError("memory", "a memory that holds at the time of the fact", statement.memory)
+    valid_from, valid_until = held.bounds()
+    return replace(statement, valid_from=valid_from, valid_until=valid_until)

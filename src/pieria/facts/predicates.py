@@ -1,0 +1,72 @@
+"""Which predicates have one value at a time. It is declared, never guessed, and kept in the bank's own records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pieria.facts.names import folded_predicate
+from pieria.record.changeset import Record
+from pieria.record.ids import derived_id
+from pieria.store.protocol import Reader
+
+COLLECTION = "predicates"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate that is in use or declared, and the number of its facts."""
+
+    name: str
+    single_valued: bool
+    facts: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "single_valued": self.single_valued, "facts": self.facts}
+
+
+class Declaration(NamedTuple):
+    """That a predicate has one value at a time, as it was spelt, and what the bank knew last before that."""
+
+    name: str
+    known: int
+
+
+def declaration(reader: Reader, key: str) -> Declaration | None:
+    held = reader.records(COLLECTION, _id(key)).get(_id(key))
+    return None if held is None else Declaration(**held)
+
+
+def single_valued(reader: Reader) -> dict[str, str]:
+    """The spelling of each declared predicate by its key."""
+    return {folded_predicate(held["name"]): held["name"] for held in reader.records(COLLECTION).values()}
+
+
+def declared(reader: Reader, name: str, single: bool) -> list[Record]:
+    """What to write, nothing where it is so already."""
+    key = folded_predicate(name)
+    if single == (declaration(reader, key) is not None):
+        return []
+    spelt = reader.spelling(key, predicate=True) or name
+    held = Declaration(spelt, reader.head().known)._asdict()
+    return [Record(COLLECTION, _id(key), held if single else None)]
+
+
+def listed(reader: Reader, spelt: Mapping[str, int]) -> list[Predicate]:
+    """Those in use, given as the number of facts by spelling, and those declared; by name."""
+    names: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for spelling, number in spelt.items():
+        key = folded_predicate(spelling)
+        names.setdefault(key, spelling)
+        counts[key] += number
+    single = single_valued(reader)
+    names.update(single)
+    found = [Predicate(name, key in single, counts[key]) for key, name in names.items()]
+    return sorted(found, key=lambda predicate: predicate.name)
+
+
+def _id(key: str) -> str:
+    return derived_id("", key)

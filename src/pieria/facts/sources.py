@@ -1,0 +1,54 @@
+"""The time of the memories behind facts.
+
+A fact is kept as it was written and held to its memory's time when it is shown. What is written again is taken from
+the fact as written: the memory may hold longer another day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from pieria.facts.intervals import EVER, Span, span_of, spanned
+from pieria.record.fact import Fact
+from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.time import micros, moment
+from pieria.store.protocol import Reader
+
+Times = Mapping[str | None, Span]
+
+
+def as_written(filter: Filter) -> Filter:
+    """The same reader, to whom facts come as they were written."""
+    return filter.having(valid_at=ANY_TIME)
+
+
+def times_of(reader: Reader, memories: Iterable[str | None], filter: Filter) -> Times:
+    """When each of the memories holds that can be seen; what names none may hold at any time."""
+    found: dict[str | None, Span] = {None: EVER}
+    named = sorted({memory for memory in memories if memory is not None})
+    if named:
+        held = reader.states(named, filter.having(valid_at=ANY_TIME, status=None))
+        found.update((id, spanned(stored.state.valid_from, stored.state.valid_until)) for id, stored in held.items())
+    return found
+
+
+def shown(fact: Fact, times: Times) -> Fact:
+    """The fact as an answer tells it; as it was written where it is to be seen at no time."""
+    span = span_of(fact).within(times[fact.memory])
+    if span is None:
+        return fact
+    begin, end = span.bounds()
+    return replace(
+        fact,
+        valid_from=None if begin is None else moment(begin),
+        valid_until=None if end is None else moment(end),
+    )
+
+
+def was_seen(reader: Reader, fact: Fact, filter: Filter) -> bool:
+    """Whether a version was to be seen while it was known: its memory may have been another session's then."""
+    if fact.memory is None or fact.known_until is None:
+        return True
+    stretch = (micros(fact.known_from), micros(fact.known_until) - 1)
+    return any(fact.memory in times_of(reader, [fact.memory], filter.having(known_at=at)) for at in stretch)

@@ -1,0 +1,160 @@
+"""What the facts of a bank come to: its entities, its counts, and where facts contradict each other."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pieria.facts.aliases import Aliases
+from pieria.facts.intervals import Span, span_of
+from pieria.facts.names import folded, folded_predicate
+from pieria.facts.predicates import Predicate, listed, single_valued
+from pieria.facts.querying import alike, at_all_times, widest
+from pieria.record.fact import Fact, FactQuery
+from pieria.record.filter import Filter
+from pieria.store.protocol import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name that stands in facts, its aliases, and in how many facts they stand."""
+
+    name: str
+    aliases: tuple[str, ...]
+    facts: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"name": self.name, "aliases": list(self.aliases), "facts": self.facts}
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Facts that hold at the same time and cannot: one subject, a single-valued predicate, different objects."""
+
+    subject: str
+    predicate: str
+    facts: tuple[Fact, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "subject": self.subject,
+            "predicate": self.predicate,
+            "facts": [fact.as_dict() for fact in self.facts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FactStats:
+    """`facts` are those of all times: what holds, what has ended, and what is yet to begin."""
+
+    entities: int
+    facts: int
+    current: int
+    ended: int
+    upcoming: int
+    predicates: dict[str, int]
+    single_valued: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "entities": self.entities,
+            "facts": self.facts,
+            "current": self.current,
+            "ended": self.ended,
+            "upcoming": self.upcoming,
+            "predicates": dict(self.predicates),
+            "single_valued": list(self.single_valued),
+        }
+
+
+def entities(reader: Reader, prefix: str, filter: Filter) -> list[Entity]:
+    """By name; one is found by the beginning of any of its names."""
+    aliases = Aliases(reader, all_at_once=True)
+    names: dict[str, str] = {}
+    counts: defaultdict[str, int] = defaultdict(int)
+    matching: set[str] = set()
+    for key, name, number in reader.names(filter):
+        root = aliases.root(key)
+        counts[root] += number
+        names.setdefault(root, aliases.display(root) or name)
+        matching.update([root] if key.startswith(prefix) else [])
+    for alias, name in aliases.pairs().items():
+        root = folded(name)
+        names.setdefault(root, name)
+        matching.update([root] if folded(alias).startswith(prefix) or root.startswith(prefix) else [])
+    found = [Entity(names[root], aliases.names(root), counts[root]) for root in matching]
+    return sorted(found, key=lambda entity: (folded(entity.name), entity.name))
+
+
+def entity(reader: Reader, name: str, filter: Filter) -> Entity:
+    """The entity a name stands for."""
+    aliases = Aliases(reader)
+    root = aliases.entity(name)
+    facts = reader.facts(FactQuery(either_keys=aliases.group(name)), filter)
+    return Entity(aliases.display(root) or reader.spelling(root) or name, aliases.names(root), len(facts))
+
+
+def predicates(reader: Reader, filter: Filter) -> list[Predicate]:
+    aliases = Aliases(reader, all_at_once=True)
+    groups = alike(reader.facts(FactQuery(), filter), aliases).values()
+    return listed(reader, Counter(fact.predicate for group in groups for fact in widest(group)))
+
+
+def stats(reader: Reader, now: datetime, filter: Filter) -> FactStats:
+    aliases = Aliases(reader, all_at_once=True)
+    entities: set[str] = set()
+    spelt: Counter[str] = Counter()
+    current = ended = upcoming = 0
+    facts = reader.facts(FactQuery(), filter.having(valid_at=None))
+    for (subject, _, object), group in alike(facts, aliases).items():
+        entities.update((subject, object))
+        current += any(fact.holds_at(now) for fact in group)
+        for fact in widest(group):
+            spelt[fact.predicate] += 1
+            ended += fact.valid_until is not None and fact.valid_until <= now
+            upcoming += fact.valid_from is not None and fact.valid_from > now
+    predicates = listed(reader, spelt)
+    return FactStats(
+        entities=len(entities),
+        facts=spelt.total(),
+        current=current,
+        ended=ended,
+        upcoming=upcoming,
+        predicates={predicate.name: predicate.facts for predicate in predicates if predicate.facts},
+        single_valued=tuple(predicate.name for predicate in predicates if predicate.single_valued),
+    )
+
+
+def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter: Filter) -> list[Conflict]:
+    aliases = Aliases(reader, all_at_once=True)
+    single = single_valued(reader)
+    wanted = set(single) if predicate is None else {folded_predicate(predicate)} & set(single)
+    query = FactQuery(
+        subject_keys=None if subject is None else aliases.group(subject), predicate_keys=tuple(sorted(wanted))
+    )
+    slots: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
+    for fact in at_all_times(reader.facts(query, filter), aliases):
+        slots[aliases.entity(fact.subject), folded_predicate(fact.predicate)].append(fact)
+    found = []
+    for (entity, key), facts in sorted(slots.items()):
+        at_odds = _at_odds(facts, aliases)
+        if at_odds:
+            found.append(Conflict(aliases.display(entity) or facts[0].subject, single[key], at_odds))
+    return found
+
+
+def _at_odds(facts: Iterable[Fact], aliases: Aliases) -> tuple[Fact, ...]:
+    """Those that overlap one with another object; in the order in which they begin."""
+    running: list[tuple[Fact, Span, str]] = []
+    found: dict[str, Fact] = {}
+    ordered = sorted(facts, key=lambda fact: span_of(fact).begin)
+    for fact in ordered:
+        span, object = span_of(fact), aliases.entity(fact.object)
+        running = [item for item in running if item[1].end > span.begin]
+        against = [other for other, _, its_object in running if its_object != object]
+        found.update({other.id: other for other in [*against, *([fact] if against else [])]})
+        running.append((fact, span, object))
+    return tuple(fact for fact in ordered if fact.id in found)

@@ -1,0 +1,150 @@
+"""What the pages of one recall have in common: all that a later page needs to go on as if nothing had happened since.
+
+Exists so that a walk sees the bank of its first page: the moment, what was known, and the counts that scores come
+from are pinned. The order is either a rule under those pins (score, then row) or, where a look-up was bounded and
+would choose otherwise after more writes, the very rows it chose. Looking up and ranking do not belong here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.recall.ranking import Corpus, Ranked, corpus
+from pieria.record import cursor as writing
+from pieria.record.cursor import is_share, is_whole
+
+LISTED = 400
+"""Rows that a cursor may name: about 1.5 kB of it."""
+LEFT_OUT = -1
+"""As a term's frequency: the question is longer than what is looked up, and this term was not."""
+STAGES = ("wide", "everything", "done")
+EXPECTED = "the cursor of this very question, filter and bank"
+MOMENTS = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """The bank as the first page saw it. `known` is by the name of each source, in their order."""
+
+    now: int
+    known: tuple[tuple[str, int], ...]
+    documents: int
+    length: int
+    frequencies: tuple[int, ...]
+    """Of each term that the question was considered by, in its order."""
+    confidence: float = 0.0
+
+    def corpus(self, terms: Sequence[str]) -> Corpus:
+        return corpus(self.documents, self.length, self.asked(terms))
+
+    def asked(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """The terms that are looked up, each with its frequency."""
+        paired = zip(terms, self.frequencies, strict=True)
+        return {term: frequency for term, frequency in paired if frequency != LEFT_OUT}
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Where the next page begins: what is listed, then what a look-up of the stage finds after `last`.
+
+    `passed` are the rows that a look-up must not bring again: those shown or listed by a bounded one.
+    """
+
+    mark: str
+    pins: Pins
+    stage: str = "everything"
+    passed: tuple[int, ...] = ()
+    listed: tuple[int, ...] = ()
+    last: tuple[float, int, int] | None = None
+
+    def code(self, entry: Ranked) -> int:
+        """A row with its source, in one number."""
+        return entry.candidate.row * len(self.pins.known) + entry.which
+
+    def place(self, code: int) -> tuple[int, int]:
+        """(which source, row)"""
+        row, which = divmod(code, len(self.pins.known))
+        return which, row
+
+    def cursor(self) -> str:
+        """What is listed has its order; of what was only shown the rows are enough."""
+        pins = self.pins
+        shown = sorted(set(self.passed) - set(self.listed))
+        return writing.written(
+            [
+                self.mark, pins.now, pins.known, pins.documents, pins.length, pins.frequencies, pins.confidence,
+                STAGES.index(self.stage), _gaps(shown), self.listed, self.last,
+            ]
+        )  # fmt: skip
+
+
+def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk:
+    """The walk that a cursor goes on with; an `InputError` for one that is none, or of another question or bank."""
+    (made_for, now, known, documents, length, frequencies, confidence, stage, gaps, listed, last) = writing.parts_of(
+        cursor, EXPECTED, 11
+    )
+    fits = (
+        made_for == mark
+        and is_whole(now, -MOMENTS, MOMENTS)
+        and _is_known(known, names)
+        and is_whole(documents)
+        and is_whole(length)
+        and _are_whole(frequencies, LEFT_OUT, terms)
+        and len(frequencies) == terms
+        and is_share(confidence)
+        and is_whole(stage, 0, len(STAGES) - 1)
+        and _are_whole(gaps, 1, LISTED)
+        and _are_whole(listed, 1, LISTED)
+        and len(gaps) + len(listed) <= LISTED
+        and sum(gaps) <= 2**53
+        and _is_key(last, len(known))
+    )
+    if not fits:
+        raise writing.foreign(cursor, EXPECTED)
+    pins = Pins(now, tuple((name, moment) for name, moment in known), documents, length, tuple(frequencies), confidence)
+    passed = (*_sums(gaps), *listed)
+    if len(set(passed)) != len(passed):
+        raise writing.foreign(cursor, EXPECTED)
+    return Walk(made_for, pins, STAGES[stage], passed, tuple(listed), None if last is None else tuple(last))
+
+
+def _is_known(value: Any, names: Sequence[str]) -> bool:
+    """One or several of the sources there are, in their order, each with a moment."""
+    if not isinstance(value, list) or not value:
+        return False
+    if not all(isinstance(pair, list) and len(pair) == 2 and is_whole(pair[1], 0, MOMENTS) for pair in value):
+        return False
+    held = [pair[0] for pair in value]
+    return held == [name for name in names if name in held]
+
+
+def _are_whole(value: Any, low: int, most: int) -> bool:
+    return isinstance(value, list) and len(value) <= most and all(is_whole(item, low) for item in value)
+
+
+def _is_key(value: Any, sources: int) -> bool:
+    if value is None:
+        return True
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and type(value[0]) in (int, float)
+        and -1 <= value[0] <= 0
+        and is_whole(value[1], 0, sources - 1)
+        and is_whole(value[2], -(2**53), 0)
+    )
+
+
+def _gaps(rising: Sequence[int]) -> list[int]:
+    """Numbers that rise by little are told shorter by how much they rise."""
+    return [number - before for before, number in zip((0, *rising), rising, strict=False)]
+
+
+def _sums(gaps: Sequence[int]) -> list[int]:
+    found, total = [], 0
+    for gap in gaps:
+        total += gap
+        found.append(total)
+    return found

@@ -1,0 +1,100 @@
+"""Reading: from a text to its terms, quickly.
+
+Exists because every text written passes here: what stands between two spaces is analysed once and remembered. What
+questions need beyond terms belongs to `question`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pieria.record.analyser.folding import fold, fold_aligned
+from pieria.record.analyser.stem import stem
+from pieria.record.analyser.tokens import tokens
+from pieria.record.analyser.words import LONGEST, Placed
+
+_SPACELESS = re.compile(r"\S+")
+_SIMPLE = re.compile(r"""[("'\[{*]*([A-Z]?[a-z]+|[A-Z]+s?)[.,;:!?)"'\]}*]*""")
+"""An ordinary word between its punctuation: most of what people write, and no need to look closer."""
+
+
+class Span(NamedTuple):
+    """A term and where in the text it stands: `text[start:end]`."""
+
+    term: str
+    start: int
+    end: int
+
+
+class _Memory:
+    """Words met lately. When `recent` is full it becomes `earlier`, and what `earlier` held is forgotten.
+
+    Threads may do the same work twice, never wrongly: each step replaces one reference.
+    """
+
+    size = 100_000
+    longest = 40
+
+    def __init__(self) -> None:
+        self.recent: dict[str, tuple[str, ...]] = {}
+        self.earlier: dict[str, tuple[str, ...]] = {}
+
+    def learn(self, word: str) -> tuple[str, ...]:
+        found = self.earlier.get(word)
+        if found is None:
+            found = _analysed(word)
+        if len(word) <= self.longest:
+            if len(self.recent) >= self.size:
+                self.earlier, self.recent = self.recent, {}
+            self.recent[word] = found
+        return found
+
+
+_memory = _Memory()
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in their order, repeated as often as they occur. Any string is a legal text."""
+    found: list[str] = []
+    recent = _memory.recent
+    for word in text.split():
+        known = recent.get(word)
+        found += _memory.learn(word) if known is None else known
+    return found
+
+
+def _analysed(word: str) -> tuple[str, ...]:
+    found = _ascii(word, asked=False) if word.isascii() else tokens(fold(word))
+    return tuple([term for term, _, _ in found])
+
+
+def _ascii(word: str, *, asked: bool) -> list[Placed]:
+    simple = _SIMPLE.fullmatch(word)
+    if simple and len(word) <= LONGEST:
+        return [(stem(simple[1].lower()), simple.start(1), simple.end(1))]
+    return tokens(word, asked=asked)
+
+
+def spans(text: str) -> list[Span]:
+    """The terms of a text, each with the slice of the original text it was read from."""
+    return placed(text, asked=False)
+
+
+def placed(text: str, *, asked: bool) -> list[Span]:
+    """`spans`, or with `asked` the same for what a question looks up."""
+    found: list[Span] = []
+    seen: dict[str, list[Placed]] = {}
+    for match in _SPACELESS.finditer(text):
+        word, offset = match[0], match.start()
+        if word not in seen:
+            seen[word] = _placed(word, asked=asked)
+        found += [Span(term, offset + start, offset + end) for term, start, end in seen[word]]
+    return found
+
+
+def _placed(word: str, *, asked: bool) -> list[Placed]:
+    if word.isascii():
+        return _ascii(word, asked=asked)
+    folded, starts, ends = fold_aligned(word)
+    return [(term, starts[start], ends[end - 1]) for term, start, end in tokens(folded, asked=asked)]

@@ -1,0 +1,70 @@
+"""The names of banks: which are allowed, which mean the same bank, and how one is made from another name.
+
+A bank's name is part of a file's name, so the rules are those that hold on every file system; where the file
+lies is the workspace's business.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from pieria.errors import InputError
+
+USER_BANK = "@me"
+"""The bank that belongs to the user rather than to a project: scope `user` is kept there."""
+
+LONGEST = 100
+MOST_BYTES = 160
+"""A file's name may have 255 bytes on common file systems; backups and unfinished files add endings."""
+
+EXPECTED = "a bank's name: 1 to 100 letters, digits, hyphens, underscores and dots, no dot at either end"
+
+_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
+_MARKS = frozenset({"Mn", "Mc"})
+_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
+
+
+def check_bank_name(value: object, parameter: str = "bank") -> str:
+    """The name in its kept form (NFC), or `InputError`."""
+    if not isinstance(value, str):
+        raise InputError(parameter, EXPECTED, value)
+    name = unicodedata.normalize("NFC", value)
+    if name == USER_BANK:
+        return name
+    if name.startswith("@"):
+        hint = f"{USER_BANK} is the only name with an @: the user's own bank."
+        raise InputError(parameter, EXPECTED, value, hint=hint)
+    if len(name) > LONGEST or len(name.encode("utf-8", "surrogatepass")) > MOST_BYTES:
+        raise InputError(parameter, f"at most {LONGEST} characters and {MOST_BYTES} bytes", value)
+    if not name or not all(map(_allowed, name)) or name[0] == "." or name[-1] == "." or _is_mark(name[0]):
+        offer = bank_name_from(name)
+        raise InputError(parameter, EXPECTED, value, hint=f"For example {offer}." if offer else None)
+    if name.partition(".")[0].casefold() in _DEVICES:
+        hint = "Some systems keep that name for a device, so the bank could not be moved there."
+        raise InputError(parameter, "a name that is a file's on every system", value, hint=hint)
+    return name
+
+
+def bank_name_from(text: str, longest: int = LONGEST, most_bytes: int = MOST_BYTES) -> str:
+    """The text with a hyphen for whatever a name cannot hold; empty where nothing is left."""
+    composed = unicodedata.normalize("NFC", text)
+    words = "".join(char if _allowed(char) and char != "." else " " for char in composed)
+    name = "-".join(words.split())[:longest]
+    while len(name.encode()) > most_bytes:
+        name = name[:-1]
+    while name and (_is_mark(name[0]) or name[0] == "-"):
+        name = name[1:]
+    return f"{name}-bank" if name.casefold() in _DEVICES else name
+
+
+def same_bank(name: str) -> str:
+    """What two names share that differ in case alone: some file systems would give both the same file."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _allowed(char: str) -> bool:
+    return char in "-_." or unicodedata.category(char) in _LETTERS or _is_mark(char)
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char) in _MARKS

@@ -1,0 +1,139 @@
+"""The one thing a store applies: what a verb wants written, as plain rows.
+
+A change of content brings a new `Content` and a `State` that points to it; every other change brings a `State` alone.
+Opening a state closes the one before it, so the states of an id tell its whole history and there is no second way to
+end anything: what is removed has an open state that says so. Links and facts live by the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pieria.record.change import Change
+from pieria.record.fact import FactRow
+from pieria.record.link import LinkRow
+from pieria.record.usage import Use
+
+FOREVER = 2**63 - 1
+"""The known end of what is still known, in microseconds: later than any instant there is."""
+
+
+class Content(NamedTuple):
+    """Evidence: written once, never changed. Lists and mappings are JSON text, None when empty."""
+
+    id: str
+    version: int
+    title: str | None
+    text: str
+    body: str | None
+    tags: str | None
+    entities: str | None
+    files: str | None
+    flags: str | None
+    context: str | None
+    meta: str | None
+
+
+class State(NamedTuple):
+    """Everything small about a memory over one stretch of known time. Instants are microseconds."""
+
+    row: int
+    id: str
+    version: int
+    kind: str
+    type: str | None
+    place: str
+    scope: str
+    session: str | None
+    sequence: int | None
+    channel: str | None
+    author: str | None
+    author_type: str | None
+    source: str | None
+    at: int
+    valid_from: int | None
+    valid_until: int | None
+    status: str
+    tier: str
+    importance: float
+    confidence: float | None
+    strength: float
+    trust: float
+    pinned: int
+    ended: str
+    reason: str | None
+    superseded_by: str | None
+
+
+class Mark(NamedTuple):
+    """A label by which a version is found: `tag`, `entity` or `file`, as it is compared, and as it was spelt."""
+
+    what: str
+    value: str
+    spelt: str
+
+
+class Write(NamedTuple):
+    """A new state, with the new content it points to if there is any; then the store sets the state's row."""
+
+    state: State
+    content: Content | None = None
+    terms: Sequence[str] = ()
+    labels: Sequence[Mark] = ()
+    fresh: bool = False
+    """The id has no state yet, so there is none to close."""
+
+
+class Stored(NamedTuple):
+    """A state as the store holds it."""
+
+    state: State
+    known_from: int
+    known_until: int
+
+
+class Applied(NamedTuple):
+    """What became of a changeset: its journal entry, and the row of each of its writes."""
+
+    change: Change
+    rows: list[int]
+
+
+class Record(NamedTuple):
+    """One of the bank's own records: a setting, a scratchpad entry, a name's alias. `value` None deletes it."""
+
+    collection: str
+    key: str
+    value: Any
+
+
+@dataclass(slots=True)
+class Changeset:
+    """`what` names the verb. `ids` are those the journal tells; left empty, the store takes those written."""
+
+    what: str
+    who: str = ""
+    writes: list[Write] = field(default_factory=list)
+    links: list[LinkRow] = field(default_factory=list)
+    facts: list[FactRow] = field(default_factory=list)
+    usage: list[Use] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    erase: list[str] = field(default_factory=list)
+    """Memory ids to erase everywhere, with their links, usage and the facts that name them."""
+    purged: list[str] = field(default_factory=list)
+    """Ids to remember as purged, so that nothing brings them back unasked."""
+    ids: tuple[str, ...] = ()
+    replay: Change | None = None
+    """Write this very journal entry, with its time and number: how an export becomes a bank again."""
+
+    @property
+    def empty(self) -> bool:
+        return not (self.writes or self.links or self.facts or self.usage or self.records or self.erase or self.purged)
+
+    def written_ids(self) -> tuple[str, ...]:
+        found = [w.state.id for w in self.writes] + [row.id for row in self.links] + [row.id for row in self.facts]
+        found += [use.id for use in self.usage] + self.erase + self.purged
+        found += [f"{record.collection}:{record.key}" for record in self.records]
+        return tuple(dict.fromkeys(found))

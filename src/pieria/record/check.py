@@ -1,0 +1,173 @@
+"""Checks of single values: each returns the value as it is kept, or raises `InputError`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+from pieria.errors import InputError
+
+TEXT_LIMIT = 1 << 20
+"""Bytes of UTF-8 in a text; also in a memory's body and meta."""
+NAME_LIMIT = 500
+LABELS_LIMIT = 1000
+DEPTH_LIMIT = 50
+SPLIT = "split it into several memories"
+
+
+def text(value: object, parameter: str, limit: int = TEXT_LIMIT, too_long: str = SPLIT) -> str:
+    """Any text that says something and that every store can hold."""
+    if not isinstance(value, str):
+        raise InputError(parameter, "a text", value)
+    if "\0" in value:
+        raise InputError(parameter, "a text without NUL characters", value, hint="Remove the \\0 characters.")
+    if not value or value.isspace():
+        raise InputError(parameter, "a text that is not blank", value)
+    if value.isascii():
+        size = len(value)
+    else:
+        try:
+            size = len(value.encode())
+        except UnicodeEncodeError:
+            raise InputError(
+                parameter,
+                "valid Unicode",
+                value,
+                hint="It holds half of a surrogate pair; decode it with errors='replace' first.",
+            ) from None
+    if size > limit:
+        raise InputError(parameter, f"at most {limit:,} bytes", value, hint=f"It has {size:,} bytes; {too_long}.")
+    return value
+
+
+def name(value: object, parameter: str) -> str:
+    """A short text on one line, trimmed."""
+    kept = text(value, parameter, 4 * NAME_LIMIT, "shorten it").strip()
+    if len(kept) > NAME_LIMIT:
+        raise InputError(parameter, f"at most {NAME_LIMIT} characters", kept)
+    if not kept.isprintable() and any(ord(c) < 32 or ord(c) == 127 for c in kept):
+        raise InputError(parameter, "a name without control characters", value)
+    return kept
+
+
+def identifier(value: object, parameter: str) -> str:
+    """An id, taken exactly as it comes: it is somebody else's."""
+    name(value, parameter)
+    assert isinstance(value, str)
+    return value
+
+
+def identifiers(value: object, parameter: str) -> tuple[str, ...]:
+    """One id or several, each once, in the order given."""
+    items = (value,) if isinstance(value, str) else value
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError(parameter, "an id or a list of ids", value)
+    kept = tuple(dict.fromkeys(identifier(item, parameter) for item in items))
+    if not kept:
+        raise InputError(parameter, "at least one id", value)
+    return kept
+
+
+def one_of(value: object, parameter: str, allowed: tuple[str, ...]) -> str:
+    if isinstance(value, str) and value in allowed:
+        return value
+    near = get_close_matches(value, allowed, 1) if isinstance(value, str) else []
+    raise InputError(
+        parameter, "one of " + ", ".join(allowed), value, hint=f"Did you mean {near[0]}?" if near else None
+    )
+
+
+def number(value: object, parameter: str, low: float = 0.0, high: float = 1.0) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise InputError(parameter, f"a number from {low:g} to {high:g}", value)
+    return float(value)
+
+
+def whole(value: object, parameter: str, low: int = 0, high: int = 2**53) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(parameter, f"a whole number from {low} to {high:,}", value)
+    return value
+
+
+def flag(value: object, parameter: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(parameter, "true or false", value)
+    return value
+
+
+def names(value: object, parameter: str) -> tuple[str, ...]:
+    """A list of short texts, trimmed, each once, in the order given."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError(parameter, "a list of texts", value, hint=f'Write {parameter}=["…"].')
+    kept = dict.fromkeys(name(item, parameter) for item in value)
+    if len(kept) > LABELS_LIMIT:
+        raise InputError(parameter, f"at most {LABELS_LIMIT} of them", f"{len(kept)}")
+    return tuple(kept)
+
+
+def choices(value: object, parameter: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """One or several of the allowed names; a single name may stand without a list."""
+    items = (value,) if isinstance(value, str) else value
+    if not isinstance(items, Iterable):
+        raise InputError(parameter, "one or several of " + ", ".join(allowed), value)
+    return tuple(dict.fromkeys(one_of(item, parameter, allowed) for item in items))
+
+
+def mapping(value: object, parameter: str) -> str | None:
+    """A mapping that JSON can hold without loss, as JSON text in one spelling; None for an empty one."""
+    if not isinstance(value, Mapping):
+        raise InputError(parameter, "a mapping of JSON values", value)
+    if not value:
+        return None
+    _json(value, parameter, 0)
+    written = json.dumps(_thawed(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return text(written, parameter)
+
+
+def place(value: object, parameter: str = "place") -> str:
+    return _place(value, parameter) if isinstance(value, str) else name(value, parameter)
+
+
+@lru_cache(1024)
+def _place(value: str, parameter: str) -> str:
+    kept = name(value, parameter)
+    wing, slash, room = (part.strip() for part in kept.partition("/"))
+    if not (wing and slash and room) or "/" in room:
+        raise InputError(parameter, "a place spelt wing/room", value, hint='For example "billing/decisions".')
+    return f"{wing}/{room}"
+
+
+def _json(value: object, parameter: str, depth: int) -> None:
+    if depth > DEPTH_LIMIT:
+        raise InputError(parameter, f"at most {DEPTH_LIMIT} levels of nesting", "a deeper one")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InputError(parameter, "texts as keys", key)
+            _json(key, parameter, depth + 1)
+            _json(item, parameter, depth + 1)
+    elif isinstance(value, str):
+        # JSON would spell the character out, so that nobody sees it in the written text.
+        if "\0" in value:
+            raise InputError(parameter, "texts without NUL characters", value, hint="Remove the \\0 characters.")
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _json(item, parameter, depth + 1)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise InputError(parameter, "finite numbers", value)
+    elif value is not None and not isinstance(value, int | bool):
+        raise InputError(parameter, "JSON values", value)
+
+
+def _thawed(value: Any) -> Any:
+    """Plain dicts and lists all the way down: `json` knows no other mapping."""
+    if isinstance(value, Mapping):
+        return {key: _thawed(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_thawed(item) for item in value]
+    return value

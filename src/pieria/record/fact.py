@@ -1,0 +1,94 @@
+"""Facts: subject, predicate, object, with the time each held and the time we learnt it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One version of a fact over one stretch of known time; valid over [valid_from, valid_until)."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    known_from: datetime
+    known_until: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    confidence: float | None = None
+    memory: str | None = None
+    source: str | None = None
+    ended: str = ""
+    reason: str | None = None
+
+    def holds_at(self, moment: datetime) -> bool:
+        begun = self.valid_from is None or self.valid_from <= moment
+        return begun and (self.valid_until is None or moment < self.valid_until)
+
+    def as_dict(self) -> dict[str, Any]:
+        from pieria.record.time import iso
+
+        def stamp(value: datetime | None) -> str | None:
+            return iso(value) if value else None
+
+        return {
+            "id": self.id,
+            "subject": self.subject,
+            "predicate": self.predicate,
+            "object": self.object,
+            "valid_from": stamp(self.valid_from),
+            "valid_until": stamp(self.valid_until),
+            "known_from": stamp(self.known_from),
+            "known_until": stamp(self.known_until),
+            "confidence": self.confidence,
+            "memory": self.memory,
+            "source": self.source,
+            "ended": self.ended,
+            "reason": self.reason,
+        }
+
+
+class FactRow(NamedTuple):
+    """A fact as it is written: keys are the folded names by which it is found; the store adds the known interval."""
+
+    id: str
+    subject: str
+    subject_key: str
+    predicate: str
+    predicate_key: str
+    object: str
+    object_key: str
+    valid_from: int | None
+    valid_until: int | None
+    confidence: float | None
+    memory: str | None
+    source: str | None
+    ended: str
+    reason: str | None
+
+
+class FactName(NamedTuple):
+    """A name that stands as subject or object, its key, and the number of facts it stands in."""
+
+    key: str
+    name: str
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuery:
+    """What to look facts up by. Keys are folded already; `either` finds a name on both sides."""
+
+    ids: tuple[str, ...] | None = None
+    subject_keys: tuple[str, ...] | None = None
+    predicate_keys: tuple[str, ...] | None = None
+    object_keys: tuple[str, ...] | None = None
+    either_keys: tuple[str, ...] | None = None
+    memory: str | None = None
+    include_ended: bool = False
+    every_version: bool = False
+    """Every stretch of known time, not only the one at `known_at`."""

@@ -1,0 +1,76 @@
+"""The one filter: which memories a reader may see and wants to see. Stores compile it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pieria.record.memory import ENDINGS, VISIBLE_STATUSES, Memory, nothing
+
+ANY_TIME = -(2**63)
+"""As `valid_at`: do not look at the time a memory holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who is reading. What a session said to itself is seen by that session, or by those that name its channel."""
+
+    session: str | None = None
+    channel: str | None = None
+    everything: bool = False
+    """The bank itself at work (undo, export, upkeep): no session hides anything from it."""
+
+    def sees(self, memory: Memory) -> bool:
+        """The predicate's clause about sessions, for a memory at hand."""
+        if self.everything or memory.scope != "session":
+            return True
+        return (memory.session is not None and memory.session == self.session) or (
+            memory.channel is not None and memory.channel == self.channel
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Instants are microseconds; `now` is the moment that a plain `valid_at` means. Lists mean any of theirs."""
+
+    now: int
+    viewer: Viewer = Viewer()
+    ids: tuple[str, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    entities: tuple[str, ...] | None = None
+    files: tuple[str, ...] | None = None
+    author: str | None = None
+    author_type: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    scopes: tuple[str, ...] | None = None
+    source: str | None = None
+    place: str | None = None
+    """`wing`, `wing/room` or `*/room`."""
+    meta: Mapping[str, Any] = field(default_factory=nothing)
+    since: int | None = None
+    until: int | None = None
+    valid_at: int | None = None
+    known_at: int | None = None
+    status: tuple[str, ...] | None = VISIBLE_STATUSES
+    """None: every status."""
+    endings: tuple[str, ...] = ("",)
+    pinned: bool | None = None
+
+    def anything(self) -> Filter:
+        """The same reader and known time, opening by id: status, validity and endings hide nothing."""
+        return Filter(
+            now=self.now,
+            viewer=self.viewer,
+            ids=self.ids,
+            known_at=self.known_at,
+            valid_at=ANY_TIME,
+            status=None,
+            endings=ENDINGS,
+        )
+
+    def having(self, **changes: Any) -> Filter:
+        return replace(self, **changes)

@@ -1,0 +1,55 @@
+"""Which words of a memory are indexed, and under which labels it is found: the same for every store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pieria.record.analyser import terms
+from pieria.record.changeset import Mark
+
+
+def indexed_terms(
+    title: str | None,
+    text: str,
+    body: str | None = None,
+    tags: Sequence[str] = (),
+    entities: Sequence[str] = (),
+    files: Sequence[str] = (),
+) -> list[str]:
+    """The text's terms, then those of everything else that was said about it, where the text does not say it itself."""
+    found = terms(text)
+    if title:
+        found += terms(title)
+    if not (body or tags or entities or files):
+        return found
+    present = set(found)
+    beside = [*_strings(json.loads(body) if body else None), *tags, *entities, *files]
+    for written in beside:
+        found += [term for term in terms(written) if term not in present]
+    return found
+
+
+def labels(tags: Sequence[str], entities: Sequence[str], files: Sequence[str]) -> list[Mark]:
+    """Tags and entities are compared without regard to case, files as they are spelt."""
+    return [
+        *(Mark("tag", compared(tag), tag) for tag in tags),
+        *(Mark("entity", compared(entity), entity) for entity in entities),
+        *(Mark("file", file, file) for file in files),
+    ]
+
+
+def compared(label: str) -> str:
+    return label.strip().casefold()
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)

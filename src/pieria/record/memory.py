@@ -1,0 +1,262 @@
+"""The memory: one remembered thing, as every reader sees it.
+
+Plain data only. What may be written, and how it is checked, is in `draft`; how it is stored is the stores' business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+KINDS = (
+    "note",
+    "observation",
+    "drawer",
+    "diary",
+    "turn",
+    "summary",
+    "episodic",
+    "semantic",
+    "procedural",
+    "subgoal",
+    "source",
+    "tag",
+    "intent",
+)
+ROUTING_KINDS = ("tag", "intent", "subgoal", "source")
+"""Kinds that lead to knowledge and are no answers themselves: only the sessions toolset recalls them."""
+
+SCOPES = ("session", "bank", "user")
+AUTHOR_TYPES = ("human", "agent", "system")
+STATUSES = ("active", "promoted", "archived")
+VISIBLE_STATUSES = ("active", "promoted")
+TIERS = ("working", "kept", "settled")
+ENDINGS = ("", "removed", "revised")
+"""Why a memory is no longer offered: it still is, it was removed, or a revision under another id took its place."""
+
+EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+def nothing() -> Mapping[str, Any]:
+    return EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    importance: float = 0.5
+    confidence: float | None = None
+    strength: float = 1.0
+    trust: float = 0.5
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What the write path noticed: `secret:<kind>`, `private:cut`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    source: str | None = None
+    context: str | None = None
+    author: str | None = None
+    author_type: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    sequence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """When it was said or happened, when it holds, and when the bank held it. Intervals are half-open."""
+
+    at: datetime
+    known_from: datetime
+    known_until: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    status: str = "active"
+    tier: str = "working"
+    ended: str = ""
+    reason: str | None = None
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One version of a remembered thing, as it stood over one stretch of known time."""
+
+    row: int
+    id: str
+    version: int
+    kind: str
+    title: str | None
+    text: str
+    place: str
+    scope: str
+    times: Times
+    judgement: Judgement = Judgement()
+    labels: Labels = Labels()
+    origin: Origin = Origin()
+    standing: Standing = Standing()
+    body: Mapping[str, Any] = field(default_factory=nothing)
+    meta: Mapping[str, Any] = field(default_factory=nothing)
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.row, self.times.known_from))
+
+    @property
+    def importance(self) -> float:
+        return self.judgement.importance
+
+    @property
+    def confidence(self) -> float | None:
+        return self.judgement.confidence
+
+    @property
+    def strength(self) -> float:
+        return self.judgement.strength
+
+    @property
+    def trust(self) -> float:
+        return self.judgement.trust
+
+    @property
+    def pinned(self) -> bool:
+        return self.judgement.pinned
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.labels.tags
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        return self.labels.entities
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.labels.files
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.labels.flags
+
+    @property
+    def source(self) -> str | None:
+        return self.origin.source
+
+    @property
+    def context(self) -> str | None:
+        return self.origin.context
+
+    @property
+    def author(self) -> str | None:
+        return self.origin.author
+
+    @property
+    def author_type(self) -> str | None:
+        return self.origin.author_type
+
+    @property
+    def channel(self) -> str | None:
+        return self.origin.channel
+
+    @property
+    def session(self) -> str | None:
+        return self.origin.session
+
+    @property
+    def sequence(self) -> int | None:
+        return self.origin.sequence
+
+    @property
+    def at(self) -> datetime:
+        return self.times.at
+
+    @property
+    def valid_from(self) -> datetime | None:
+        return self.times.valid_from
+
+    @property
+    def valid_until(self) -> datetime | None:
+        return self.times.valid_until
+
+    @property
+    def known_from(self) -> datetime:
+        return self.times.known_from
+
+    @property
+    def known_until(self) -> datetime | None:
+        return self.times.known_until
+
+    @property
+    def status(self) -> str:
+        return self.standing.status
+
+    @property
+    def tier(self) -> str:
+        return self.standing.tier
+
+    @property
+    def removed(self) -> bool:
+        return self.standing.ended == "removed"
+
+    @property
+    def ended(self) -> str:
+        return self.standing.ended
+
+    @property
+    def reason(self) -> str | None:
+        """Why its latest change was made, where somebody said."""
+        return self.standing.reason
+
+    @property
+    def superseded_by(self) -> str | None:
+        return self.standing.superseded_by
+
+    @property
+    def reference(self) -> str:
+        """The spelling of exactly this version."""
+        return f"{self.id}@{self.version}"
+
+    @property
+    def wing(self) -> str:
+        return self.place.partition("/")[0]
+
+    @property
+    def room(self) -> str:
+        return self.place.partition("/")[2]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Flat and ready for JSON: every name of the record, instants as ISO 8601 in UTC."""
+        flat: dict[str, Any] = {}
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if isinstance(value, Times | Judgement | Labels | Origin | Standing):
+                flat.update({f.name: _plain(getattr(value, f.name)) for f in fields(value)})
+            else:
+                flat[part.name] = _plain(value)
+        return flat
+
+
+def _plain(value: Any) -> Any:
+    from pieria.record.time import iso
+
+    if isinstance(value, datetime):
+        return iso(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value

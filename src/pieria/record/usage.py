@@ -1,0 +1,52 @@
+"""Usage: how a memory has been used. It is counted apart from content and has no versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    accesses: int = 0
+    last_access: datetime | None = None
+    reviews: int = 0
+    last_review: datetime | None = None
+    crossings: int = 0
+    """Uses in a context that shares next to nothing with the memory's own tags."""
+    rewards: float = 0.0
+    rewarded: int = 0
+
+    @property
+    def average_reward(self) -> float | None:
+        return self.rewards / self.rewarded if self.rewarded else None
+
+    def as_dict(self) -> dict[str, Any]:
+        from pieria.record.time import iso
+
+        return {
+            "accesses": self.accesses,
+            "last_access": iso(self.last_access) if self.last_access else None,
+            "reviews": self.reviews,
+            "last_review": iso(self.last_review) if self.last_review else None,
+            "crossings": self.crossings,
+            "rewards": self.rewards,
+            "rewarded": self.rewarded,
+        }
+
+
+UNUSED = Usage()
+
+
+class Use(NamedTuple):
+    """What is added to a memory's usage."""
+
+    id: str
+    accesses: int = 0
+    last_access: int | None = None
+    reviews: int = 0
+    last_review: int | None = None
+    crossings: int = 0
+    rewards: float = 0.0
+    rewarded: int = 0

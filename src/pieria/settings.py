@@ -1,0 +1,290 @@
+"""Every setting, and where its value comes from: the one place that reads the environment and settings files.
+
+Nothing here opens a bank, and no layer below the workspace may import this: they are handed values.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from pieria.errors import ConfigError, InputError, Invalid, UnavailableError
+from pieria.project import Project, find_project
+from pieria.record import check
+from pieria.record.banks import check_bank_name
+
+PREFIX = "PIERIA_"
+FILE = "pieria.toml"
+"""In the data folder: what holds for all of its banks."""
+
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
+_ALIKE = 0.75
+
+
+def _bank(value: str) -> str:
+    return _checked(check_bank_name, value, "bank")
+
+
+def _name(value: str) -> str:
+    return _checked(check.name, value, "name")
+
+
+def _checked(checker: Any, value: str, parameter: str) -> str:
+    """A check of ours in the form that pydantic expects; `_problems` takes our error out again."""
+    try:
+        kept: str = checker(value, parameter)
+    except InputError as problem:
+        raise ValueError(problem) from problem
+    return kept
+
+
+Name = Annotated[str, AfterValidator(_name)]
+
+
+class Settings(BaseSettings):
+    """Made by `resolve` alone, which knows the sources; frozen, since banks are open under it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        case_sensitive=False,
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    data: Path = Field(default=Path("~/.pieria"), description="the folder that holds the banks")
+    bank: Annotated[str, AfterValidator(_bank)] = Field(
+        default="default", description="the bank that is opened when none is named"
+    )
+    session: Name | None = Field(default=None, description="the conversation or run that is speaking")
+    channel: Name | None = Field(default=None, description="sessions that name it share what they remember")
+    author: Name | None = Field(default=None, description="who is said to have written a memory")
+    author_type: Literal["human", "agent", "system"] | None = Field(
+        default=None, description="what the author is; a memory's trust follows from it"
+    )
+    durability: Literal["full", "relaxed", "off"] = Field(
+        default="full", description="how far a write waits for the disk before it is acknowledged"
+    )
+    busy_seconds: float = Field(
+        default=20.0,
+        ge=5,
+        le=3_600,
+        allow_inf_nan=False,
+        description="how long a write waits for another process",
+    )
+    secrets: Literal["flag", "redact", "refuse"] = Field(
+        default="flag", description="what becomes of a text that holds a secret"
+    )
+    text_budget: int = Field(
+        default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """`resolve` asks the sources one by one, to know which of them each value is from."""
+        return (init_settings,)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The settings in force, and for each one where it came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    project: Project | None
+
+    def shown(self) -> dict[str, tuple[Any, str]]:
+        """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
+        values = self.settings.model_dump(mode="json")
+        return {name: (values[name], origin) for name, origin in self.origins.items()}
+
+    def having(self, **arguments: Any) -> Resolved:
+        """The same with further arguments, which override what was resolved; None stands for not given."""
+        given = _from_arguments(arguments, Path())
+        values = self.settings.model_dump() | dict(given.values)
+        settings = _settings(values, dict.fromkeys(given.values, given))
+        return Resolved(settings, {**self.origins, **dict.fromkeys(given.values, _ARGUMENT)}, self.project)
+
+
+_ARGUMENT = "argument"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Values, and how to speak of where they came from. `{}` in the origin stands for the setting's name."""
+
+    origin: str
+    values: Mapping[str, Any]
+    folder: Path
+    file: Path | None = None
+
+    def origin_of(self, setting: str) -> str:
+        return self.origin.format(setting.upper())
+
+    def problem(self, setting: str, expected: str, received: object, hint: str | None = None) -> Invalid:
+        told = InputError(setting, expected, received, hint=hint)
+        if self.origin == _ARGUMENT:
+            return told
+        place = f"{PREFIX}{setting.upper()}" if self.file is None else f"{self.file}: {setting}"
+        return ConfigError(f"{place}: expected {told.expected}, got {told.received}", hint=hint)
+
+
+def resolve(
+    arguments: Mapping[str, Any], *, environ: Mapping[str, str] | None = None, cwd: str | Path | None = None
+) -> Resolved:
+    """The settings in force: arguments, environment, the project's file, the data folder's file, defaults.
+
+    An argument that is None was not given. Raises `InputError` for a wrong argument and `ConfigError` for
+    anything wrong elsewhere; where several values are wrong, the error holds the others.
+    """
+    folder = _working_folder(cwd)
+    home = _home()
+    project = find_project(folder, home)
+    sources = [_from_arguments(arguments, folder)]
+    sources.append(_from_environment(os.environ if environ is None else environ, folder))
+    if project is not None and project.file is not None:
+        sources.append(_from_file(project.file, "project .pieria.toml"))
+    data = _data_folder(sources, folder)
+    if project is not None and not any("bank" in source.values for source in sources):
+        named = project.bank_name()
+        sources.append(_Source("git repository", {"bank": named} if named else {}, folder))
+    if os.path.isfile(data / FILE):
+        sources.append(_from_data_folder(data / FILE))
+    return _resolved(sources, data, project)
+
+
+def _resolved(sources: list[_Source], data: Path, project: Project | None) -> Resolved:
+    chosen: dict[str, _Source] = {}
+    for source in reversed(sources):
+        chosen.update(dict.fromkeys(source.values, source))
+    values = {name: source.values[name] for name, source in chosen.items()} | {"data": data}
+    origins = {name: chosen[name].origin_of(name) if name in chosen else "default" for name in Settings.model_fields}
+    return Resolved(_settings(values, chosen), origins, project)
+
+
+def _settings(values: Mapping[str, Any], chosen: Mapping[str, _Source]) -> Settings:
+    try:
+        return Settings(**values)
+    except ValidationError as invalid:
+        first, *rest = _problems(invalid, chosen)
+        first.errors = tuple(rest)
+        raise first from invalid
+
+
+def _problems(invalid: ValidationError, chosen: Mapping[str, _Source]) -> list[Invalid]:
+    found = []
+    for error in invalid.errors():
+        name = str(error["loc"][0])
+        ours = error.get("ctx", {}).get("error")
+        complaint = ours.args[0] if isinstance(ours, ValueError) else None
+        if isinstance(complaint, InputError):
+            found.append(chosen[name].problem(name, complaint.expected, error["input"], complaint.hint))
+        else:
+            expected = error["msg"].removeprefix("Input should be ").partition(", unable")[0]
+            found.append(chosen[name].problem(name, expected, error["input"]))
+    return found
+
+
+def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> _Source:
+    for name in arguments:
+        if name not in Settings.model_fields:
+            raise InputError("settings", "names of settings", name, hint=_names_near(str(name)))
+    return _Source(_ARGUMENT, {name: value for name, value in arguments.items() if value is not None}, folder)
+
+
+def _from_environment(environ: Mapping[str, str], folder: Path) -> _Source:
+    """Variables that are no setting are let be, since versions share an environment; a slip is refused."""
+    ours = {name: value for name, value in environ.items() if name.startswith(PREFIX) and value}
+    for name in ours:
+        rest = name.removeprefix(PREFIX).lower()
+        near = get_close_matches(rest, Settings.model_fields, 1, _ALIKE)
+        if near and rest not in Settings.model_fields:
+            raise ConfigError(f"{name} is no setting", hint=f"Did you mean {PREFIX}{near[0].upper()}?")
+    source = EnvSettingsSource(Settings)
+    source.env_vars = {name.lower(): value for name, value in ours.items()}
+    return _Source(f"environment {PREFIX}{{}}", source(), folder)
+
+
+def _from_file(file: Path, origin: str) -> _Source:
+    try:
+        values = TomlConfigSettingsSource(Settings, toml_file=file)()
+    except OSError as problem:
+        hint = "Make the file readable, or remove it."
+        raise ConfigError(f"{file}: cannot be read ({problem.strerror})", hint=hint) from problem
+    except (ValueError, RecursionError) as problem:
+        raise ConfigError(f"{file}: not valid TOML: {problem}", hint='Write: bank = "notes"') from problem
+    for name in values:
+        if name not in Settings.model_fields:
+            raise ConfigError(f"{file}: unknown setting {name[:60]!r}", hint=_names_near(name))
+    return _Source(origin, values, file.parent, file)
+
+
+def _from_data_folder(file: Path) -> _Source:
+    source = _from_file(file, f"data folder {FILE}")
+    if "data" in source.values:
+        hint = f"Set it in {PREFIX}DATA or a project's .pieria.toml."
+        raise ConfigError(f"{file}: data cannot be set in the folder that it names", hint=hint)
+    return source
+
+
+def _names_near(name: str) -> str:
+    near = get_close_matches(name.lower().replace("-", "_"), Settings.model_fields, 1)
+    if near:
+        return f"Did you mean {near[0]}?"
+    return f"The settings are {', '.join(Settings.model_fields)}."
+
+
+def _data_folder(sources: list[_Source], folder: Path) -> Path:
+    default = _Source("default", {"data": Settings.model_fields["data"].default}, folder)
+    source = next((source for source in sources if "data" in source.values), default)
+    value = source.values["data"]
+    given = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(given, str) or not given.strip() or "\0" in given:
+        raise source.problem("data", "a folder", given)
+    # What follows the scheme may hold a password: it is not quoted.
+    if address := _ADDRESS.match(given):
+        reason = f"this version keeps banks in a folder of this machine, not behind a {address[1].lower()} address"
+        raise UnavailableError("data", reason, hint="name a folder, or leave data out")
+    try:
+        path = source.folder / Path(given).expanduser()
+    except RuntimeError as problem:
+        hint = f"This user's home is not known; name the data folder in full, as data or {PREFIX}DATA."
+        raise source.problem("data", "a folder with a known home behind its ~", given, hint) from problem
+    if os.path.isfile(path):
+        raise source.problem("data", "a folder, not a file", given)
+    return path.resolve() if ".." in path.parts else path
+
+
+def _working_folder(cwd: str | Path | None) -> Path:
+    try:
+        return Path.cwd() if cwd is None else Path(cwd).absolute()
+    except FileNotFoundError as problem:
+        raise ConfigError("the working folder no longer exists", hint="Change to one that does.") from problem
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

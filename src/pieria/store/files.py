@@ -1,0 +1,69 @@
+"""Files that appear under their name only when they are whole, and what goes wrong with them, in our words.
+
+For every store and for what is written beside one. What is in a file is not known here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from pieria.errors import DiskFullError, ReadOnlyError, StorageError
+from pieria.record.time import iso
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+UNFINISHED = ".part"
+"""How a file's name ends as long as it is written. One that stays was left by a process that was killed."""
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
+    """The system's error in our words; the system's stays as the cause."""
+    if problem.errno in FULL:
+        return DiskFullError(operation, f"no space left for {path.name}")
+    return ReadOnlyError(operation, f"{path} cannot be written ({problem.strerror})")
+
+
+def made_aside(path: Path) -> Path:
+    """An empty file for its owner alone, under the name by which this thread may write what is to be at the path."""
+    written = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}{UNFINISHED}")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+    os.close(os.open(written, os.O_RDWR | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE))
+    return written
+
+
+@contextmanager
+def written_aside(path: Path, operation: str, beside: tuple[str, ...] = ()) -> Iterator[Path]:
+    """The file to write instead of the path. Nothing of it stays, unless it was put in its place by then.
+
+    `beside` are the endings of what may come to lie beside it.
+    """
+    try:
+        written = made_aside(path)
+        try:
+            yield written
+        finally:
+            for ending in ("", *beside):
+                written.with_name(written.name + ending).unlink(missing_ok=True)
+    except OSError as problem:
+        raise storage_error(operation, path, problem) from problem
+
+
+def flush(path: Path) -> None:
+    """A file's content, or the names in a folder, on the disk as well as they are: a crash keeps them."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def stamp(at: datetime) -> str:
+    """A time as part of a file's name."""
+    return iso(at).replace("-", "").replace(":", "").replace(".", "-")

@@ -1,0 +1,190 @@
+"""What every store offers: a small set of primitives, each taking the one `Filter`.
+
+A store knows rows, transactions and search primitives. It ranks nothing for users, checks no input and reads no clock
+but the one it is given. All above is written against this file, so that a bank behaves the same wherever it lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from pieria.record.change import Change
+from pieria.record.changeset import Applied, Changeset, Content, Stored
+from pieria.record.fact import Fact, FactName, FactQuery
+from pieria.record.filter import Filter
+from pieria.record.link import End, Link
+from pieria.record.memory import Memory
+from pieria.record.usage import Usage
+
+ORDERS = ("newest", "oldest", "changed", "important")
+Progress = Callable[[int, int], None]
+"""Called with what is done and the whole, in the unit the caller knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a bank stands. `documents` and `terms` count every indexed version, for ranking."""
+
+    seq: int
+    known: int
+    documents: int
+    terms: int
+    analyser: int
+    """The version of the analyser that made the text index; 0 in a bank that has none yet."""
+
+
+class Candidate(NamedTuple):
+    """A visible version that holds some of the asked terms."""
+
+    row: int
+    length: int
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """What the text index holds of a question. `cut` says that terms were left out of the look-up for their number."""
+
+    documents: int
+    terms: int
+    frequencies: Mapping[str, int]
+    candidates: Sequence[Candidate]
+    looked_up: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    exact: bool = True
+    """Every visible version that holds a looked-up term was considered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check of the store by itself. `remedy` says what to do where it is not well."""
+
+    check: str
+    well: bool
+    detail: str
+    remedy: str | None = None
+
+
+class Reader(Protocol):
+    """One read transaction: everything read through it belongs to the same moment."""
+
+    def head(self) -> Head: ...
+
+    def select(
+        self, filter: Filter, order: str = "newest", limit: int = 50, after: tuple[float, int] | None = None
+    ) -> list[Memory]:
+        """Visible memories in order; `after` is the (order value, row) of the last one seen."""
+
+    def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
+        """How many are visible, by a column of the state; without one under the key `total`."""
+
+    def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
+        """Versions by row, as they stand at the filter's known time; nothing else of the filter is looked at."""
+
+    def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
+        """The state of each id at the filter's known time, or now; of an unknown id, nothing."""
+
+    def history(self, id: str) -> list[Memory]:
+        """Every stretch of known time of an id, oldest first."""
+
+    def newest_version(self, id: str) -> int:
+        """The highest version that an id ever had; 0 of one that is unknown."""
+
+    def version(self, id: str, version: int) -> list[Memory]:
+        """The stretches during which this version was the content of the id."""
+
+    def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch: ...
+
+    def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
+        """Visible memories whose text is exactly this."""
+
+    def links(
+        self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
+        ids: Sequence[str] | None = None, every_version: bool = False, between: tuple[End, End] | None = None,
+    ) -> list[Link]: ...  # fmt: skip
+
+    def facts(self, query: FactQuery, filter: Filter, limit: int | None = None) -> list[Fact]:
+        """Facts at the filter's known time whose memory, if they name one, is visible, in the order of `valid_from`.
+
+        Each is held to the time its memory holds; with `valid_at` ANY_TIME it comes as it was written.
+        """
+
+    def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
+        """Every name that stands in a fact the filter lets through, once, in the spelling first seen, by its key."""
+
+    def spelling(self, key: str, *, predicate: bool = False) -> str | None:
+        """How the subject or object (or the predicate) of this key was written in any fact there ever was."""
+
+    def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
+
+    def records(self, collection: str, prefix: str = "") -> dict[str, Any]: ...
+
+    def purged(self, ids: Sequence[str]) -> set[str]: ...
+
+    def changes(self, since: int = 0, limit: int | None = None, seqs: Sequence[int] | None = None) -> list[Change]: ...
+
+    def opened(self, seq: int) -> tuple[list[Stored], list[Link], list[Fact]]:
+        """The states, links and facts that a change opened."""
+
+    def dump(self, table: str) -> Iterator[dict[str, Any]]:
+        """Every row of a table by column name, in the order in which it was written, for a lossless copy."""
+
+
+class Writer(Reader, Protocol):
+    """One write transaction; it reads its own writes and ends with the `with` block: commit, or nothing at all."""
+
+    def apply(self, changeset: Changeset) -> Applied:
+        """The first that is applied settles the analyser of the text index.
+
+        Raises `NewerVersionError` where the index is of a newer analyser than the store's, `BusyError` where it is of
+        an older one and was not built again yet.
+        """
+
+
+class Store(Protocol):
+    analyser: int
+    """The version of the analyser whose terms are written through this store."""
+
+    def reading(self) -> AbstractContextManager[Reader]: ...
+
+    def writing(self) -> AbstractContextManager[Writer]: ...
+
+    def scrub(self) -> list[str]:
+        """After an erasure: make sure no file of the store still holds the bytes. Returns what could not be reached."""
+
+    def backup(self, path: Path, progress: Progress | None = None) -> None:
+        """A consistent copy while others read and write; appears under its name only when complete."""
+
+    def copies(self) -> list[str]:
+        """Copies made earlier, as far as the store can tell where they are, each with what it is: no erasure reaches
+        them.
+        """
+
+    def check(self) -> list[Finding]:
+        """Integrity, every projection against what it is made from, and who else could read it or holds a copy."""
+
+    def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
+        """Mends what a check found and what can be made again from the record. Returns what was mended, by name."""
+
+    def reindex(
+        self,
+        terms_of: Callable[[Content], Sequence[str]],
+        analyser: int,
+        progress: Progress | None = None,
+        *,
+        if_older: bool = False,
+    ) -> int:
+        """Builds the text index again from the record, in one transaction. Returns how many versions it holds.
+
+        With `if_older` only where another analyser made it, so that of several who find it old one builds it. Never
+        from a newer analyser back: that is a `NewerVersionError`.
+        """
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the store itself: engine, version, sizes."""
+
+    def close(self) -> None: ...

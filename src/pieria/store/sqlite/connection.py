@@ -1,0 +1,248 @@
+"""Connections to one SQLite file: how they are opened, shared among threads, carried over a fork, and closed.
+
+One connection writes, under a lock; every thread reads through its own. No connection is used on both sides of a fork.
+The child must close those it inherits: SQLite keeps one account of locks for a whole process, and as long as they are
+in it, the child's own connections would take none, and the parent's close would drop the log from under them. Closing
+them is safe, since a process's locks are its own, but only while nobody is inside one: so a fork waits for that.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pieria.errors import (
+    BusyError,
+    ClosedError,
+    CorruptError,
+    DiskFullError,
+    ForeignFileError,
+    PieriaError,
+    ReadOnlyError,
+    StorageError,
+)
+from pieria.store.sqlite.gate import Gate
+
+APPLICATION_ID = 0x50494552
+"""Marks a file as ours: `PIER` in its header."""
+
+PAGES_IN_MEMORY_KIB = 16_384
+
+LEAST_SPACE = 1 << 20
+CLOSE_PATIENCE = 1.0
+FORK_PATIENCE = 10.0
+"""Seconds that a fork waits for threads inside a transaction. After that their connections stay open in the child."""
+
+_every: weakref.WeakSet[Connections] = weakref.WeakSet()
+_forking: list[Connections] = []
+_at_work = Gate()
+_out_of_reach: set[str] = set()
+"""Files that this process must not touch, since it was forked in the middle of their use."""
+
+
+class UnreadableRow(Exception):
+    """A row that no code of ours could have written."""
+
+
+@contextmanager
+def translated(operation: str, path: Path) -> Iterator[None]:
+    """Turns the driver's errors into ours, which say what to do; the driver's stays as the cause."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise _as_ours(problem, operation, path) from problem
+    except (UnreadableRow, UnicodeDecodeError) as problem:
+        raise damaged(operation, path, str(problem)) from problem
+
+
+def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
+    name = getattr(problem, "sqlite_errorname", None) or ""
+    said = str(problem)
+    if isinstance(problem, sqlite3.ProgrammingError) and "closed database" in said:
+        return ClosedError(path.stem)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return BusyError(operation, f"another process kept {path.name} locked", hint="Try again in a moment.")
+    if name.startswith("SQLITE_FULL"):
+        return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
+    if name == "SQLITE_READONLY_DBMOVED":
+        hint = "Open the bank again, then repeat the call; it was not carried out."
+        return BusyError(operation, f"another file was put in the place of {path.name}, as a restore does", hint=hint)
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        hint = "Check that the file and its folder exist and may be written by this user."
+        return ReadOnlyError(operation, f"{path} cannot be opened for writing ({said})", hint=hint)
+    if name == "SQLITE_NOTADB":
+        return ForeignFileError(operation, f"{path} is not a database", hint="Name another bank or move the file away.")
+    if name.startswith("SQLITE_CORRUPT") or name == "SQLITE_ERROR" or "decode to UTF-8" in said:
+        # Our statements are right as they stand, so that whatever they do not find or cannot read was damaged.
+        return damaged(operation, path, said)
+    if name.startswith("SQLITE_IOERR"):
+        if shutil.disk_usage(path.parent).free < LEAST_SPACE:
+            return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
+        hint = "Check the disk and its free space; what was acknowledged before is still there."
+        return StorageError(operation, f"the disk failed under {path} ({name}: {said})", hint=hint)
+    return StorageError(operation, f"{said} ({name or type(problem).__name__})", hint="Run `pieria doctor`.")
+
+
+def damaged(operation: str, path: Path, said: str) -> CorruptError:
+    hint = "Copy the file away, then bring back a backup with `pieria restore`."
+    return CorruptError(operation, f"{path} is damaged ({said})", hint=hint)
+
+
+class Connections:
+    """The connections of this process to one file. Closing is final; a fork is not."""
+
+    def __init__(self, path: Path, *, synchronous: str, busy_ms: int) -> None:
+        self.path = path
+        self._synchronous = synchronous
+        self._busy_ms = busy_ms
+        self._closed = False
+        self._start()
+        _every.add(self)
+
+    def _start(self) -> None:
+        self.lock = threading.RLock()
+        self._gate = Gate()
+        self._own = threading.local()
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._readers: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+
+    def connect(self, *, query_only: bool) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path,
+            timeout=self._busy_ms / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        connection.execute(f"PRAGMA busy_timeout = {self._busy_ms}")
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        connection.execute(f"PRAGMA cache_size = -{PAGES_IN_MEMORY_KIB}")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        if query_only:
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """A connection for this thread alone; within one that it has already, the same.
+
+        They are kept for the next thread: SQLite cannot give a file back while the process holds a lock on it, so
+        that a connection closed with its thread would leak.
+        """
+        self._check_open()
+        own, idle = self._own, self._idle
+        held: sqlite3.Connection | None = getattr(own, "connection", None)
+        if held is not None:
+            yield held
+            return
+        try:
+            connection = idle.pop()
+        except IndexError:
+            connection = self._another_reader()
+        own.connection = connection
+        try:
+            yield connection
+        finally:
+            own.connection = None
+            idle.append(connection)
+
+    def _another_reader(self) -> sqlite3.Connection:
+        connection = self.connect(query_only=True)
+        self._readers.append(connection)
+        return connection
+
+    def writer(self) -> sqlite3.Connection:
+        """The writing connection; the caller holds the lock."""
+        self._check_open()
+        if self._writer is None:
+            self._writer = self.connect(query_only=False)
+        return self._writer
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Around every use of a connection, so that neither a fork nor a close comes between."""
+        with _at_work.inside(_anybody), self._gate.inside(self._check_open):
+            yield
+
+    def close(self) -> None:
+        """Refuses new work, waits for what is under way, breaks off what takes long, and closes."""
+        if self._closed:
+            return
+        self._closed = True
+        if not self._gate.wait_for_others(CLOSE_PATIENCE):
+            for connection in self._all():
+                connection.interrupt()
+            self._gate.wait_for_others(CLOSE_PATIENCE)
+        closing = self._all()
+        self._readers, self._writer = [], None
+        for connection in closing:
+            connection.close()
+
+    def _all(self) -> list[sqlite3.Connection]:
+        return [*self._readers, *([self._writer] if self._writer else [])]
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ClosedError(self.path.stem)
+        if _out_of_reach and os.path.realpath(self.path) in _out_of_reach:
+            hint = "It was in use in another thread when this process was forked: open it before or after, not while."
+            raise ClosedError(self.path.stem, hint=hint)
+
+    def _after_fork_in_child(self, stuck: bool) -> None:
+        inherited = self._all()
+        self._start()
+        if stuck:
+            # Their locks are taken for ours in this process: whatever it wrote to the file could be lost.
+            _keep_for_ever(inherited)
+            _out_of_reach.add(os.path.realpath(self.path))
+            return
+        for connection in inherited:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            connection.close()
+
+
+def _keep_for_ever(inherited: list[sqlite3.Connection]) -> None:
+    """One reference more than anybody will ever give back: what a thread was inside of must not be closed, ever."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(inherited))
+
+
+def _anybody() -> None:
+    """A fork keeps nobody out for good."""
+
+
+def _before_fork() -> None:
+    # One gate for all files: a thread may be inside several, and would wait in one for another to open.
+    _at_work.hold_shut(FORK_PATIENCE)
+    _forking[:] = list(_every)
+    for connections in _forking:
+        connections.lock.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    for connections in _forking:
+        connections.lock.release()
+    _forking.clear()
+    _at_work.open_again()
+
+
+def _after_fork_in_child() -> None:
+    stuck = _at_work.others_inside
+    for connections in _forking:
+        connections._after_fork_in_child(stuck)
+    _forking.clear()
+    _at_work.start_anew()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -1,0 +1,45 @@
+"""Whether a file is a database, asked without ever opening it beside SQLite.
+
+A process that opens and closes a database's file by itself gives up the locks its connections hold on it, whoever they
+belong to; others may then take the log away under a bank in use. SQLite knows its own open files and takes care.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+LOGS = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside a database, after the database's own name."""
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0, isolation_level=None)
+
+
+def is_database(path: Path) -> bool:
+    return _journal_mode(path) is not None
+
+
+def is_live_database(path: Path) -> bool:
+    """One that keeps a write-ahead log, as banks in use do and backups do not."""
+    return _journal_mode(path) in ("wal", "")
+
+
+def logs(path: Path) -> list[Path]:
+    return [path.with_name(path.name + ending) for ending in LOGS]
+
+
+def _journal_mode(path: Path) -> str | None:
+    """None for what is no database; empty for one that cannot be looked into, damaged or locked."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return None
+    try:
+        with closing(read_only(path)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+            mode: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
+            return mode
+    except sqlite3.DatabaseError as problem:
+        name = getattr(problem, "sqlite_errorname", None) or ""
+        return None if name == "SQLITE_NOTADB" else ""

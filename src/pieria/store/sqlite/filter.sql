@@ -1,0 +1,98 @@
+-- The visibility predicate: one block a field of the Filter, joined by AND over `state s`.
+-- Blocks ending in .probe ask about a row at hand; the plain ones can drive a scan.
+
+-- name: known_now
+s.known_until = 9223372036854775807
+
+-- name: known_at
+s.known_from <= :known_at AND s.known_until > :known_at
+
+-- name: standing
+s.ended = ''
+
+-- name: endings
+s.ended IN (SELECT value FROM json_each(:endings))
+
+-- name: viewer
+(s.scope <> 'session' OR s.session = :viewer_session OR s.channel = :viewer_channel)
+
+-- name: valid_at
+(s.valid_from IS NULL OR s.valid_from <= :valid_at) AND (s.valid_until IS NULL OR s.valid_until > :valid_at)
+
+-- name: status
+s.status IN (SELECT value FROM json_each(:status))
+
+-- name: ids
+s.id IN (SELECT value FROM json_each(:ids))
+
+-- name: kinds
+s.kind IN (SELECT value FROM json_each(:kinds))
+
+-- name: types
+s.type IN (SELECT value FROM json_each(:types))
+
+-- name: scopes
+s.scope IN (SELECT value FROM json_each(:scopes))
+
+-- name: tags
+s.row IN (SELECT l.row FROM label l WHERE l.what = 'tag' AND l.value IN (SELECT value FROM json_each(:tags)))
+
+-- name: tags.probe
+EXISTS (SELECT 1 FROM json_each(:tags) j JOIN label l ON l.what = 'tag' AND l.value = j.value AND l.row = s.row)
+
+-- name: entities
+s.row IN (SELECT l.row FROM label l WHERE l.what = 'entity' AND l.value IN (SELECT value FROM json_each(:entities)))
+
+-- name: entities.probe
+EXISTS (SELECT 1 FROM json_each(:entities) j JOIN label l ON l.what = 'entity' AND l.value = j.value AND l.row = s.row)
+
+-- name: files
+s.row IN (SELECT l.row FROM label l WHERE l.what = 'file' AND l.value IN (SELECT value FROM json_each(:files)))
+
+-- name: files.probe
+EXISTS (SELECT 1 FROM json_each(:files) j JOIN label l ON l.what = 'file' AND l.value = j.value AND l.row = s.row)
+
+-- name: author
+s.author = :author
+
+-- name: author_type
+s.author_type = :author_type
+
+-- name: channel
+s.channel = :channel
+
+-- name: session
+s.session = :session
+
+-- name: source
+s.source = :source
+
+-- name: place.exact
+s.place = :place
+
+-- name: place.wing
+s.place >= :place || '/' AND s.place < :place || '0'
+
+-- name: place.room
+substr(s.place, instr(s.place, '/') + 1) = :place
+
+-- name: since
+s.at >= :since
+
+-- name: until
+s.at < :until
+
+-- name: pinned
+s.pinned = :pinned
+
+-- name: meta
+NOT EXISTS (
+    SELECT 1 FROM json_each(:meta) AS want
+    WHERE NOT EXISTS (
+        SELECT 1 FROM content c, json_each(c.meta) AS have
+        WHERE c.row = s.row
+          AND have.key = want.key
+          AND have.value IS want.value
+          AND (have.type = want.type OR (have.type IN ('integer', 'real') AND want.type IN ('integer', 'real')))
+    )
+)

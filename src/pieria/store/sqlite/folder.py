@@ -1,0 +1,113 @@
+"""What lies beside the bank's file: its copies, what killed copying left, and who may read the file.
+
+Nothing here opens a bank's file but through SQLite.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from pieria.store.files import UNFINISHED
+from pieria.store.protocol import Finding
+from pieria.store.sqlite.file import LOGS, is_database, is_live_database
+
+BANK = ".db"
+BACKUP = ".backup"
+SETTINGS = (".toml",)
+EXPORT_BEGINS = b'{"pieria":"export"'
+EXPORTS = ("exports",)
+"""Folders whose every file is taken for an export, whatever it begins with: it may have been packed since."""
+
+
+def copies(path: Path) -> list[str]:
+    """What in the bank's folder, and below it, may hold what the bank held earlier, each with what it is."""
+    folder = path.parent
+    closed: list[OSError] = []
+    lines = [
+        f"{what} {found.relative_to(folder)}"
+        for found in sorted(_files(folder, closed))
+        if found != path and (what := _what(found, folder))
+    ]
+    return lines + [f"folder {problem.filename}: it cannot be read ({problem.strerror})" for problem in closed]
+
+
+def mode(path: Path) -> Finding:
+    if os.name != "posix":
+        return Finding("file mode", True, "not kept by this system")
+    try:
+        held = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        remedy = "Take a backup while the bank is open here, then bring that back."
+        return Finding("file mode", False, f"{path.name} was taken away under the open bank", remedy)
+    well = not held & 0o077
+    return Finding("file mode", well, f"{held:o}", None if well else f"Run `chmod 600 {path}`: others can read it.")
+
+
+def leftovers(path: Path) -> Finding:
+    """Nothing is ill for them, and no purge reaches them: that they are named is what this is for."""
+    found = sorted(path.parent.glob(f".*{UNFINISHED}"))
+    if not found:
+        return Finding("leftovers", True, "no unfinished copies lie beside the bank")
+    size = sum(_size(part) for part in found)
+    names = ", ".join(part.name for part in found)
+    remedy = f"Unless a backup, export or restore is under way, delete in {path.parent}: {names}."
+    return Finding("leftovers", True, f"{len(found)} unfinished, of {size:,} bytes: {names}", remedy)
+
+
+def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
+    for root, _, names in os.walk(folder, onerror=closed.append):
+        for name in names:
+            found = Path(root, name)
+            if found.is_file() and not found.is_symlink():
+                yield found
+
+
+def _what(found: Path, folder: Path) -> str | None:
+    """None for what is no copy: banks with their logs, settings, empty files, and files of other kinds further down.
+
+    An empty file may become a bank at any moment, and must not be opened beside SQLite.
+    """
+    name, log_of = found.name, _log_of(found)
+    if not _size(found):
+        return None
+    if UNFINISHED in found.suffixes or name.endswith(tuple(UNFINISHED + log for log in LOGS)):
+        return "unfinished copy"
+    if log_of is not None and log_of.name.endswith(BANK):
+        # Its bank's file may be gone; what stands in the log is still there then.
+        return None if log_of.exists() else "log"
+    if BACKUP in name:
+        return "backup"
+    if found.suffix == BANK and is_live_database(found):
+        return None
+    if is_database(found):
+        return "backup"
+    if found.relative_to(folder).parts[0] in EXPORTS or _begins_like_an_export(found):
+        return "export"
+    return "file" if found.parent == folder and found.suffix not in SETTINGS else None
+
+
+def _size(found: Path) -> int:
+    """Nothing, of what has gone since it was listed."""
+    try:
+        return found.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _log_of(found: Path) -> Path | None:
+    for ending in LOGS:
+        if found.name.endswith(ending):
+            return found.with_name(found.name.removesuffix(ending))
+    return None
+
+
+def _begins_like_an_export(found: Path) -> bool:
+    try:
+        with found.open("rb") as opened:
+            return opened.read(len(EXPORT_BEGINS)) == EXPORT_BEGINS
+    except OSError:
+        # What cannot be looked into is named rather than left out.
+        return True

@@ -1,0 +1,61 @@
+"""Knows which threads are at work inside a store, so that a close or a fork can wait until none is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+class Gate:
+    """Threads go in and out, as deep as they like; while it is held shut, those outside wait."""
+
+    def __init__(self) -> None:
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """After a fork nobody but the forking thread is here."""
+        self._changed = threading.Condition(threading.Lock())
+        self._inside: dict[int, int] = {}
+        self._shut = False
+
+    @contextmanager
+    def inside(self, allowed: Callable[[], None]) -> Iterator[None]:
+        """`allowed` raises where a thread that is still outside may not come in any more."""
+        me = threading.get_ident()
+        with self._changed:
+            if me not in self._inside:
+                self._changed.wait_for(lambda: not self._shut)
+                allowed()
+            self._inside[me] = self._inside.get(me, 0) + 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                left = self._inside.get(me, 0) - 1
+                if left > 0:
+                    self._inside[me] = left
+                else:
+                    self._inside.pop(me, None)
+                    self._changed.notify_all()
+
+    @property
+    def others_inside(self) -> bool:
+        return bool(self._inside.keys() - {threading.get_ident()})
+
+    def wait_for_others(self, seconds: float) -> bool:
+        """Whether all others came out in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.others_inside, seconds)
+
+    def hold_shut(self, seconds: float) -> None:
+        """Lets nobody in, waits for those inside, and keeps even the counting still until `open_again`."""
+        with self._changed:
+            self._shut = True
+            self._changed.wait_for(lambda: not self.others_inside, seconds)
+        self._changed.acquire()
+
+    def open_again(self) -> None:
+        self._shut = False
+        self._changed.notify_all()
+        self._changed.release()

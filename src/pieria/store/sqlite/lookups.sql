@@ -1,0 +1,49 @@
+-- Conditions for links and facts, joined by AND.
+
+-- name: known_now
+known_until = 9223372036854775807
+
+-- name: known_at
+known_from <= :known_at AND known_until > :known_at
+
+-- name: standing
+ended = ''
+
+-- name: by_ids
+id IN (SELECT value FROM json_each(:ids))
+
+-- name: link_ends
+entry IN (
+    SELECT l.entry FROM json_each(:ends) j
+    JOIN link l ON l.source = json_extract(j.value, '$[1]') AND l.source_is = json_extract(j.value, '$[0]')
+    UNION
+    SELECT l.entry FROM json_each(:ends) j
+    JOIN link l ON l.target = json_extract(j.value, '$[1]') AND l.target_is = json_extract(j.value, '$[0]')
+)
+
+-- name: link_between
+entry IN (
+    SELECT entry FROM link
+    WHERE source = :one AND source_is = :one_is AND target = :other AND target_is = :other_is
+    UNION
+    SELECT entry FROM link
+    WHERE source = :other AND source_is = :other_is AND target = :one AND target_is = :one_is
+)
+
+-- name: link_relation
+relation = :relation
+
+-- name: subject_keys
+subject_key IN (SELECT value FROM json_each(:subject_keys))
+
+-- name: predicate_keys
+predicate_key IN (SELECT value FROM json_each(:predicate_keys))
+
+-- name: object_keys
+object_key IN (SELECT value FROM json_each(:object_keys))
+
+-- name: either_keys
+(subject_key IN (SELECT value FROM json_each(:either_keys)) OR object_key IN (SELECT value FROM json_each(:either_keys)))
+
+-- name: fact_memory
+memory = :memory

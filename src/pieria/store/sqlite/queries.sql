@@ -1,0 +1,373 @@
+-- Every statement of the SQLite store but the visibility predicate (filter.sql) and the schema (migrations/).
+
+-- name: head
+SELECT name, value FROM counter
+
+-- name: set_counter
+UPDATE counter SET value = :value WHERE name = :name
+
+-- name: select
+-- {where}, {after} and {order} come from the compiled filter and the table of orders.
+-- Only the keys are sorted: otherwise whole rows would be read and held for it.
+SELECT c.*, s.*
+FROM (SELECT s.row, s.known_from FROM state s WHERE {where} {after} ORDER BY {order} LIMIT :limit) k
+CROSS JOIN state s ON s.row = k.row AND s.known_from = k.known_from CROSS JOIN content c ON c.row = s.row
+
+-- name: order.newest
+s.at DESC, s.row DESC
+
+-- name: order.oldest
+s.at, s.row
+
+-- name: order.changed
+s.known_from DESC, s.row DESC
+
+-- name: order.important
+s.importance DESC, s.row DESC
+
+-- name: after.newest
+AND (s.at, s.row) < (:after_value, :after_row)
+
+-- name: after.oldest
+AND (s.at, s.row) > (:after_value, :after_row)
+
+-- name: after.changed
+AND (s.known_from, s.row) < (:after_value, :after_row)
+
+-- name: after.important
+AND (s.importance, s.row) < (:after_value, :after_row)
+
+-- name: count
+SELECT {column} AS value, count(*) FROM state s WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1
+
+-- name: total
+SELECT 'total', count(*) FROM state s WHERE {where}
+
+-- name: count_labels
+SELECT min(l.spelt), count(*)
+FROM state s CROSS JOIN label l ON l.row = s.row AND l.what = :what
+WHERE {where}
+GROUP BY l.value ORDER BY 2 DESC, 1
+
+-- name: by_row
+SELECT c.*, s.*
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
+WHERE {where}
+
+-- name: states
+SELECT s.* FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
+
+-- name: history
+SELECT c.*, s.* FROM state s CROSS JOIN content c ON c.row = s.row WHERE s.id = :id ORDER BY s.known_from
+
+-- name: newest_version
+SELECT coalesce(max(version), 0) FROM state WHERE id = ?
+
+-- name: version
+SELECT c.*, s.*
+FROM state s CROSS JOIN content c ON c.row = s.row
+WHERE s.id = :id AND s.version = :version
+ORDER BY s.known_from
+
+-- name: frequency
+SELECT doc FROM text_term WHERE term = :term
+
+-- name: postings
+-- One string instead of a row a posting: handing rows over costs more than finding them.
+SELECT group_concat(doc) FROM text_instance WHERE term = :term
+
+-- name: newest_postings
+SELECT group_concat(rowid)
+FROM (SELECT rowid FROM text_index WHERE text_index MATCH :match ORDER BY rowid DESC LIMIT :limit)
+
+-- name: probe_terms
+SELECT t.row, t.length, t.terms
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN terms t ON t.row = s.row
+WHERE {where}
+
+-- name: count_to
+SELECT count(*) FROM (SELECT 1 FROM state s WHERE {where} LIMIT :limit)
+
+-- name: sieve
+SELECT s.row FROM state s WHERE {where} LIMIT :limit
+
+-- name: twins
+SELECT c.*, s.*
+FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value AND c.text = :text CROSS JOIN state s ON s.row = c.row
+WHERE {where}
+ORDER BY s.row
+
+-- name: twins_without_terms
+-- A text of marks alone is in no index: every text is compared.
+SELECT c.*, s.*
+FROM content c CROSS JOIN state s ON s.row = c.row
+WHERE c.text = :text AND {where}
+ORDER BY s.row
+
+-- name: links
+SELECT * FROM link WHERE {where} ORDER BY entry
+
+-- name: facts
+SELECT f.* FROM fact f
+WHERE {where}
+  AND (f.memory IS NULL OR EXISTS (SELECT 1 FROM state s WHERE s.id = f.memory AND {visible}))
+ORDER BY f.valid_from, f.entry
+LIMIT :limit
+
+-- name: facts_within_memories
+-- What is drawn from a memory holds no longer than the memory does, whatever became of that since.
+SELECT * FROM (
+    SELECT
+        f.entry, f.id, f.subject, f.subject_key, f.predicate, f.predicate_key, f.object, f.object_key,
+        max(coalesce(f.valid_from, s.valid_from), coalesce(s.valid_from, f.valid_from)) AS valid_from,
+        min(coalesce(f.valid_until, s.valid_until), coalesce(s.valid_until, f.valid_until)) AS valid_until,
+        f.confidence, f.memory, f.source, f.ended, f.reason, f.known_from, f.known_until
+    FROM (SELECT * FROM fact WHERE {where}) f LEFT JOIN state s ON s.id = f.memory AND {visible}
+    WHERE f.memory IS NULL OR s.id IS NOT NULL
+)
+WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
+ORDER BY valid_from, entry
+LIMIT :limit
+
+-- name: fact_names
+WITH seen AS (
+    SELECT f.* FROM fact f
+    WHERE {where} AND (f.memory IS NULL OR EXISTS (SELECT 1 FROM state s WHERE s.id = f.memory AND {visible}))
+)
+SELECT key, name, number FROM (
+    SELECT key, name, count(*) AS number, min(entry)
+    FROM (
+        SELECT subject_key AS key, subject AS name, entry FROM seen
+        UNION ALL
+        SELECT object_key, object, entry FROM seen WHERE object_key <> subject_key
+    )
+    WHERE key >= :prefix AND key < :prefix || char(1114111)
+    GROUP BY key
+)
+ORDER BY key
+
+-- name: spelling.entity
+SELECT subject FROM fact WHERE subject_key = :key
+UNION ALL
+SELECT object FROM fact WHERE object_key = :key
+LIMIT 1
+
+-- name: spelling.predicate
+SELECT predicate FROM fact WHERE predicate_key = :key LIMIT 1
+
+-- name: usage
+SELECT u.* FROM json_each(:ids) j CROSS JOIN usage u ON u.id = j.value
+
+-- name: records
+SELECT key, value FROM record WHERE collection = :collection AND key >= :prefix AND key < :prefix || char(1114111)
+ORDER BY key
+
+-- name: purged
+SELECT p.id FROM json_each(:ids) j CROSS JOIN purged p ON p.id = j.value
+
+-- name: changes
+SELECT * FROM journal WHERE seq > :since ORDER BY seq LIMIT :limit
+
+-- name: changes_by_seq
+SELECT * FROM journal WHERE seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
+
+-- name: opened_states
+SELECT s.* FROM state s JOIN json_each((SELECT ids FROM journal WHERE seq = :seq)) j ON s.id = j.value
+WHERE s.known_from = :known ORDER BY s.row
+
+-- name: opened_links
+SELECT * FROM link WHERE id IN (SELECT j.value FROM journal, json_each(journal.ids) j WHERE seq = :seq)
+  AND known_from = :known ORDER BY entry
+
+-- name: opened_facts
+SELECT * FROM fact WHERE id IN (SELECT j.value FROM journal, json_each(journal.ids) j WHERE seq = :seq)
+  AND known_from = :known ORDER BY entry
+
+-- name: insert_content
+INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_state
+INSERT INTO state (
+    row, id, version, kind, type, place, scope, session, sequence, channel, author, author_type, source, at,
+    valid_from, valid_until, status, tier, importance, confidence, strength, trust, pinned, ended, reason,
+    superseded_by, known_from, known_until
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: close_state
+UPDATE state SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
+
+-- name: insert_label
+INSERT OR IGNORE INTO label VALUES (?, ?, ?, ?)
+
+-- name: insert_terms
+INSERT INTO terms VALUES (?, ?, ?)
+
+-- name: index_terms
+INSERT INTO text_index (rowid, terms) VALUES (?, ?)
+
+-- name: unindex_terms
+INSERT INTO text_index (text_index, rowid, terms) SELECT 'delete', row, terms FROM terms WHERE row = ?
+
+-- name: merge_index
+INSERT INTO text_index (text_index) VALUES ('optimize')
+
+-- name: index_depth
+-- Row 10 is where FTS5 keeps the record of its levels and segments.
+SELECT length(block) FROM text_index_data WHERE id = 10
+
+-- name: check_index
+-- Only with a rank of 1 is the index held against what it was made from.
+INSERT INTO text_index (text_index, rank) VALUES ('integrity-check', 1)
+
+-- name: every_content
+SELECT * FROM content ORDER BY row
+
+-- name: replace_terms
+INSERT INTO terms VALUES (?, ?, ?)
+ON CONFLICT (row) DO UPDATE SET length = excluded.length, terms = excluded.terms
+
+-- name: rebuild_index
+INSERT INTO text_index (text_index) VALUES ('rebuild')
+
+-- name: close_link
+UPDATE link SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
+
+-- name: insert_link
+INSERT INTO link (
+    entry, id, source_is, source, relation, target_is, target, weight, label, meta, ended, known_from, known_until
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: close_fact
+UPDATE fact SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
+
+-- name: insert_fact
+INSERT INTO fact (
+    entry, id, subject, subject_key, predicate, predicate_key, object, object_key, valid_from, valid_until, confidence,
+    memory, source, ended, reason, known_from, known_until
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: add_usage
+INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    accesses = accesses + excluded.accesses,
+    last_access = max(coalesce(last_access, excluded.last_access), coalesce(excluded.last_access, last_access)),
+    reviews = reviews + excluded.reviews,
+    last_review = max(coalesce(last_review, excluded.last_review), coalesce(excluded.last_review, last_review)),
+    crossings = crossings + excluded.crossings,
+    rewards = rewards + excluded.rewards,
+    rewarded = rewarded + excluded.rewarded
+
+-- name: put_record
+INSERT INTO record VALUES (?, ?, ?) ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value
+
+-- name: drop_record
+DELETE FROM record WHERE collection = ? AND key = ?
+
+-- name: insert_journal
+INSERT INTO journal VALUES (?, ?, ?, ?, ?)
+
+-- name: remember_purged
+INSERT OR IGNORE INTO purged VALUES (?, ?)
+
+-- name: any_purged
+SELECT EXISTS (SELECT 1 FROM purged)
+
+-- name: forget_purged
+DELETE FROM purged WHERE id = ?
+
+-- name: rows_of
+SELECT c.row, t.length FROM content c JOIN terms t ON t.row = c.row WHERE c.row IN (SELECT row FROM state WHERE id = ?)
+
+-- name: erase_row.terms
+DELETE FROM terms WHERE row = ?
+
+-- name: erase_row.label
+DELETE FROM label WHERE row = ?
+
+-- name: erase_row.content
+DELETE FROM content WHERE row = ?
+
+-- name: erase_id.state
+DELETE FROM state WHERE id = ?
+
+-- name: erase_id.usage
+DELETE FROM usage WHERE id = ?
+
+-- name: erase_id.fact
+DELETE FROM fact WHERE memory = ?
+
+-- name: erase_id.link_source
+DELETE FROM link WHERE source = ? AND source_is = 'memory'
+
+-- name: erase_id.link_target
+DELETE FROM link WHERE target = ? AND target_is = 'memory'
+
+-- name: dump.content
+SELECT c.*, t.terms FROM content c JOIN terms t ON t.row = c.row ORDER BY c.row
+
+-- name: dump.state
+-- Only the keys are sorted: whole rows would be held in memory for it.
+SELECT s.*
+FROM (SELECT known_from, row FROM state ORDER BY known_from, row LIMIT -1) k
+CROSS JOIN state s ON s.row = k.row AND s.known_from = k.known_from
+
+-- name: dump.link
+SELECT * FROM link ORDER BY entry
+
+-- name: dump.fact
+SELECT * FROM fact ORDER BY entry
+
+-- name: dump.usage
+SELECT * FROM usage ORDER BY id
+
+-- name: dump.record
+SELECT * FROM record ORDER BY collection, key
+
+-- name: dump.journal
+SELECT * FROM journal ORDER BY seq
+
+-- name: dump.purged
+SELECT * FROM purged ORDER BY id
+
+-- name: check.rows
+SELECT count(*) FROM content c WHERE NOT EXISTS (SELECT 1 FROM state s WHERE s.row = c.row)
+
+-- name: check.states
+SELECT count(*) FROM state s WHERE NOT EXISTS (SELECT 1 FROM content c WHERE c.row = s.row)
+
+-- name: check.open
+SELECT count(*) FROM (
+    SELECT id FROM state GROUP BY id HAVING sum(known_until = 9223372036854775807) <> 1
+)
+
+-- name: check.gaps
+SELECT count(*) FROM state s
+WHERE s.known_until <> 9223372036854775807
+  AND NOT EXISTS (SELECT 1 FROM state n WHERE n.id = s.id AND n.known_from = s.known_until)
+
+-- name: check.terms
+SELECT abs((SELECT count(*) FROM content) - (SELECT count(*) FROM terms))
+     + abs((SELECT count(*) FROM content) - (SELECT value FROM counter WHERE name = 'documents'))
+     + abs((SELECT coalesce(sum(length), 0) FROM terms) - (SELECT value FROM counter WHERE name = 'terms'))
+
+-- name: unfinished_purge
+SELECT value FROM counter WHERE name = 'unscrubbed'
+
+-- name: finish_purge
+UPDATE counter SET value = 0 WHERE name = 'unscrubbed' AND value = :seen
+
+-- name: check.journal
+SELECT count(*) FROM journal j JOIN journal n ON n.seq = (SELECT min(seq) FROM journal WHERE seq > j.seq)
+WHERE n.at <= j.at
+
+-- name: counts
+SELECT 'memories', count(*) FROM state WHERE known_until = 9223372036854775807 AND ended = ''
+UNION ALL SELECT 'versions', count(*) FROM content
+UNION ALL SELECT 'removed', count(*) FROM state WHERE known_until = 9223372036854775807 AND ended = 'removed'
+UNION ALL SELECT 'links', count(*) FROM link WHERE known_until = 9223372036854775807 AND ended = ''
+UNION ALL SELECT 'facts', count(*) FROM fact WHERE known_until = 9223372036854775807 AND ended = ''
+UNION ALL SELECT 'changes', count(*) FROM journal
+UNION ALL SELECT 'purged', count(*) FROM purged

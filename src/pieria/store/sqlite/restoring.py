@@ -1,0 +1,167 @@
+"""A backup becomes a bank again: copied aside, checked as a whole, and only then put in its place.
+
+What was there before is never deleted: it stays beside the bank, under a name that says when it was replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from pieria.errors import (
+    BusyError,
+    ConflictError,
+    CorruptError,
+    ForeignFileError,
+    PieriaError,
+    StorageError,
+    TransferError,
+)
+from pieria.record.time import iso, system_clock
+from pieria.store.files import flush, stamp, written_aside
+from pieria.store.sqlite.connection import APPLICATION_ID, translated
+from pieria.store.sqlite.file import LOGS, is_database, logs, read_only
+from pieria.store.sqlite.migrate import migrate
+from pieria.store.sqlite.statements import statements
+
+OPERATION = "restore"
+PAGES_A_STEP = 2_000
+IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED")
+"""Another connection stands in the way, or another restoring has just put a file in this one's place."""
+
+
+class Restored(NamedTuple):
+    replaced: Path | None
+    """Where the bank that was there before lies now."""
+    bytes: int
+    seq: int
+    counts: dict[str, int]
+
+
+def restore_file(file: Path, target: Path, *, replace: bool, progress: Callable[[int, int], None] | None) -> Restored:
+    """Raises before anything of the target is touched where the file is no whole bank, or the target is in the way."""
+    if not is_database(file):
+        raise _no_backup(file)
+    if target.exists() and os.path.samefile(file, target):
+        raise TransferError(file, "it is the bank's own file, not a backup of it")
+    if target.exists() and not replace:
+        raise _in_the_way(target)
+    with written_aside(target, OPERATION, LOGS) as copy:
+        _copy(file, copy, progress)
+        seq, counts = _checked(file, copy)
+        size = copy.stat().st_size
+        replaced = _put_in_place(copy, target, replace)
+    return Restored(replaced, size, seq, counts)
+
+
+def _no_backup(file: Path) -> PieriaError:
+    if not file.exists():
+        return TransferError(file, "there is no such file")
+    if file.is_dir():
+        return TransferError(file, "it is a folder; name the backup in it")
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(64)
+    except OSError as problem:
+        return TransferError(file, f"it cannot be read ({problem.strerror})")
+    if start.startswith(b'{"pieria":"export"'):
+        return TransferError(file, "it is an export, not a backup", hint="Bring it in with `pieria import`.")
+    return ForeignFileError(OPERATION, f"{file} is not a database", hint="Give the file that `backup` made.")
+
+
+def _in_the_way(target: Path) -> ConflictError:
+    hint = "Restore under another name, or with replace, which keeps the present bank beside it."
+    return ConflictError("a bank of this name is there already", ids=(target.stem,), hint=hint)
+
+
+def _copy(file: Path, target: Path, progress: Callable[[int, int], None] | None) -> None:
+    """Through SQLite, so that what still stands in the log of a database that was merely copied comes along."""
+
+    def report(_status: int, remaining: int, total: int) -> None:
+        if progress is not None:
+            progress(total - remaining, total)
+
+    with translated(OPERATION, file), closing(read_only(file)) as source, closing(sqlite3.connect(target)) as copy:
+        source.backup(copy, pages=PAGES_A_STEP, progress=report)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _checked(file: Path, copied: Path) -> tuple[int, dict[str, int]]:
+    """That the copy is a whole bank of a known schema. An older one is brought up to date; its backup is the file."""
+    with translated(OPERATION, file), closing(sqlite3.connect(copied, isolation_level=None)) as copy:
+        if copy.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise ForeignFileError(OPERATION, f"{file} is a database of another program")
+        said = [row[0] for row in copy.execute("PRAGMA integrity_check(5)")]
+        if said != ["ok"]:
+            hint = "Restore an older backup; the bank was left as it is."
+            raise CorruptError(OPERATION, f"{file} is damaged ({'; '.join(said)})", hint=hint)
+        migrate(copy, file, iso(system_clock()), lambda number: None)
+        sql = statements("queries.sql")
+        seq = dict(copy.execute(sql["head"]))["seq"]
+        counts = dict(copy.execute(sql["counts"]))
+    flush(copied)
+    return seq, counts
+
+
+def _put_in_place(copy: Path, target: Path, replace: bool) -> Path | None:
+    kept = _kept_name(target)
+    if not target.exists():
+        _move_logs(target, kept)
+        _appear(copy, target)
+        return None
+    if not replace:
+        raise _in_the_way(target)
+    with _nobody_using(target):
+        _move_logs(target, kept)
+        os.link(target, kept)
+        os.replace(copy, target)
+    flush(target.parent)
+    return kept
+
+
+def _appear(copy: Path, target: Path) -> None:
+    """Under a name that is free: unlike a rename, a link never takes the place of a bank made meanwhile."""
+    try:
+        os.link(copy, target)
+    except FileExistsError:
+        raise _in_the_way(target) from None
+    flush(target.parent)
+
+
+def _kept_name(target: Path) -> Path:
+    """It ends like a backup, and is one: a purge names it among what it could not reach."""
+    return target.with_name(f"{target.stem}.replaced-{stamp(system_clock())}.backup")
+
+
+def _move_logs(target: Path, kept: Path) -> None:
+    """A log left beside the new file would be played into it. It is kept with the file that it belongs to."""
+    for log, beside in zip(logs(target), logs(kept), strict=True):
+        if log.exists():
+            os.replace(log, beside)
+
+
+@contextmanager
+def _nobody_using(target: Path) -> Iterator[None]:
+    """Holds the present bank for itself alone, its log written into it. Raises `BusyError` where another has it open.
+
+    Of a file that is damaged or no database nobody can tell; then nobody can be using it as a bank either.
+    """
+    with closing(sqlite3.connect(target, timeout=0, isolation_level=None)) as present:
+        try:
+            present.execute("PRAGMA journal_mode = DELETE")
+            present.execute("BEGIN EXCLUSIVE")
+        except sqlite3.DatabaseError as problem:
+            name = getattr(problem, "sqlite_errorname", None) or ""
+            if name.startswith(IN_USE):
+                raise BusyError(
+                    OPERATION,
+                    f"another process has {target.name} open or is restoring it",
+                    hint="Close it there, then restore again; nothing was changed.",
+                ) from problem
+            if not name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+                raise StorageError(OPERATION, f"{target} cannot be opened ({problem})") from problem
+        yield

@@ -1,0 +1,85 @@
+"""Between the columns of the SQLite tables and the record's values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pieria.record.change import Change
+from pieria.record.changeset import FOREVER, State, Stored
+from pieria.record.composing import mapping_of, memory_of
+from pieria.record.fact import Fact
+from pieria.record.link import End, Link
+from pieria.record.memory import Memory
+from pieria.record.time import moment
+from pieria.record.usage import Usage
+
+CONTENT_COLUMNS = 12
+
+
+def memory(row: tuple[Any, ...]) -> Memory:
+    """From `content.*, state.*`."""
+    number, known_from, known_until, *state = row[CONTENT_COLUMNS:]
+    return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
+
+
+def stored(row: tuple[Any, ...]) -> Stored:
+    """From `state.*`."""
+    number, known_from, known_until, *rest = row
+    return Stored(State(number, *rest), known_from, known_until)
+
+
+def link(row: tuple[Any, ...]) -> Link:
+    _, id, source_is, source, relation, target_is, target, weight, label, meta, ended, known_from, known_until = row
+    return Link(
+        id=id,
+        source=End(source_is, source),
+        relation=relation,
+        target=End(target_is, target),
+        known_from=moment(known_from),
+        known_until=None if known_until == FOREVER else moment(known_until),
+        weight=weight,
+        label=label,
+        meta=mapping_of(meta),
+        ended=ended,
+    )
+
+
+def fact(row: tuple[Any, ...]) -> Fact:
+    (
+        _, id, subject, _, predicate, _, object, _, valid_from, valid_until, confidence, from_memory, source, ended,
+        reason, known_from, known_until,
+    ) = row  # fmt: skip
+    return Fact(
+        id=id,
+        subject=subject,
+        predicate=predicate,
+        object=object,
+        known_from=moment(known_from),
+        known_until=None if known_until == FOREVER else moment(known_until),
+        valid_from=None if valid_from is None else moment(valid_from),
+        valid_until=None if valid_until is None else moment(valid_until),
+        confidence=confidence,
+        memory=from_memory,
+        source=source,
+        ended=ended,
+        reason=reason,
+    )
+
+
+def usage(row: tuple[Any, ...]) -> Usage:
+    _, accesses, last_access, reviews, last_review, crossings, rewards, rewarded = row
+    return Usage(
+        accesses=accesses,
+        last_access=None if last_access is None else moment(last_access),
+        reviews=reviews,
+        last_review=None if last_review is None else moment(last_review),
+        crossings=crossings,
+        rewards=rewards,
+        rewarded=rewarded,
+    )
+
+
+def change(row: tuple[Any, ...]) -> Change:
+    seq, at, who, what, ids = row
+    return Change(seq, moment(at), who, what, tuple(json.loads(ids)))

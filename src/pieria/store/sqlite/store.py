@@ -1,0 +1,283 @@
+"""The embedded store: one SQLite file a bank, one writer at a time, a reader a thread, any number of processes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pieria.errors import ForeignFileError, ReadOnlyError
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.changeset import Content
+from pieria.record.time import Clock, iso, micros, system_clock
+from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
+from pieria.store.protocol import Finding, Progress
+from pieria.store.sqlite import folder
+from pieria.store.sqlite.check import REBUILT, REPAIR, SCRUBBED, findings
+from pieria.store.sqlite.connection import Connections, translated
+from pieria.store.sqlite.file import LOGS
+from pieria.store.sqlite.migrate import migrate
+from pieria.store.sqlite.reader import SQLiteReader
+from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.text import Frequencies
+from pieria.store.sqlite.vacuum import vacuum
+from pieria.store.sqlite.writer import SQLiteWriter
+
+SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "off": "OFF"}
+"""How far a commit waits for the disk. `off` is for throw-away banks: it survives a crash of the process only."""
+
+LEAST_DATABASE = 512
+"""Bytes of the smallest page that SQLite knows."""
+PAGES_A_STEP = 2_000
+AGAIN = "`pieria doctor --repair` tries again"
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+SHORTEST_NAP, LONGEST_NAP = 0.0002, 0.002
+
+
+class SQLiteStore:
+    """Opens the file, bringing its schema up to date, or making it."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        durability: str = "full",
+        busy_seconds: float = 20.0,
+        clock: Clock = system_clock,
+        on_migration: Callable[[str], None] | None = None,
+        analyser: int = ANALYSER_VERSION,
+    ) -> None:
+        self.path = path
+        self.analyser = analyser
+        self._clock = clock
+        self._on_migration = on_migration
+        self._frequencies = Frequencies()
+        self._make_place()
+        busy_ms = int(busy_seconds * 1000)
+        self._connections = Connections(path, synchronous=SYNCHRONOUS[durability], busy_ms=busy_ms)
+        self._busy_seconds = busy_seconds
+        try:
+            self._prepare()
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def _make_place(self) -> None:
+        """The folder and the file, readable by their owner alone, their names on the disk as well as they are."""
+        try:
+            missing = [folder for folder in (self.path.parent, *self.path.parent.parents) if not folder.exists()]
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+            for made in missing:
+                flush(made.parent)
+            if self._made_file():
+                flush(self.path.parent)
+            elif not os.access(self.path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            else:
+                self._check_size()
+        except OSError as problem:
+            hint = "Choose a folder that this user may write to, with --data or PIERIA_DATA."
+            raise ReadOnlyError("open", f"{self.path} cannot be written ({problem.strerror})", hint=hint) from problem
+
+    def _made_file(self) -> bool:
+        """False where it is there: it must not be opened then, since closing it would drop our own locks on it."""
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+        except FileExistsError:
+            return False
+        return True
+
+    def _check_size(self) -> None:
+        """SQLite takes a file of a few bytes for an empty database, and would write over it."""
+        if 0 < self.path.stat().st_size < LEAST_DATABASE:
+            hint = "Name another bank or move the file away."
+            raise ForeignFileError("open", f"{self.path} is not a database", hint=hint)
+
+    def _prepare(self) -> None:
+        with self._connections.used(), self._connections.lock, translated("open", self.path):
+            connection = self._connections.writer()
+            now = iso(self._clock())
+            self._patiently(connection, lambda: migrate(connection, self.path, now, self._back_up_before_migration))
+            self._patiently(connection, lambda: connection.execute("PRAGMA journal_mode = WAL"))
+            unfinished = connection.execute(statements("queries.sql")["unfinished_purge"]).fetchone()
+        if unfinished and unfinished[0]:
+            self.scrub()
+
+    def _patiently(self, connection: sqlite3.Connection, act: Callable[[], object]) -> None:
+        """What needs the file to itself, tried until the busy time is over.
+
+        SQLite itself sleeps up to 100 ms between tries, so that whoever writes on and on would get every turn.
+        """
+        deadline = time.monotonic() + self._busy_seconds
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    act()
+                    return
+                except sqlite3.OperationalError as problem:
+                    if not problem.sqlite_errorname.startswith(BUSY) or time.monotonic() > deadline:
+                        raise
+                time.sleep(random.uniform(SHORTEST_NAP, LONGEST_NAP))  # noqa: S311 - not a secret
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._busy_seconds)}")
+
+    def _back_up_before_migration(self, number: int) -> None:
+        target = self.path.with_name(f"{self.path.stem}.before-schema-{number + 1}.{stamp(self._clock())}.backup")
+        self.backup(target)
+        if self._on_migration is not None:
+            self._on_migration(str(target))
+
+    @contextmanager
+    def reading(self) -> Iterator[SQLiteReader]:
+        with translated("read", self.path), self.looking() as connection:
+            yield SQLiteReader(connection, self._frequencies)
+
+    @contextmanager
+    def writing(self) -> Iterator[SQLiteWriter]:
+        with translated("write", self.path), self._connections.used(), self._connections.lock:
+            connection = self._connections.writer()
+            self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
+            try:
+                yield SQLiteWriter(connection, self._frequencies, self.now, self.analyser)
+                connection.execute("COMMIT")
+            finally:
+                # A failed commit (a full disk) may have rolled back already.
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def now(self) -> int:
+        return micros(self._clock())
+
+    def scrub(self) -> list[str]:
+        """Rewrites the file and empties the write-ahead log.
+
+        Overwriting what is deleted is not enough: when pages are split, copies stay in their unused parts. Where a
+        reader elsewhere or a full disk stands in the way, it says so and the check reports it until it is done.
+        """
+        with translated("purge", self.path), self._connections.used(), self._connections.lock:
+            connection = self._connections.writer()
+            sql = statements("queries.sql")
+            seen = connection.execute(sql["unfinished_purge"]).fetchone()[0]
+            try:
+                self._patiently(connection, lambda: vacuum(connection, self.path))
+            except sqlite3.OperationalError as problem:
+                return [f"{self.path.name}: it could not be rewritten ({problem}); {AGAIN}"]
+            blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if blocked:
+                return [f"{self.path.name}-wal: another process is reading; {AGAIN}"]
+            # What another process erased since is not finished by this.
+            connection.execute(sql["finish_purge"], {"seen": seen})
+            return []
+
+    def backup(self, path: Path, progress: Progress | None = None) -> None:
+        with written_aside(path, "backup", LOGS) as aside:
+            self._copy_to(aside, progress)
+            flush(aside)
+            os.replace(aside, path)
+            flush(path.parent)
+
+    def _copy_to(self, aside: Path, progress: Progress | None) -> None:
+        def report(_status: int, remaining: int, total: int) -> None:
+            if progress is not None:
+                progress(total - remaining, total)
+
+        with translated("backup", self.path), self._connections.used():
+            source = self._connections.connect(query_only=False)
+            target = sqlite3.connect(aside, isolation_level=None)
+            try:
+                # An open read transaction fixes the moment, so that writers elsewhere cannot restart the copy for ever.
+                source.execute("BEGIN")
+                source.execute(statements("queries.sql")["head"]).fetchall()
+                source.backup(target, pages=PAGES_A_STEP, progress=report)
+                target.execute("PRAGMA journal_mode = DELETE")
+            finally:
+                target.close()
+                source.close()
+
+    def check(self) -> list[Finding]:
+        with translated("check", self.path):
+            return [*findings(self), folder.mode(self.path), folder.leftovers(self.path)]
+
+    def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
+        ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
+        repaired = []
+        if ill & REBUILT:
+            self.reindex(terms_of, self.analyser)
+            repaired.append("text index")
+        if ill & SCRUBBED and not self.scrub():
+            repaired.append("purge")
+        return repaired
+
+    def copies(self) -> list[str]:
+        return folder.copies(self.path)
+
+    def reindex(
+        self,
+        terms_of: Callable[[Content], Sequence[str]],
+        analyser: int,
+        progress: Progress | None = None,
+        *,
+        if_older: bool = False,
+    ) -> int:
+        with self.writing() as writer:
+            return writer.rebuild_index(terms_of, analyser, progress, if_older)
+
+    def describe(self) -> dict[str, Any]:
+        with translated("describe", self.path), self._connections.used(), self._connections.lock:
+            connection = self._connections.writer()
+
+            def pragma(name: str) -> Any:
+                return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+            return {
+                "engine": "sqlite",
+                "engine_version": sqlite3.sqlite_version,
+                "path": str(self.path),
+                "schema": pragma("user_version"),
+                "journal_mode": pragma("journal_mode"),
+                "synchronous": {0: "off", 1: "relaxed", 2: "full"}.get(pragma("synchronous"), "extra"),
+                "bytes": _size(self.path),
+                "log_bytes": _size(self.path.with_name(self.path.name + "-wal")),
+                "free_bytes": pragma("freelist_count") * pragma("page_size"),
+                "counts": dict(connection.execute(statements("queries.sql")["counts"])),
+            }
+
+    def close(self) -> None:
+        self._connections.close()
+
+    @contextmanager
+    def looking(self) -> Iterator[sqlite3.Connection]:
+        """A reading connection in a transaction; within one that this thread has already, in the same."""
+        with self._connections.used(), self._connections.reader() as connection:
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def rehearsing(self) -> Iterator[sqlite3.Connection]:
+        """The writing connection in a transaction that is never committed: some checks are spelt as writes."""
+        with self._connections.used(), self._connections.lock:
+            connection = self._connections.writer()
+            self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

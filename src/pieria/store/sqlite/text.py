@@ -1,0 +1,166 @@
+"""The text index of a SQLite bank: from terms to the visible versions that hold them, with counts."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from pieria.record.filter import Filter
+from pieria.store.protocol import Candidate, Head, TextMatch
+from pieria.store.sqlite.connection import UnreadableRow
+from pieria.store.sqlite.driving import driver
+from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.visibility import compiled, has_sieve
+from pieria.store.text import rarest_first, rough_order, weight
+
+FREQUENT = 2_000
+"""Counting a frequent term costs as much as its postings are long; from here on the count is kept for a while."""
+DRIFT = 0.02
+"""How far a bank may grow before a kept count is taken anew: the weight it gives moves by as little."""
+SIEVE = 1_000
+WIDER = 8
+ENOUGH = 8
+"""A wider look-up is worth its cost only while fewer than this part of the wanted candidates was found."""
+
+
+class Frequencies:
+    """Counts of frequent terms, with the bank's size when they were taken. A store's threads share one."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[int, int]] = {}
+
+    def of(self, connection: sqlite3.Connection, term: str, documents: int) -> int:
+        kept = self._kept.get(term)
+        if kept is not None and abs(documents - kept[1]) <= DRIFT * kept[1]:
+            return kept[0]
+        found = connection.execute(statements("queries.sql")["frequency"], {"term": term}).fetchone()
+        frequency: int = found[0] if found else 0
+        if frequency >= FREQUENT:
+            if len(self._kept) > 10_000:
+                self._kept.clear()
+            self._kept[term] = (frequency, documents)
+        return frequency
+
+
+class TextIndex:
+    """The index as one read transaction sees it."""
+
+    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, head: Head) -> None:
+        self._connection = connection
+        self._frequencies = frequencies
+        self._head = head
+        self._sql = statements("queries.sql")
+
+    def match(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
+        asked = list(dict.fromkeys(terms))
+        frequencies = {term: self._frequencies.of(self._connection, term, self._head.documents) for term in asked}
+        found = self._through_sieve(asked, filter)
+        looked_up = [term for term in asked if frequencies[term]]
+        cut: list[str] = []
+        exact = True
+        if found is None:
+            found, looked_up, cut, exact = self._through_postings(asked, frequencies, filter, want, budget)
+        return TextMatch(
+            documents=self._head.documents,
+            terms=self._head.terms,
+            frequencies=frequencies,
+            candidates=found,
+            looked_up=tuple(looked_up),
+            cut=tuple(cut),
+            exact=exact,
+        )
+
+    def rarest_rows(self, terms: Sequence[str]) -> list[int]:
+        """Every row that holds the rarest of the terms."""
+        documents = self._head.documents
+        rarest = min(set(terms), key=lambda term: (self._frequencies.of(self._connection, term, documents), term))
+        return self._postings(rarest)
+
+    def _through_sieve(self, terms: list[str], filter: Filter) -> list[Candidate] | None:
+        """All that a selective filter lets through, or None when it is not known to be selective."""
+        lead = driver(self._connection, filter)
+        return self._listed(terms, filter, lead) if lead is not None or has_sieve(filter) else None
+
+    def _listed(self, terms: list[str], filter: Filter, lead: str | None) -> list[Candidate] | None:
+        where, params = compiled(filter, driver=lead)
+        sql = self._sql["sieve"].format(where=where)
+        rows = [row for (row,) in self._connection.execute(sql, {**params, "limit": SIEVE + 1})]
+        if len(rows) > SIEVE:
+            return None
+        return list(self._candidates(rows, terms, filter))
+
+    def _through_postings(
+        self, terms: list[str], frequencies: dict[str, int], filter: Filter, want: int, budget: int
+    ) -> tuple[list[Candidate], list[str], list[str], bool]:
+        """Candidates by the rarest terms; wider, up to everything, while too few of them are visible."""
+        probed: dict[int, Candidate | None] = {}
+        before: list[str] | None = None
+        while True:
+            looked_up, cut = rarest_first(frequencies, budget)
+            if cut and looked_up == before:
+                looked_up.append(cut.pop(0))
+            postings, whole = self._all_postings(looked_up, frequencies, budget)
+            found = self._first_visible(rough_order(postings), terms, filter, want, probed)
+            everything = whole and not cut
+            if len(found) >= want // ENOUGH or everything:
+                return found, looked_up, cut, everything and len(found) < want
+            if before is None:
+                # So much is hidden that all the rest may be soon listed; a list that grows long is broken off.
+                listed = self._listed(terms, filter, None)
+                if listed is not None:
+                    return listed, [*looked_up, *cut], [], True
+            before = looked_up
+            budget *= WIDER
+
+    def _all_postings(
+        self, looked_up: list[str], frequencies: dict[str, int], budget: int
+    ) -> tuple[list[tuple[float, list[int]]], bool]:
+        """Each term's weight and rows; of a term with more rows than the budget its newest, and then not the whole."""
+        postings = []
+        whole = True
+        for term in looked_up:
+            if frequencies[term] > budget:
+                rows, whole = self._newest_postings(term, budget), False
+            else:
+                rows = self._postings(term)
+            postings.append((weight(self._head.documents, frequencies[term]), rows))
+        return postings, whole
+
+    def _first_visible(
+        self, ordered: list[int], terms: list[str], filter: Filter, want: int, probed: dict[int, Candidate | None]
+    ) -> list[Candidate]:
+        """`probed` holds what was looked at already, by row, and None for what is not to be seen."""
+        found: list[Candidate] = []
+        for start in range(0, len(ordered), want):
+            part = ordered[start : start + want]
+            new = [row for row in part if row not in probed]
+            if new:
+                probed.update(dict.fromkeys(new))
+                probed.update((candidate.row, candidate) for candidate in self._candidates(new, terms, filter))
+            found += [candidate for row in part if (candidate := probed[row]) is not None]
+            if len(found) >= want:
+                break
+        return found
+
+    def _candidates(self, rows: Sequence[int], terms: list[str], filter: Filter) -> Iterator[Candidate]:
+        where, params = compiled(filter, probe=True)
+        sql = self._sql["probe_terms"].format(where=where)
+        asked = set(terms)
+        for row, length, written in self._connection.execute(sql, {**params, "rows": json.dumps(list(rows))}):
+            if not isinstance(written, str):
+                raise UnreadableRow(f"the terms of row {row} are no text")
+            held = written.split(" ")
+            counts = {term: held.count(term) for term in asked.intersection(held)}
+            if counts:
+                yield Candidate(row, length, counts)
+
+    def _postings(self, term: str) -> list[int]:
+        """Rows in ascending order, a row as often as it holds the term."""
+        joined = self._connection.execute(self._sql["postings"], {"term": term}).fetchone()[0]
+        return [int(row) for row in joined.split(",")] if joined else []
+
+    def _newest_postings(self, term: str, limit: int) -> list[int]:
+        asked = {"match": f'"{term}"', "limit": limit}
+        joined = self._connection.execute(self._sql["newest_postings"], asked).fetchone()[0]
+        return [int(row) for row in joined.split(",")] if joined else []

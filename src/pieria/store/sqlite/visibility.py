@@ -1,0 +1,104 @@
+"""Compiles a `Filter` to SQL. Every reader of every door goes through here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from pieria.record import check
+from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.memory import ENDINGS
+from pieria.store.sqlite.statements import statements
+
+LISTS = ("ids", "kinds", "types", "scopes", "tags", "entities", "files", "status")
+VALUES = ("author", "author_type", "channel", "session", "source", "since", "until")
+LABELS = ("tags", "entities", "files")
+SIEVES = ("ids", "tags", "entities", "files", "session", "since", "until")
+"""Fields with an index of their own: what they let through can be listed without reading everything."""
+COUNTED = ("kinds", "types", "author", "source", "place")
+"""Fields with an index that is of use only where they let few through: `driving` finds out."""
+
+
+class Compiled(NamedTuple):
+    where: str
+    params: dict[str, Any]
+
+
+def compiled(filter: Filter, *, probe: bool = False, driver: str | None = None) -> Compiled:
+    """The predicate over `state s`. With `probe` it is cheapest for rows already at hand, without it for a scan.
+
+    Of the counted fields only the `driver` may lead a scan by its index.
+    """
+    blocks = statements("filter.sql")
+    parts: list[str] = []
+    params: dict[str, Any] = {}
+    if not filter.viewer.everything:
+        parts.append(blocks["viewer"])
+        params.update(viewer_session=filter.viewer.session, viewer_channel=filter.viewer.channel)
+    _times(filter, blocks, parts, params)
+    if filter.endings == ("",):
+        parts.append(blocks["standing"])
+    elif set(filter.endings) != set(ENDINGS):
+        parts.append(blocks["endings"])
+        params["endings"] = json.dumps(filter.endings)
+    for name in LISTS:
+        wanted = getattr(filter, name)
+        if wanted is not None:
+            block = blocks[f"{name}.probe" if probe and name in LABELS else name]
+            parts.append(_kept_from_leading(block) if name in COUNTED and name != driver else block)
+            params[name] = json.dumps(wanted)
+    for name in VALUES:
+        value = getattr(filter, name)
+        if value is not None:
+            parts.append(_kept_from_leading(blocks[name]) if name in COUNTED and name != driver else blocks[name])
+            params[name] = value
+    if filter.place is not None:
+        form, params["place"] = _place(filter.place)
+        parts.append(blocks[form] if driver == "place" else _kept_from_leading(blocks[form]))
+    if filter.meta:
+        parts.append(blocks["meta"])
+        params["meta"] = check.mapping(filter.meta, "meta")
+    if filter.pinned is not None:
+        parts.append(blocks["pinned"])
+        params["pinned"] = int(filter.pinned)
+    return Compiled("\n  AND ".join(parts), params)
+
+
+def alone(filter: Filter, field: str) -> Compiled | None:
+    """What a counted field asks for, whatever else is asked; None where it asks nothing that its index could answer."""
+    wanted = getattr(filter, field)
+    if wanted is None:
+        return None
+    name, value = _place(wanted) if field == "place" else (field, json.dumps(wanted) if field in LISTS else wanted)
+    return None if name == "place.room" else Compiled(statements("filter.sql")[name], {field: value})
+
+
+def has_sieve(filter: Filter) -> bool:
+    return any(getattr(filter, name) is not None for name in SIEVES)
+
+
+def _kept_from_leading(block: str) -> str:
+    """To SQLite a column with a plus sign is an expression, which no index holds."""
+    return block.replace("s.", "+s.")
+
+
+def _times(filter: Filter, blocks: dict[str, str], parts: list[str], params: dict[str, Any]) -> None:
+    if filter.known_at is None:
+        parts.append(blocks["known_now"])
+    else:
+        parts.append(blocks["known_at"])
+        params["known_at"] = filter.known_at
+    valid_at = filter.now if filter.valid_at is None else filter.valid_at
+    if valid_at != ANY_TIME:
+        parts.append(blocks["valid_at"])
+        params["valid_at"] = valid_at
+
+
+def _place(place: str) -> tuple[str, str]:
+    """The block that asks for it, and its parameter."""
+    wing, slash, room = place.partition("/")
+    if not slash:
+        return "place.wing", wing
+    if wing == "*":
+        return "place.room", room
+    return "place.exact", place

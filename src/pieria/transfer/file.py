@@ -1,0 +1,167 @@
+"""Files on their way in and out: written aside and renamed when whole, read line by line, with their digest.
+
+What the lines say is not known here, except as far as it takes to tell a person what a file is that is no export.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, NamedTuple, Self
+
+from pieria.errors import InputError, TransferError
+from pieria.store.files import flush, made_aside, storage_error
+
+LONGEST_LINE = 128 << 20
+_LOOKED_AT = 4096
+_BINARIES = (
+    (b"\x1f\x8b", "a gzip archive; unpack it first"),
+    (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"\xfd7zXZ", "an xz archive; unpack it first"),
+    (b"(\xb5/\xfd", "a Zstandard archive; unpack it first"),
+    (b"%PDF", "a PDF document"),
+    (b"\xff\xfe", "text in UTF-16; an export is UTF-8"),
+    (b"\xfe\xff", "text in UTF-16; an export is UTF-8"),
+)
+
+
+def given_path(value: object, parameter: str = "path") -> Path:
+    """A path as a caller may give it."""
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value).strip():
+        raise InputError(parameter, "the path of a file", value)
+    named = os.fspath(value)
+    if not isinstance(named, str) or "\0" in named:
+        raise InputError(parameter, "the path of a file", value)
+    try:
+        return Path(named).expanduser().absolute()
+    except RuntimeError:
+        raise InputError(parameter, "a path in the home of a user there is", value) from None
+
+
+class Aside:
+    """A file that appears under its name only when it is whole, for its owner alone. `keep` makes it appear."""
+
+    def __init__(self, path: Path, operation: str) -> None:
+        self._path = path
+        self._operation = operation
+        self._digest = hashlib.sha256()
+        self.bytes = 0
+        try:
+            self._aside = made_aside(path)
+            self._file: BinaryIO = self._aside.open("wb")
+        except OSError as problem:
+            raise storage_error(operation, path, problem) from problem
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def write(self, line: bytes) -> None:
+        self._digest.update(line)
+        self.bytes += len(line)
+        try:
+            self._file.write(line)
+        except OSError as problem:
+            raise storage_error(self._operation, self._path, problem) from problem
+
+    def keep(self) -> None:
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            os.replace(self._aside, self._path)
+            flush(self._path.parent)
+        except OSError as problem:
+            raise storage_error(self._operation, self._path, problem) from problem
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._file.close()
+        except OSError as problem:
+            # What could not be written while closing was given up already, unless nothing had gone wrong before.
+            if error is None:
+                raise storage_error(self._operation, self._path, problem) from problem
+        finally:
+            self._aside.unlink(missing_ok=True)
+
+
+class RawLine(NamedTuple):
+    number: int
+    offset: int
+    content: bytes
+
+
+class Source:
+    """A file to import. It is read several times, so it must be one that can be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.is_dir():
+            raise TransferError(path, "it is a folder; name the file in it")
+        try:
+            self._file = path.open("rb")
+            self.size = os.fstat(self._file.fileno()).st_size
+            if not self._file.seekable():
+                raise TransferError(path, "it can be read only once; copy it to a file first")
+        except FileNotFoundError:
+            raise TransferError(path, "there is no such file") from None
+        except OSError as problem:
+            raise TransferError(path, f"it cannot be read ({problem.strerror})") from problem
+
+    def lines(self) -> Iterator[RawLine]:
+        """Every line from the first on, without its line feed only where the file ends without one."""
+        self._file.seek(0)
+        number = offset = 0
+        while line := self._file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                raise TransferError(self.path, f"line {number} is longer than {LONGEST_LINE >> 20} MiB")
+            yield RawLine(number, offset, line)
+            offset += len(line)
+
+    def line_at(self, offset: int) -> bytes:
+        """One line again. The reading of `lines` goes on where it was."""
+        here = self._file.tell()
+        self._file.seek(offset)
+        line = self._file.readline(LONGEST_LINE + 1)
+        self._file.seek(here)
+        return line
+
+    def looks_like(self) -> str:
+        """What a file is that is no export, for the person who named it."""
+        with self.path.open("rb") as file:
+            start = file.read(_LOOKED_AT)
+        for magic, what in _BINARIES:
+            if start.startswith(magic):
+                return what
+        return _kind_of_text(start)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _kind_of_text(start: bytes) -> str:
+    if not start.strip():
+        return "empty"
+    if b"\0" in start:
+        return "binary"
+    text = start.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    if text.startswith(("{", "[")):
+        return 'JSON of another kind; an export begins with {"pieria":"export"'
+    return 'text of another kind; an export begins with {"pieria":"export"'

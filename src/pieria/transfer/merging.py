@@ -1,0 +1,65 @@
+"""A memory that is in both, the file and the bank: which of the two holds in what. Pure; decides by time alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pieria.record.changeset import Content, State
+from pieria.record.composing import names_of, written_list
+from pieria.record.indexing import compared
+
+
+class Side(NamedTuple):
+    """A memory as one of the two has it: its last state, the content of that, and since when each has been in force."""
+
+    state: State
+    known_from: int
+    content: Content
+    since: int
+
+
+class Outcome(NamedTuple):
+    """The state to open, None where all is as it should be; with content where that is to be a new version."""
+
+    state: State | None
+    content: Content | None = None
+
+
+def merged(ours: Side, theirs: Side, next_version: int) -> Outcome:
+    """The later content with the labels of both, and the later state. On a tie it is ours."""
+    newer = theirs if theirs.since > ours.since else ours
+    content = newer.content._replace(
+        tags=_united(ours.content.tags, theirs.content.tags),
+        entities=_united(ours.content.entities, theirs.content.entities),
+        files=_united(ours.content.files, theirs.content.files, str),
+    )
+    state = theirs.state if theirs.known_from > ours.known_from else ours.state
+    return _outcome(ours, state._replace(type=newer.state.type), content, next_version)
+
+
+def replaced(ours: Side, theirs: Side, next_version: int) -> Outcome:
+    """What the file says, as the next version of ours."""
+    return _outcome(ours, theirs.state, theirs.content, next_version)
+
+
+def _outcome(ours: Side, state: State, content: Content, next_version: int) -> Outcome:
+    if _same(content, ours.content):
+        kept = state._replace(row=ours.state.row, version=ours.state.version)
+        return Outcome(None if kept == ours.state else kept)
+    return Outcome(
+        state._replace(row=0, version=next_version), content._replace(id=ours.state.id, version=next_version)
+    )
+
+
+def _same(one: Content, other: Content) -> bool:
+    """Flags are what a write path noticed, not what was said: they make no new version."""
+    return one._replace(version=0, flags=None) == other._replace(version=0, flags=None)
+
+
+def _united(ours: str | None, theirs: str | None, key: Callable[[str], str] = compared) -> str | None:
+    """Ours first; of labels that compare equal, the spelling that came first."""
+    united: dict[str, str] = {}
+    for name in (*names_of(ours), *names_of(theirs)):
+        united.setdefault(key(name), name)
+    return written_list(tuple(united.values()))

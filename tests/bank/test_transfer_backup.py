@@ -1,0 +1,366 @@
+"""Backup and restore: a copy of one moment while others write, and a bank again only when the copy is whole."""
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.bank.transfer_files import everything
+
+import pieria
+from pieria.bank import Bank
+from pieria.bank.transfer import restore_file
+from pieria.errors import (
+    BusyError,
+    ClosedError,
+    ConflictError,
+    CorruptError,
+    ForeignFileError,
+    InputError,
+    NewerVersionError,
+    TransferError,
+)
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+WRITER = """
+import sys, pieria
+with pieria.open("notes", data=sys.argv[1]) as bank:
+    number = 0
+    while True:
+        first = bank.remember(f"number {number} of the other process", tags=["other"])
+        bank.update(first.id, text=f"number {number}, put right")
+        print(number, flush=True)
+        number += 1
+"""
+HOLDER = """
+import sys, pieria
+with pieria.open("notes", data=sys.argv[1]) as bank:
+    bank.remember("of the other process")
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def bank(data: Path) -> Iterator[Bank]:
+    with pieria.open("notes", data=data, clock=lambda: NOON) as opened:
+        opened.remember("kept", id="m")
+        yield opened
+
+
+@pytest.fixture
+def backup(data: Path, tmp_path: Path) -> Path:
+    """Of a bank that holds one memory and is closed now."""
+    with pieria.open("notes", data=data) as opened:
+        opened.remember("kept", id="m", tags=["a"])
+        return opened.backup(tmp_path / "notes.backup")
+
+
+def other_process(program: str, data: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", program, data], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def texts(data: Path, name: str = "notes") -> list[str]:
+    with pieria.open(name, data=data) as opened:
+        return sorted(memory.text for memory in opened.list())
+
+
+# --- backup
+
+
+def test_a_backup_is_a_whole_bank_for_its_owner_alone(bank: Bank, data: Path, tmp_path: Path) -> None:
+    path = bank.backup(tmp_path / "new" / "copy.backup")
+    assert path == tmp_path / "new" / "copy.backup"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(path.parent.iterdir()) == [path]
+    report = pieria.restore(path, data, name="again")
+    assert (report.bank, report.path, report.seq) == ("again", data / "again.db", 1)
+    assert report.counts["memories"] == 1
+    assert report.as_dict()["replaced"] is None
+    with pieria.open("again", data=data) as again:
+        assert everything(again) == everything(bank)
+        assert again.doctor().well
+
+
+def test_in_a_folder_it_is_named_after_bank_and_time(bank: Bank, data: Path, tmp_path: Path) -> None:
+    assert bank.backup(tmp_path) == tmp_path / "notes.20260301T120000Z.backup"
+    assert bank.purge("m").unreached == ()
+    bank.backup(data)
+    bank.remember("kept", id="n")
+    assert "backup notes.20260301T120000Z.backup" in bank.purge("n").unreached
+
+
+def test_an_older_backup_is_replaced_and_a_bank_in_use_is_not(bank: Bank, data: Path, tmp_path: Path) -> None:
+    path = bank.backup(tmp_path / "nightly")
+    bank.remember("later")
+    bank.backup(path)
+    pieria.restore(path, data, name="again")
+    assert texts(data, "again") == ["kept", "later"]
+    with pieria.open("another", data=data) as another:
+        another.remember("precious")
+        for target in (data / "notes.db", data / "another.db"):
+            with pytest.raises(InputError, match="a file that is no bank"):
+                bank.backup(target)
+        assert another.count() == 1
+
+
+def test_progress_ends_at_the_whole(bank: Bank, data: Path, tmp_path: Path) -> None:
+    backing, restoring = [], []
+    path = bank.backup(tmp_path, progress=lambda done, whole: backing.append((done, whole)))
+    pieria.restore(path, data, name="again", progress=lambda done, whole: restoring.append((done, whole)))
+    for told in (backing, restoring):
+        assert told[-1][0] == told[-1][1] > 0
+
+
+def test_a_closed_bank_is_not_backed_up(data: Path, tmp_path: Path) -> None:
+    bank = pieria.open("notes", data=data)
+    bank.close()
+    with pytest.raises(ClosedError):
+        bank.backup(tmp_path / "copy")
+
+
+def test_a_backup_under_writes_of_another_process_is_one_moment_of_the_bank(
+    bank: Bank, data: Path, tmp_path: Path
+) -> None:
+    with other_process(WRITER, data) as writer:
+        assert writer.stdout is not None
+        for copy in range(6):
+            for _ in range(5):
+                assert writer.stdout.readline()
+            bank.backup(tmp_path / f"{copy}.backup", progress=lambda done, whole: None)
+            bank.export(tmp_path / f"{copy}.jsonl")
+        writer.kill()
+    final = everything(bank)
+    seen = []
+    for copy in range(6):
+        pieria.restore(tmp_path / f"{copy}.backup", data, name=f"restored{copy}")
+        with pieria.open(f"restored{copy}", data=data) as restored:
+            then = everything(restored)
+            assert restored.doctor().well
+        with pieria.open(f"imported{copy}", data=data) as imported:
+            assert imported.import_(tmp_path / f"{copy}.jsonl").problem_count == 0
+            exported = everything(imported)
+        for found in (then, exported):
+            last = found["journal"][-1]
+            assert found["journal"] == final["journal"][: len(found["journal"])]
+            assert found["content"] == final["content"][: len(found["content"])]
+            known = [row for row in final["state"] if row["known_from"] <= last["at"]]
+            assert [{**row, "known_until": 0} for row in found["state"]] == [{**row, "known_until": 0} for row in known]
+            seen.append(last["seq"])
+    assert seen == sorted(seen)
+    assert seen[0] < seen[-1] <= len(final["journal"])
+
+
+OPENS_AND_CLOSES = """
+import sys, pieria
+with pieria.open("notes", data=sys.argv[1]) as bank:
+    bank.remember("of the other process")
+"""
+
+
+def test_naming_a_bank_in_use_by_mistake_does_not_give_up_its_locks(bank: Bank, data: Path) -> None:
+    """Else another process that closes the bank believes itself the last one, and takes the log away."""
+    own = data / "notes.db"
+    for mistake in (bank.export, bank.import_, bank.backup):
+        with pytest.raises((InputError, TransferError)):
+            mistake(own)
+    with pytest.raises(BusyError):
+        restore_file(bank.backup(data), own, replace=True)
+    pieria.restore(own, data, name="copy")
+    subprocess.run([sys.executable, "-c", OPENS_AND_CLOSES, data], check=True)
+    assert (data / "notes.db-wal").exists()
+
+
+def test_a_damaged_bank_is_still_no_file_to_write_an_export_over(bank: Bank, data: Path) -> None:
+    other = data / "other.db"
+    pieria.open("other", data=data).close()
+    spoil(other)
+    before = other.read_bytes()
+    for verb in (bank.export, bank.backup):
+        with pytest.raises(InputError):
+            verb(other)
+    assert other.read_bytes() == before
+
+
+# --- restore
+
+
+def test_a_bank_that_is_there_is_kept_unless_it_is_to_be_replaced(data: Path, backup: Path) -> None:
+    with pieria.open("notes", data=data) as bank:
+        bank.remember("said since")
+    with pytest.raises(ConflictError, match="already") as refused:
+        pieria.restore(backup, data, name="notes")
+    assert refused.value.ids == ("notes",)
+    assert texts(data) == ["kept", "said since"]
+    report = pieria.restore(backup, data, name="notes", replace=True)
+    assert texts(data) == ["kept"]
+    assert report.replaced is not None
+    assert report.replaced.match("notes.replaced-*.backup")
+    pieria.restore(report.replaced, data, name="before")
+    assert texts(data, "before") == ["kept", "said since"]
+
+
+def test_a_replaced_bank_is_named_by_a_purge(data: Path, backup: Path) -> None:
+    replaced = pieria.restore(backup, data, name="notes", replace=True).replaced
+    assert replaced is not None
+    with pieria.open("notes", data=data) as bank:
+        assert f"backup {replaced.name}" in bank.purge("m").unreached
+
+
+def test_a_bank_open_in_another_process_is_not_replaced(data: Path, backup: Path) -> None:
+    with other_process(HOLDER, data) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert holder.stdout.readline()
+        with pytest.raises(BusyError, match="another process"):
+            pieria.restore(backup, data, name="notes", replace=True)
+        holder.stdin.close()
+    assert texts(data) == ["kept", "of the other process"]
+    assert not list(data.glob("*.replaced-*"))
+    pieria.restore(backup, data, name="notes", replace=True)
+    assert texts(data) == ["kept"]
+
+
+def test_a_bank_open_in_this_process_is_not_replaced(data: Path, backup: Path) -> None:
+    with pieria.open("notes", data=data) as bank:
+        with pytest.raises(BusyError):
+            restore_file(backup, data / "notes.db", replace=True)
+        assert bank.count() == 1
+
+
+def test_what_a_crash_left_in_the_log_is_kept_with_the_old_bank(data: Path, backup: Path) -> None:
+    with other_process(WRITER, data) as writer:
+        assert writer.stdout is not None
+        for _ in range(3):
+            writer.stdout.readline()
+        writer.kill()
+    assert (data / "notes.db-wal").stat().st_size > 0
+    replaced = pieria.restore(backup, data, name="notes", replace=True).replaced
+    assert replaced is not None
+    assert texts(data) == ["kept"]
+    pieria.restore(replaced, data, name="before")
+    assert {"number 0, put right", "number 1, put right", "number 2, put right"} <= set(texts(data, "before"))
+
+
+def test_a_log_without_its_bank_is_not_played_into_the_restored_one(data: Path, backup: Path) -> None:
+    with other_process(WRITER, data) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        writer.kill()
+    (data / "notes.db").unlink()
+    assert (data / "notes.db-wal").exists()
+    pieria.restore(backup, data, name="notes")
+    assert texts(data) == ["kept"]
+    assert list(data.glob("notes.replaced-*-wal"))
+
+
+def test_a_copied_database_with_its_log_is_restored_whole(data: Path, bank: Bank, tmp_path: Path) -> None:
+    for name in ("notes.db", "notes.db-wal"):
+        (tmp_path / name).write_bytes((data / name).read_bytes())
+    assert (tmp_path / "notes.db-wal").stat().st_size > 0
+    pieria.restore(tmp_path / "notes.db", data, name="again")
+    assert texts(data, "again") == ["kept"]
+
+
+def test_a_damaged_bank_is_replaced_and_kept(data: Path, backup: Path) -> None:
+    (data / "notes.db").write_bytes(b"no database at all")
+    report = pieria.restore(backup, data, name="notes", replace=True)
+    assert texts(data) == ["kept"]
+    assert report.replaced is not None
+    assert report.replaced.read_bytes() == b"no database at all"
+
+
+def spoil(path: Path) -> None:
+    """Overwrites the middle of the pages, where the tables are, and leaves the header as it was."""
+    whole = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(whole // 2)
+        file.write(b"\xa5" * (whole // 4))
+
+
+def of_another_program(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE memory (text TEXT)")
+
+
+def of_a_newer_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO migration VALUES (999, 'later', 'x', 'x')")
+
+
+def tampered_with(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE migration SET checksum = 'x'")
+
+
+def cut_off(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def marked_but_empty(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+
+
+@pytest.mark.parametrize(
+    ("harm", "error"),
+    [
+        (spoil, CorruptError),
+        (cut_off, CorruptError),
+        (tampered_with, CorruptError),
+        (of_another_program, ForeignFileError),
+        (marked_but_empty, ForeignFileError),
+        (of_a_newer_version, NewerVersionError),
+        (lambda path: path.write_bytes(b"hello"), ForeignFileError),
+        (lambda path: path.write_bytes(b""), ForeignFileError),
+        (lambda path: path.unlink(), TransferError),
+    ],
+)
+def test_what_is_no_whole_backup_touches_nothing(
+    data: Path, backup: Path, harm: object, error: type[Exception]
+) -> None:
+    assert callable(harm)
+    harm(backup)
+    before = {path.name: path.read_bytes() for path in data.iterdir()}
+    with pytest.raises(error):
+        pieria.restore(backup, data, name="notes", replace=True)
+    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+    assert texts(data) == ["kept"]
+
+
+def test_an_export_given_as_a_backup_is_called_so(bank: Bank, data: Path, tmp_path: Path) -> None:
+    bank.export(tmp_path / "out.jsonl")
+    with pytest.raises(TransferError, match="it is an export"):
+        pieria.restore(tmp_path / "out.jsonl", data, name="again")
+
+
+def test_the_banks_own_file_and_a_folder_are_no_backups(data: Path, backup: Path) -> None:
+    with pytest.raises(TransferError, match="own file"):
+        pieria.restore(data / "notes.db", data, name="notes", replace=True)
+    with pytest.raises(TransferError, match="folder"):
+        pieria.restore(data, data, name="notes", replace=True)
+    assert texts(data) == ["kept"]
+
+
+def test_a_restored_bank_is_for_its_owner_alone(data: Path, backup: Path, tmp_path: Path) -> None:
+    backup.chmod(0o644)
+    report = pieria.restore(backup, tmp_path / "elsewhere", name="notes")
+    assert stat.S_IMODE(report.path.stat().st_mode) == 0o600
+    assert list((tmp_path / "elsewhere").iterdir()) == [report.path]
+    assert backup.exists()

@@ -1,0 +1,568 @@
+"""Opening banks: which file a name means, what banks on one file share, and that every setting has its effect."""
+
+import gc
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import unicodedata
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pieria
+from pieria import Bank, Workspace
+from pieria.errors import (
+    ClosedError,
+    ConfigError,
+    ConflictError,
+    InputError,
+    PieriaError,
+    PrivacyError,
+    StorageError,
+    UnavailableError,
+)
+from pieria.settings import Settings
+from pieria.workspace import _stores
+
+KEY = "AKIA" + "QWERTYUIOPASDFGH"
+
+
+def is_held(path: Path) -> bool:
+    return _stores.hold(path)
+
+
+def texts(bank: Bank) -> set[str]:
+    return {memory.text for memory in bank.list(limit=100)}
+
+
+# --- every setting has an effect: for each value, what is seen of it
+
+
+def seen_of_data(folder: Path, value: Any) -> object:
+    pieria.open("b", settings={"data": folder / value}).close()
+    return sorted(path.parent.name for path in folder.rglob("b.db"))
+
+
+def seen_of_bank(folder: Path, value: Any) -> object:
+    with pieria.open(data=folder, settings={"bank": value}) as bank:
+        assert (folder / f"{value}.db").exists()
+        return bank.name
+
+
+def seen_of_session(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"session": value}) as bank:
+        bank.remember(f"said in {value}", scope="session")
+    with pieria.open("b", data=folder, session="s1") as bank:
+        return [(memory.text, memory.session) for memory in bank.list()]
+
+
+def seen_of_channel(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, session="first", settings={"channel": value}) as bank:
+        bank.remember(f"said in {value}", scope="session")
+    with pieria.open("b", data=folder, session="second", channel="c1") as bank:
+        return [(memory.text, memory.channel) for memory in bank.list()]
+
+
+def seen_of_author(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"author": value}) as bank:
+        return bank.remember("a word").author
+
+
+def seen_of_author_type(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"author_type": value}) as bank:
+        memory = bank.remember("a word")
+        return memory.author_type, memory.trust
+
+
+def seen_of_durability(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"durability": value}) as bank:
+        return bank.store.describe()["synchronous"]
+
+
+def seen_of_busy_seconds(folder: Path, value: Any) -> object:
+    with (
+        pieria.open("b", data=folder, settings={"busy_seconds": value}) as bank,
+        bank.store.rehearsing() as connection,  # type: ignore[attr-defined]
+    ):
+        return connection.execute("PRAGMA busy_timeout").fetchone()[0]
+
+
+def seen_of_secrets(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"secrets": value}) as bank:
+        try:
+            return KEY in bank.remember(f"the key is {KEY} for now").text
+        except PrivacyError:
+            return "refused"
+
+
+def seen_of_text_budget(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"text_budget": value, "durability": "off"}) as bank:
+        bank.remember_many({"text": f"gardens and rivers, number {n}"} for n in range(1_500))
+        return bank.recall("gardens rivers").plan["arms"]["text"]["banks"]["b"]["cut"] != []
+
+
+EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
+    "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
+    "bank": (seen_of_bank, {"one": "one", "two": "two"}),
+    "session": (seen_of_session, {"s1": [("said in s1", "s1")], "s2": []}),
+    "channel": (seen_of_channel, {"c1": [("said in c1", "c1")], "c2": []}),
+    "author": (seen_of_author, {"Maya": "Maya", "Jun": "Jun"}),
+    "author_type": (seen_of_author_type, {"human": ("human", 0.9), "agent": ("agent", 0.6)}),
+    "durability": (seen_of_durability, {"full": "full", "relaxed": "relaxed", "off": "off"}),
+    "busy_seconds": (seen_of_busy_seconds, {5.0: 5_000, 60: 60_000}),
+    "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
+    "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [(name, value) for name, (_, outcomes) in EFFECTS.items() for value in outcomes]
+)
+def test_a_setting_has_its_effect(setting: str, value: Any, tmp_path: Path) -> None:
+    seen, outcomes = EFFECTS[setting]
+    assert seen(tmp_path, value) == outcomes[value]
+
+
+def test_every_setting_is_shown_to_have_an_effect() -> None:
+    assert set(EFFECTS) == set(Settings.model_fields)
+    assert [name for name, (_, outcomes) in EFFECTS.items() if len(set(map(repr, outcomes.values()))) < 2] == []
+
+
+# --- which bank, which file
+
+
+def test_without_a_name_the_project_chooses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    with pieria.open() as bank:
+        assert bank.name == "default"
+    monkeypatch.chdir(tmp_path / "app")
+    with pieria.open() as bank:
+        assert bank.name.startswith("app-")
+    (tmp_path / "app" / ".pieria.toml").write_text('bank = "ours"\ndata = "memory"\n')
+    monkeypatch.delenv("PIERIA_DATA")
+    with pieria.open() as bank:
+        assert (bank.name, bank.data) == ("ours", tmp_path / "app" / "memory")
+    monkeypatch.setenv("PIERIA_BANK", "mine")
+    with pieria.open() as bank, Workspace().open() as other:
+        assert bank.name == other.name == "mine"
+    with pieria.open("named") as bank, Workspace().open("named") as other:
+        assert bank.name == other.name == "named"
+
+
+def test_a_bank_is_one_file_that_others_cannot_read(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path / "new") as bank:
+        bank.remember("a word")
+        assert (tmp_path / "new" / "notes.db").stat().st_mode & 0o077 == 0
+        assert (tmp_path / "new").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "a\0", "dot.", "@you", "con", 7])
+def test_a_name_that_cannot_be_a_banks_is_refused_and_nothing_made(name: Any, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    for refused in (
+        lambda: pieria.open(name, data=data),
+        lambda: Workspace(data).open(name),
+        lambda: pieria.restore("some.backup", data, name=name),
+    ):
+        with pytest.raises(InputError) as caught:
+            refused()
+        assert caught.value.parameter == "name"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_differ_in_case_are_one_bank(tmp_path: Path) -> None:
+    with pieria.open("Notes", data=tmp_path) as bank:
+        bank.remember("a word")
+    with pieria.open("nOTES", data=tmp_path) as bank:
+        assert (bank.name, texts(bank)) == ("Notes", {"a word"})
+    assert Workspace(tmp_path).banks() == ["Notes"]
+
+
+def test_two_files_that_differ_in_case_are_each_found_by_their_name(tmp_path: Path) -> None:
+    for name in ("Notes", "other"):
+        with pieria.open(name, data=tmp_path) as bank:
+            bank.remember(name)
+    (tmp_path / "other.db").rename(tmp_path / "notes.db")
+    if len(list(tmp_path.glob("*.db"))) == 2:
+        for name, text in (("Notes", "Notes"), ("notes", "other")):
+            with pieria.open(name, data=tmp_path) as bank:
+                assert texts(bank) == {text}
+
+
+def test_a_file_whose_accents_are_spelt_apart_is_found(tmp_path: Path) -> None:
+    with pieria.open("Größe", data=tmp_path) as bank:
+        bank.remember("a word")
+    (tmp_path / "Größe.db").rename(tmp_path / unicodedata.normalize("NFD", "Größe.db"))
+    with pieria.open("größe", data=tmp_path) as bank:
+        assert (bank.name, texts(bank)) == ("Größe", {"a word"})
+
+
+def test_banks_are_listed_without_the_users_own_and_other_files(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "data")
+    assert workspace.banks() == []
+    for name in ("b", "a", "@me"):
+        workspace.open(name).close()
+    (tmp_path / "data" / "pieria.toml").write_text("")
+    (tmp_path / "data" / "a.before-schema-2.backup").write_text("")
+    (tmp_path / "data" / ".hidden.db").write_text("")
+    assert workspace.banks() == ["a", "b"]
+
+
+def test_a_data_folder_that_cannot_be_one_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="data"):
+        pieria.open("notes", data=tmp_path / "file")
+    with pytest.raises(StorageError):
+        pieria.open("notes", data=tmp_path / "file" / "below")
+
+
+# --- what is given
+
+
+def test_what_is_given_counts_before_the_settings(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"author": "Maya", "author_type": "human", "session": "s1", "channel": "c1"}
+    with pieria.open("b", data=tmp_path, settings={"author": "Jun", "session": "s0"}, **given) as bank:
+        memory = bank.remember("a word")
+    assert {name: getattr(memory, name) for name in given} == given
+    with Workspace(tmp_path, {"author": "Jun", "session": "s0"}) as workspace:
+        memory = workspace.open("b", **given).remember("a word")
+        assert {name: getattr(memory, name) for name in given} == given
+        memory = workspace.open("b").remember("a word")
+        assert (memory.author, memory.session) == ("Jun", "s0")
+
+
+def test_data_given_by_itself_counts_before_the_settings(tmp_path: Path) -> None:
+    assert Workspace(tmp_path / "one", {"data": tmp_path / "two"}).data == tmp_path / "one"
+
+
+def test_who_is_noted_in_the_journal(tmp_path: Path) -> None:
+    with pieria.open("b", data=tmp_path, who="gardener") as bank:
+        bank.remember("a word")
+        assert [change.who for change in bank.changes()] == ["gardener"]
+
+
+def test_the_clock_is_handed_down(tmp_path: Path) -> None:
+    now = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
+    with pieria.open("b", data=tmp_path, clock=lambda: now) as bank:
+        memory = bank.remember("a word")
+        assert (memory.at, memory.known_from) == (now, now)
+
+
+def test_the_settings_and_their_origins_are_handed_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_SECRETS", "redact")
+    pieria.open("Notes", data=tmp_path).close()
+    with pieria.open("notes", data=tmp_path, session="s1") as bank:
+        told = bank.doctor().settings
+    assert set(told) == set(Settings.model_fields)
+    assert told["secrets"] == ("redact", "environment PIERIA_SECRETS")
+    assert told["session"] == ("s1", "argument")
+    assert told["bank"] == ("Notes", "argument")
+    assert told["text_budget"] == (5_000, "default")
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        ({"settings": {"secret": "flag"}}, InputError),
+        ({"settings": ["secrets"]}, InputError),
+        ({"settings": {"secrets": "hide"}}, InputError),
+        ({"clock": "noon"}, InputError),
+        ({"who": " "}, InputError),
+        ({"session": "a\0"}, InputError),
+        ({"author_type": "robot"}, InputError),
+        ({"data": "postgresql://db/notes"}, UnavailableError),
+    ],
+)
+def test_what_cannot_be_right_is_refused_and_nothing_made(
+    values: dict[str, Any], error: type[PieriaError], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_DATA", str(tmp_path / "data"))
+    with pytest.raises(error):
+        pieria.open("notes", **values)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("parameter", ["llm", "embedder", "notifier", "config"])
+def test_what_needs_a_model_is_refused(parameter: str) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        Workspace(**{parameter: object()})  # type: ignore[arg-type]
+    assert caught.value.parameter == parameter
+
+
+def test_a_wrong_settings_file_stops_the_opening(tmp_path: Path) -> None:
+    (tmp_path / "pieria.toml").write_text("bnak = 1\n")
+    with pytest.raises(ConfigError, match="bnak"):
+        pieria.open("notes", data=tmp_path)
+    assert not (tmp_path / "notes.db").exists()
+
+
+# --- sharing and closing
+
+
+def test_banks_on_one_file_share_a_store_until_the_last_is_closed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    path = tmp_path / "data" / "notes.db"
+    one, two = pieria.open("notes", data=tmp_path / "data"), pieria.open("notes", data=tmp_path / "link")
+    assert one.store is two.store
+    one.close()
+    one.close()
+    assert is_held(path)
+    two.remember("a word")
+    two.close()
+    assert not is_held(path)
+    assert not path.with_name("notes.db-wal").exists()
+    with pieria.open("notes", data=tmp_path / "data") as bank:
+        assert texts(bank) == {"a word"}
+
+
+def test_banks_under_other_settings_have_a_store_of_their_own(tmp_path: Path) -> None:
+    with pieria.open("b", data=tmp_path) as full:
+        with pieria.open("b", data=tmp_path, settings={"durability": "off"}) as off:
+            assert off.store is not full.store
+            off.remember("a word")
+            assert texts(full) == {"a word"}
+        full.remember("another word")
+
+
+def test_a_closed_bank_says_so(tmp_path: Path) -> None:
+    bank = pieria.open("notes", data=tmp_path)
+    bank.close()
+    with pytest.raises(ClosedError):
+        bank.remember("a word")
+
+
+def test_a_workspace_closes_its_banks_and_opens_no_more(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        one, two = workspace.open("one"), workspace.open("two")
+        two.close()
+    workspace.close()
+    for bank in (one, two):
+        with pytest.raises(ClosedError):
+            bank.remember("a word")
+    with pytest.raises(ClosedError, match="workspace is closed"):
+        workspace.open("one")
+    assert not is_held(tmp_path / "one.db")
+
+
+def test_a_workspace_that_is_closed_during_an_opening_opens_nothing(tmp_path: Path) -> None:
+    def clock() -> datetime:
+        workspace.close()
+        return datetime(2031, 1, 1, tzinfo=UTC)
+
+    workspace = Workspace(tmp_path, clock=clock)
+    with pytest.raises(ClosedError, match="workspace is closed"):
+        workspace.open("notes")
+    assert not is_held(tmp_path / "notes.db")
+
+
+def test_two_openings_at_once_share_a_store(tmp_path: Path) -> None:
+    during: list[Bank] = []
+    asked: list[bool] = []
+
+    def clock() -> datetime:
+        if not asked:
+            asked.append(True)
+            during.append(workspace.open("notes"))
+        return datetime(2031, 1, 1, tzinfo=UTC)
+
+    with Workspace(tmp_path, clock=clock) as workspace:
+        bank = workspace.open("notes")
+        assert during[0].store is bank.store
+        during[0].close()
+        bank.remember("a word")
+    assert not is_held(tmp_path / "notes.db")
+
+
+def test_a_bank_that_is_closed_lets_go_of_the_users(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace:
+        bank = workspace.open("notes")
+        bank.remember("of the user", scope="user")
+        assert is_held(tmp_path / "@me.db")
+        bank.close()
+        assert not is_held(tmp_path / "@me.db")
+
+
+def test_a_bank_that_is_dropped_gives_its_store_back(tmp_path: Path) -> None:
+    bank = pieria.open("notes", data=tmp_path)
+    bank.remember("about the user", scope="user")
+    assert is_held(tmp_path / "notes.db") and is_held(tmp_path / "@me.db")
+    del bank
+    gc.collect()
+    assert not is_held(tmp_path / "notes.db")
+    assert not is_held(tmp_path / "@me.db")
+
+
+def test_a_bank_that_cannot_be_opened_holds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_text("this is a letter and no database, " * 100)
+    with pytest.raises(StorageError):
+        pieria.open("notes", data=tmp_path)
+    assert not is_held(tmp_path / "notes.db")
+    pieria.open("torn", data=tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "torn.db")) as connection:
+        connection.execute("DROP TABLE counter")
+    with pytest.raises(StorageError):
+        pieria.open("torn", data=tmp_path)
+    assert not is_held(tmp_path / "torn.db")
+
+
+def test_a_file_that_was_replaced_under_an_open_bank_is_opened_anew(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as before:
+        before.remember("before")
+        for path in tmp_path.iterdir():
+            path.unlink()
+        with pieria.open("notes", data=tmp_path) as after:
+            after.remember("after")
+        before.close()
+        with pieria.open("notes", data=tmp_path) as bank:
+            assert texts(bank) == {"after"}
+
+
+def test_threads_may_open_and_close_one_bank(tmp_path: Path) -> None:
+    start = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        start.wait()
+        for step in range(5):
+            with pieria.open("notes", data=tmp_path, settings={"durability": "off"}) as bank:
+                bank.remember(f"word {number} {step}", scope="user" if step % 2 else "bank")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert not is_held(tmp_path / "notes.db")
+    assert not is_held(tmp_path / "@me.db")
+    for name, steps in (("notes", (0, 2, 4)), ("@me", (1, 3))):
+        with pieria.open(name, data=tmp_path) as bank:
+            assert texts(bank) == {f"word {number} {step}" for number in range(8) for step in steps}
+
+
+def test_a_bank_is_closed_at_the_end_of_the_program(tmp_path: Path) -> None:
+    code = "import pieria; pieria.open('notes').remember('a word')"
+    subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, env={**os.environ, "PIERIA_DATA": str(tmp_path)}
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.db"}
+
+
+FORK = """
+import os, threading, pieria
+from pieria.workspace import _stores
+bank = pieria.open("notes")
+bank.remember("by the parent", scope="user")
+held, done = threading.Event(), threading.Event()
+def hold():
+    with _stores.lock:
+        held.set()
+        done.wait(60)
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait(60)
+child = os.fork()
+if child == 0:
+    bank.remember("by the child")
+    with pieria.open("notes") as again:
+        again.remember("by the child, anew", scope="user")
+    with pieria.open("other") as other:
+        other.remember("elsewhere")
+    bank.close()
+    os._exit(0)
+done.set()
+thread.join()
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+bank.remember("by the parent, later")
+memories = [*bank.list(), *pieria.open("@me").list()]
+print(*sorted(memory.text for memory in memories), sep="|")
+"""
+
+
+def test_a_workspace_outlives_a_fork(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PIERIA_DATA": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "by the child|by the child, anew|by the parent|by the parent, later"
+
+
+# --- the user's bank
+
+
+def test_the_users_bank_is_made_only_when_something_is_the_users(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        bank.remember("of the project")
+        bank.recall("project")
+        assert not (tmp_path / "@me.db").exists()
+        bank.remember("of the user", scope="user")
+        assert (tmp_path / "@me.db").exists()
+    with pieria.open("other", data=tmp_path) as other:
+        assert [hit.memory.text for hit in other.recall("user project")] == ["of the user"]
+    assert not is_held(tmp_path / "@me.db")
+
+
+def test_the_users_bank_has_the_same_speaker(tmp_path: Path) -> None:
+    now = [datetime(2031, 1, 1, tzinfo=UTC)]
+    values: dict[str, Any] = {"author": "Maya", "session": "s1", "who": "gardener"}
+    with pieria.open("notes", data=tmp_path, clock=lambda: now[0], **values) as bank:
+        now[0] += timedelta(days=1)
+        memory = bank.remember("of the user", scope="user")
+    assert (memory.author, memory.session, memory.at) == ("Maya", "s1", now[0])
+    with pieria.open("@me", data=tmp_path) as own:
+        assert [change.who for change in own.changes()] == ["gardener"]
+        assert texts(own) == {"of the user"}
+
+
+def test_the_users_bank_seen_first_by_another_process_is_found(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        assert list(bank.recall("user")) == []
+        with pieria.open("@me", data=tmp_path) as own:
+            own.remember("of the user", scope="user")
+        assert [hit.memory.text for hit in bank.recall("user")] == ["of the user"]
+
+
+# --- backups
+
+
+def test_a_backup_is_brought_back_under_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pieria.open("notes", data=tmp_path / "data") as bank:
+        bank.remember("before")
+        backup = bank.backup(tmp_path / "kept.backup")
+        bank.remember("after")
+    report = pieria.restore(str(backup), tmp_path / "elsewhere", name="again")
+    assert report.bank == "again"
+    with pieria.open("again", data=tmp_path / "elsewhere") as bank:
+        assert texts(bank) == {"before"}
+    monkeypatch.setenv("PIERIA_BANK", "chosen")
+    assert pieria.restore(backup, tmp_path / "elsewhere").bank == "chosen"
+
+
+def test_a_bank_in_the_way_is_replaced_only_when_asked_and_closed(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        bank.remember("before")
+        backup = bank.backup(tmp_path / "kept.backup")
+        bank.remember("after")
+        with pytest.raises(ConflictError, match="open in this process"):
+            pieria.restore(backup, tmp_path, name="NOTES", replace=True)
+    with pytest.raises(ConflictError, match="there already"):
+        pieria.restore(backup, tmp_path, name="NOTES")
+    pieria.restore(backup, tmp_path, name="NOTES", replace=True)
+    with pieria.open("notes", data=tmp_path) as bank:
+        assert texts(bank) == {"before"}
+    assert Workspace(tmp_path).banks() == ["notes"]
+
+
+@pytest.mark.parametrize(("file", "values"), [("", {}), (7, {}), ("a\0b", {}), ("x.backup", {"replace": "yes"})])
+def test_a_restore_that_cannot_be_right_is_refused(file: Any, values: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        pieria.restore(file, tmp_path / "data", name="notes", **values)
+    assert list(tmp_path.iterdir()) == []

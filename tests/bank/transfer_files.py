@@ -1,0 +1,44 @@
+"""Exports as tests need them: read as objects, changed, and sealed again so that only the change is wrong with them."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pieria.bank import Bank
+
+Lines = list[dict[str, Any]]
+TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "purged")
+
+
+def read(path: Path) -> Lines:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def sealed(path: Path, lines: Lines | list[bytes]) -> Path:
+    """Writes the lines, the header first, with the end that belongs to them. Bytes are written as they are."""
+    written = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines]
+    body = b"".join(line + b"\n" for line in written)
+    counts = Counter(line["line"] for line in lines[1:] if isinstance(line, dict))
+    end = {"line": "end", "counts": counts, "sha256": hashlib.sha256(body).hexdigest()}
+    path.write_bytes(body + json.dumps(end).encode() + b"\n")
+    return path
+
+
+def changed(path: Path, change: Callable[[Lines], Any]) -> Path:
+    """The same export with its lines changed in place by `change`."""
+    lines = read(path)[:-1]
+    change(lines)
+    return sealed(path, lines)
+
+
+def of(lines: Lines, what: str, number: int = 0) -> dict[str, Any]:
+    """One of the lines of a kind."""
+    return [line for line in lines if line.get("line") == what][number]
+
+
+def everything(bank: Bank) -> dict[str, list[dict[str, Any]]]:
+    with bank.store.reading() as reader:
+        return {table: list(reader.dump(table)) for table in TABLES}

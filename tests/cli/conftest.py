@@ -1,0 +1,141 @@
+"""Asking the command line in this process, or as a process of its own where streams, signals or start-up matter."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from click.testing import CliRunner
+
+import pieria
+from pieria import Bank
+
+SOURCE = Path(__file__).parents[2] / "src"
+APPEARANCE = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TERM", "PYTHONUNBUFFERED", "PYTHONIOENCODING")
+"""What a caller may have set about looks and streams; tests set what they need."""
+ENTRY = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        assert self.code == 0, self.err
+        return json.loads(self.out)
+
+    @property
+    def ids(self) -> list[str]:
+        return self.out.split()
+
+
+class Ask(Protocol):
+    def __call__(self, *args: str, stdin: str | bytes | None = None) -> Answer: ...
+
+
+class Run(Protocol):
+    def __call__(
+        self, *args: str | bytes, stdin: bytes | None = None, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]: ...
+
+
+@pytest.fixture
+def ask() -> Ask:
+    """`pieria ARGS` in this process, into a pipe."""
+    from pieria.doors.cli.root import cli
+
+    def asked(*args: str, stdin: str | bytes | None = None) -> Answer:
+        result = CliRunner().invoke(cli, list(args), input=stdin)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return Answer(result.exit_code, result.stdout, result.stderr)
+
+    return asked
+
+
+@pytest.fixture
+def environment() -> dict[str, str]:
+    """The environment of a process of ours, with the home that every test is given."""
+    kept = {name: value for name, value in os.environ.items() if name not in APPEARANCE}
+    return {**kept, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.fixture
+def run(environment: dict[str, str]) -> Run:
+    """`pieria ARGS` as a process of its own."""
+
+    def ran(
+        *args: str | bytes, stdin: bytes | None = None, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [*ENTRY, *args],
+            input=stdin or b"",
+            capture_output=True,
+            check=False,
+            timeout=60,
+            env={**environment, **(env or {})},
+        )
+
+    return ran
+
+
+@pytest.fixture
+def terminal(environment: dict[str, str]) -> Callable[..., Answer]:
+    """`pieria ARGS` as a person runs it: stdin, stdout and stderr are a terminal. What it says comes as `out`."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    def ran(*args: str, width: int = 100, typed: str = "", env: dict[str, str] | None = None) -> Answer:
+        leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+        process = subprocess.Popen(
+            [*ENTRY, *args],
+            stdin=follower,
+            stdout=follower,
+            stderr=follower,
+            env={**environment, "TERM": "xterm-256color", **(env or {})},
+        )
+        os.close(follower)
+        if typed:
+            os.write(leader, typed.encode())
+        said = _all_of(leader)
+        os.close(leader)
+        return Answer(process.wait(timeout=60), said.decode().replace("\r\n", "\n"), "")
+
+    return ran
+
+
+def _all_of(terminal: int) -> bytes:
+    said = b""
+    while True:
+        try:
+            part = os.read(terminal, 1 << 16)
+        except OSError:  # the other end was closed
+            return said
+        if not part:
+            return said
+        said += part
+
+
+@pytest.fixture
+def bank() -> Any:
+    """The bank that the command line opens by default, with a few memories."""
+    with pieria.open() as opened:
+        opened.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"], importance=0.8)
+        opened.remember("Maya moved to the billing team.", id="maya", entities=["Maya"], at="2026-01-10")
+        opened.remember("The retry queue holds failed payments.", id="queue", place="billing/queue")
+        yield opened
+
+
+@pytest.fixture
+def reopened() -> Callable[[], Bank]:
+    return pieria.open

@@ -1,0 +1,141 @@
+"""`pieria link`, `unlink`, `neighbors`, `touch`, `facts` and `scratchpad`."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Ask
+
+from pieria import Bank
+
+
+def test_memories_and_places_are_tied_and_untied(ask: Ask, bank: Bank) -> None:
+    link = ask("link", "jwt", "queue", "-r", "explains", "--weight", "0.5", "--label", "why", "--meta", "a=b").json
+    assert (link["source"], link["relation"], link["target"], link["weight"]) == ("jwt", "explains", "queue", 0.5)
+    assert (link["label"], link["meta"]) == ("why", {"a": "b"})
+    place = ask("link", "jwt", "place:billing/queue").json
+    assert (place["target_is"], place["target"]) == ("place", "billing/queue")
+    assert ask("neighbors", "jwt", "-q").ids == ["queue", "place:billing/queue"]
+    assert ask("neighbors", "place:billing/queue", "-q").ids == ["jwt"]
+    assert [untied["id"] for untied in ask("unlink", link["id"]).json["unlinked"]] == [link["id"]]
+    assert ask("unlink", "jwt", "place:billing/queue", "-q").ids == [place["id"]]
+    assert ask("neighbors", "jwt").json == {"neighbors": []}
+
+
+def test_neighbors_are_chosen_by_relation_direction_and_distance(ask: Ask, bank: Bank) -> None:
+    ask("link", "jwt", "queue", "-r", "explains")
+    ask("link", "maya", "jwt", "-r", "wrote")
+    assert ask("neighbors", "jwt", "-r", "wrote", "-q").ids == ["maya"]
+    assert ask("neighbors", "jwt", "--direction", "out", "-q").ids == ["queue"]
+    assert ask("neighbors", "maya", "--hops", "2", "-q").ids == ["jwt", "queue"]
+    assert ask("neighbors", "maya", "--hops", "2", "-n", "1", "-q").ids == ["jwt"]
+    lines = ask("neighbors", "maya", "--hops", "2", "--jsonl").out.splitlines()
+    assert [json.loads(line)["hops"] for line in lines] == [1, 2]
+    assert "explains" in ask("neighbors", "jwt", "--no-json").out
+
+
+@pytest.mark.parametrize(
+    "arguments", [("link", "jwt", "jwt"), ("link", "jwt", "nowhere"), ("link", "jwt", "place:x"), ("unlink", "nowhere")]
+)
+def test_ties_that_cannot_be_are_refused(ask: Ask, bank: Bank, arguments: tuple[str, ...]) -> None:
+    assert ask(*arguments).code in (1, 2)
+
+
+def test_uses_are_counted(ask: Ask, bank: Bank) -> None:
+    ask("touch", "jwt", "maya")
+    usage = ask("touch", "jwt", "--accesses", "2", "--reviews", "1", "--crossings", "3", "--reward", "0.5").json[
+        "usage"
+    ]
+    assert usage["jwt"]["accesses"] == 3
+    assert (usage["jwt"]["reviews"], usage["jwt"]["crossings"], usage["jwt"]["rewards"]) == (1, 3, 0.5)
+    assert "0.50" in ask("touch", "jwt", "--no-json").out
+
+
+# --- facts
+
+
+def triples(answer: Any) -> set[tuple[str, str, str]]:
+    return {(fact["subject"], fact["predicate"], fact["object"]) for fact in answer["facts"]}
+
+
+def test_facts_are_stated_and_queried(ask: Ask, bank: Bank) -> None:
+    fact = ask(
+        "facts", "add", "Maya", "works_on", "billing", "--valid-from", "2026-01-10", "--valid-until", "2026-02-28",
+        "--confidence", "0.9", "--memory", "maya", "--source", "mail",
+    ).json  # fmt: skip
+    assert (fact["valid_from"], fact["valid_until"]) == ("2026-01-10T00:00:00Z", "2026-03-01T00:00:00Z")
+    assert (fact["confidence"], fact["memory"], fact["source"]) == (0.9, "maya", "mail")
+    ask("facts", "add", "Maya", "leads", "search")
+    assert triples(ask("facts", "query", "maya").json) == {("Maya", "leads", "search")}
+    assert triples(ask("facts", "query", "--valid-at", "2026-02-01", "--predicate", "works_on").json)
+    assert len(triples(ask("facts", "query", "Maya", "--history").json)) == 2
+    assert triples(ask("facts", "query", "search", "--direction", "out").json) == set()
+    assert triples(ask("facts", "query", "--object", "search").json) == {("Maya", "leads", "search")}
+    assert triples(ask("facts", "query", "--subject", "Maya", "--known-at", "2020-01-01").json) == set()
+
+
+def test_facts_give_way_and_end(ask: Ask) -> None:
+    ask("facts", "add", "Maya", "works_on", "billing", "--valid-from", "2026-01-10")
+    ask("facts", "supersede", "Maya", "works_on", "search", "--at", "2026-03-01")
+    timeline = ask("facts", "timeline", "Maya").json["facts"]
+    assert [(fact["object"], fact["valid_until"]) for fact in timeline] == [
+        ("billing", "2026-03-01T00:00:00Z"), ("search", None),
+    ]  # fmt: skip
+    ended = ask("facts", "invalidate", "Maya", "works_on", "search", "--at", "2026-04-01", "--reason", "left").json[
+        "facts"
+    ]
+    assert ended[0]["valid_until"] == "2026-04-01T00:00:00Z"
+    assert ask("facts", "invalidate", "Maya", "works_on", "chess").code == 1
+    assert len(ask("facts", "history", ended[0]["id"]).json["facts"]) == 2
+    ask("facts", "remove", ended[0]["id"], "--reason", "never was")
+    assert len(ask("facts", "timeline").json["facts"]) == 1
+    assert len(ask("facts", "timeline", "-n", "1", "--jsonl").out.splitlines()) == 1
+
+
+def test_contradictions_are_shown(ask: Ask) -> None:
+    ask("facts", "add", "Maya", "lives_in", "Ghent")
+    ask("facts", "add", "Maya", "lives_in", "Leuven")
+    against = ask("facts", "declare", "lives_in").json["conflicts"]
+    assert {fact["object"] for fact in against[0]["facts"]} == {"Ghent", "Leuven"}
+    assert len(ask("facts", "conflicts", "--subject", "Maya", "--predicate", "lives_in").json["conflicts"]) == 1
+    assert "Ghent" in ask("facts", "conflicts", "--no-json").out
+    ask("facts", "declare", "lives_in", "--many-valued")
+    assert ask("facts", "conflicts").json == {"conflicts": []}
+    assert ask("facts", "predicates").json["predicates"][0]["name"] == "lives_in"
+
+
+def test_names_of_one_entity_are_joined_and_parted(ask: Ask) -> None:
+    ask("facts", "add", "Maya", "works_on", "billing")
+    assert ask("facts", "alias", "M. Jansen", "Maya").json["aliases"] == ["M. Jansen"]
+    assert triples(ask("facts", "query", "M. Jansen").json)
+    assert ask("facts", "aliases").json == {"aliases": {"M. Jansen": "Maya"}}
+    assert [one["name"] for one in ask("facts", "entities", "ma").json["entities"]] == ["Maya"]
+    ask("facts", "unalias", "M. Jansen")
+    assert triples(ask("facts", "query", "M. Jansen").json) == set()
+
+
+def test_facts_are_counted_and_shown_to_people(ask: Ask) -> None:
+    ask("facts", "add", "Maya", "works_on", "billing")
+    assert ask("facts", "stats").json["facts"] == 1
+    for command in ("query", "timeline", "predicates", "entities", "aliases", "conflicts", "stats"):
+        assert ask("facts", command, "--no-json").code == 0
+    shown = ask("facts", "query", "Maya", "--no-json").out
+    assert shown.split()[:6] == ["id", "from", "until", "subject", "predicate", "object"]
+    assert "works_on" in shown
+    assert "works_on 1" in ask("facts", "stats", "--no-json").out
+
+
+# --- scratchpad
+
+
+def test_each_session_has_its_own_scratchpad(ask: Ask) -> None:
+    first = ask("scratchpad", "write", "look at the queue", "--session", "s1").json
+    ask("scratchpad", "write", "--session", "s1", stdin="second\n")
+    ask("scratchpad", "write", "elsewhere", "--session", "s2")
+    entries = ask("scratchpad", "read", "--session", "s1").json["entries"]
+    assert [entry["content"] for entry in entries] == ["second", "look at the queue"]
+    ask("scratchpad", "update", first["id"], "look at the log", "--session", "s1")
+    assert "look at the log" in ask("scratchpad", "read", "--session", "s1", "--no-json").out
+    assert ask("scratchpad", "clear", "--session", "s1").json == {"cleared": 2}
+    assert "empty" in ask("scratchpad", "read", "--session", "s1", "--no-json").out
+    assert ask("scratchpad", "read", "--session", "s2").json["entries"]

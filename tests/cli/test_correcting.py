@@ -1,0 +1,156 @@
+"""`pieria update`, `revise`, `invalidate`, `pin`, `unpin`, `forget` and `unforget`."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Answer, Ask
+
+from pieria import Bank
+
+
+def test_an_update_changes_what_is_given(ask: Ask, bank: Bank) -> None:
+    memory = ask("update", "jwt", "JWT, rotated daily.", "-t", "auth", "-t", "keys", "--reason", "review").json
+    assert (memory["id"], memory["version"], memory["text"]) == ("jwt", 2, "JWT, rotated daily.")
+    assert memory["tags"] == ["auth", "keys"]
+    assert memory["importance"] == 0.8
+
+
+def test_every_option_of_an_update_has_an_effect(ask: Ask, bank: Bank) -> None:
+    memory = ask(
+        "update", "jwt", "--title", "T", "--entity", "E", "--file", "f.md", "--context", "C",
+        "--meta", "a=b", "--body", "c=d", "--importance", "0.1",
+        "--confidence", "0.2", "--strength", "0.3", "--place", "a/b",
+        "--status", "archived", "--tier", "kept", "--at", "2026-01-01",
+        "--valid-from", "2026-01-02", "--valid-until", "2026-01-03",
+    ).json  # fmt: skip
+    wanted = {
+        "title": "T", "entities": ["E"], "files": ["f.md"], "context": "C", "meta": {"a": "b"}, "body": {"c": "d"},
+        "importance": 0.1, "confidence": 0.2, "strength": 0.3, "place": "a/b", "status": "archived",
+        "tier": "kept", "at": "2026-01-01T00:00:00Z",
+        "valid_from": "2026-01-02T00:00:00Z", "valid_until": "2026-01-04T00:00:00Z",
+    }  # fmt: skip
+    assert {name: memory[name] for name in wanted} == wanted
+
+
+def test_what_a_session_said_to_itself_is_shown_to_all(ask: Ask) -> None:
+    id = ask("remember", "x", "--scope", "session", "--session", "s1").json["id"]
+    ask("update", id, "--scope", "bank", "--session", "s1")
+    assert ask("get", id).json["scope"] == "bank"
+
+
+def test_what_is_cleared_is_empty_afterwards(ask: Ask, bank: Bank) -> None:
+    bank.update("jwt", title="T", confidence=0.5, meta={"a": 1}, valid_until="2030-01-01")
+    names = ("title", "tags", "confidence", "meta", "valid_until")
+    memory = ask("update", "jwt", *(f"--clear={name}" for name in names)).json
+    assert [memory[name] for name in names] == [None, [], None, {}, None]
+
+
+@pytest.mark.parametrize("options", [("--clear", "text"), ("--clear", "title", "--title", "T"), ("--clear", "colour")])
+def test_what_cannot_be_cleared_is_refused(ask: Ask, bank: Bank, options: tuple[str, ...]) -> None:
+    assert ask("update", "jwt", *options).code == 2
+
+
+def test_a_text_comes_through_the_pipe_only_where_nothing_else_is_given(ask: Ask, bank: Bank) -> None:
+    assert ask("update", "jwt", "--importance", "0.1", stdin="piped").json["text"].startswith("We chose JWT")
+    assert ask("update", "jwt", "--reason", "why", stdin="piped").json["text"] == "piped"
+    assert ask("update", "jwt", "-", "--importance", "0.2", stdin="again").json["text"] == "again"
+
+
+def test_a_revision_has_a_new_id_and_takes_the_old_ones_place(ask: Ask, bank: Bank) -> None:
+    memory = ask(
+        "revise", "jwt", "PASETO for all new APIs.", "--reason", "security review", "--at", "2026-02-01",
+        "--author", "Ben", "--author-type", "human",
+    ).json  # fmt: skip
+    assert (memory["at"], memory["author"], memory["author_type"]) == ("2026-02-01T00:00:00Z", "Ben", "human")
+    assert memory["id"] != "jwt"
+    assert memory["tags"] == ["auth"]
+    old = ask("get", "jwt").json
+    assert (old["ended"], old["superseded_by"]) == ("revised", memory["id"])
+    refused = ask("update", "jwt", "--importance", "0.1")
+    assert refused.code == 1
+    assert memory["id"] in refused.err
+
+
+def test_an_invalid_memory_is_recalled_for_times_before_only(ask: Ask, bank: Bank) -> None:
+    memory = ask("invalidate", "maya", "--at", "2026-03-01", "--replacement", "jwt", "--reason", "moved").json
+    assert memory["valid_until"] == "2026-03-01T00:00:00Z"
+    assert memory["superseded_by"] == "jwt"
+    assert ask("recall", "Maya", "-q").ids == []
+    assert ask("recall", "Maya", "--valid-at", "2026-02-01", "-q").ids == ["maya"]
+
+
+def test_memories_are_pinned_and_let_go(ask: Ask, bank: Bank) -> None:
+    assert [memory["id"] for memory in ask("pin", "jwt", "maya").json["pinned"]] == ["jwt", "maya"]
+    assert set(ask("list", "--pinned", "-q").ids) == {"jwt", "maya"}
+    assert ask("unpin", "jwt", "-q").ids == ["jwt"]
+    assert ask("list", "--pinned", "-q").ids == ["maya"]
+
+
+# --- forgetting
+
+
+def test_what_is_forgotten_is_found_no_more_and_comes_back(ask: Ask, bank: Bank) -> None:
+    removed = ask("forget", "jwt", "maya", "--reason", "clutter").json["removed"]
+    assert [(memory["ended"], memory["reason"]) for memory in removed] == [("removed", "clutter")] * 2
+    assert ask("list", "-q").ids == ["queue"]
+    ask("unforget", "jwt")
+    assert set(ask("list", "-q").ids) == {"queue", "jwt"}
+
+
+def test_what_can_be_forgotten_is_and_the_rest_is_told(ask: Ask, bank: Bank) -> None:
+    answer = ask("forget", "nowhere", "jwt", "neither", "--json")
+    assert answer.code == 1
+    assert [memory["id"] for memory in json.loads(answer.out)["removed"]] == ["jwt"]
+    assert answer.err.count("error: ") == 2
+    told = json.loads(answer.err.splitlines()[-1])["error"]
+    assert [error["id"] for error in told["errors"]] == ["nowhere", "neither"]
+
+
+def test_hints_name_commands_not_methods(ask: Ask, bank: Bank) -> None:
+    bank.remove("jwt")
+    for command in (("forget", "jwt"), ("update", "jwt", "x"), ("pin", "jwt")):
+        refused = ask(*command)
+        assert refused.code == 1
+        assert "pieria unforget" in refused.err
+
+
+def test_a_purge_erases_and_gives_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
+    bank.update("jwt", text="JWT with a nightingale.")
+    bank.close()
+    receipt = ask("forget", "--purge", "jwt").json
+    assert receipt["ids"] == ["jwt"]
+    assert receipt["erased"]["versions"] == 2
+    assert receipt["unreached"] == []
+    assert ask("get", "jwt", "--removed").code == 1
+    for file in (home / "data").rglob("*"):
+        assert b"nightingale" not in file.read_bytes()
+
+
+def test_a_purge_says_what_it_could_not_reach(ask: Ask, bank: Bank) -> None:
+    written = ask("backup", "-q").out.strip()
+    answer = ask("forget", "--purge", "jwt", "--no-json")
+    assert "erased for good" in answer.out
+    assert Path(written).name in answer.out
+
+
+def test_a_purge_takes_no_reason_since_it_keeps_nothing(ask: Ask, bank: Bank) -> None:
+    assert ask("forget", "--purge", "--reason", "x", "jwt").code == 2
+    assert ask("get", "jwt").code == 0
+
+
+@pytest.mark.parametrize(("typed", "left"), [("n\n", 3), ("\n", 3), ("y\n", 2)])
+def test_a_purge_asks_the_person_at_the_terminal(
+    terminal: Callable[..., Answer], ask: Ask, bank: Bank, typed: str, left: int
+) -> None:
+    answer = terminal("forget", "--purge", "jwt", typed=typed)
+    assert "We chose JWT" in answer.out
+    assert "[y/N]" in answer.out
+    assert answer.code == (0 if left == 2 else 1)
+    assert ask("count").json == {"count": left}
+
+
+def test_a_purge_that_is_sure_does_not_ask(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
+    assert "[y/N]" not in terminal("forget", "--purge", "--yes", "jwt").out
+    assert ask("count").json == {"count": 2}

@@ -1,0 +1,211 @@
+"""`pieria demo`: the story that a newcomer sees first. What it shows is checked, and that it follows from the bank."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pieria
+from pieria.doors.demo.show import show
+from pieria.doors.demo.telling import BANK, lines
+
+COMMAND = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]
+
+
+def run(*arguments: str | Path, **values: Any) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60, check=False, **values)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "kept"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory, kept: Path) -> Iterator[dict[str, Any]]:
+    """What the demo showed. It runs in this process, where a test cannot reach another machine."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.chdir(home)
+        yield show(kept, shown=False)
+    assert list(home.iterdir()) == []
+
+
+def scene(told: dict[str, Any], begins: str) -> dict[str, Any]:
+    [found] = [scene for scene in told["scenes"] if scene["title"].startswith(begins)]
+    return dict(found)
+
+
+def results(told: dict[str, Any], call: str) -> list[Any]:
+    return [each["result"] for scene in told["scenes"] for each in scene["calls"] if each["call"].startswith(call)]
+
+
+def scripts(text: str) -> set[str]:
+    return {unicodedata.name(char).split()[0] for char in text if char.isalpha()}
+
+
+def test_the_story_is_long_and_many_tongued() -> None:
+    told = [line for line in lines() if line.get("do", "remember") == "remember"]
+    days = [line["on"] for line in lines()]
+    assert len(told) >= 60
+    assert days == sorted(days)
+    assert len({day[:7] for day in days}) >= 5
+    found = Counter(script for line in told for script in scripts(line["text"]))
+    assert {"LATIN", "CJK", "HIRAGANA", "ARABIC", "CYRILLIC", "GREEK", "DEVANAGARI", "HANGUL", "HEBREW"} <= set(found)
+    assert len({line["author"] for line in told}) >= 5
+
+
+def test_the_story_is_told_whole(told: dict[str, Any]) -> None:
+    today = "2025-07-01"
+    called = scene(told, "Half a year")["found"]["told"]
+    assert called == Counter(line.get("do", "remember") for line in lines())
+    hidden = [line for line in lines() if line.get("scope") == "session" or line.get("valid_until", "9") < today]
+    assert results(told, "bank.count()") == [called["remember"] - len(hidden)]
+
+
+def test_every_question_but_those_that_should_have_none_is_answered_with_reasons(told: dict[str, Any]) -> None:
+    asked = scene(told, "Ask, and see why")["calls"]
+    assert [len(call["result"]["hits"]) for call in asked] == [1] * (len(asked) - 1) + [0]
+    for call in asked[:-1]:
+        [hit] = call["result"]["hits"]
+        assert hit["score"] == pytest.approx(sum(hit["why"].values()))
+        assert call["result"]["confidence"] > 0.9
+    assert asked[-1]["result"]["confidence"] == 0
+
+
+def test_the_past_answers_otherwise_than_the_present(told: dict[str, Any]) -> None:
+    then, now, office, new_office = (
+        call["result"]["hits"][0]["memory"] for call in scene(told, "What did we believe")["calls"]
+    )
+    assert (then["id"], then["version"]) == (now["id"], 1)
+    assert now["version"] == 2
+    assert then["text"] != now["text"]
+    assert office["id"] != new_office["id"]
+
+
+def test_facts_are_answered_for_two_times_and_the_conflict_is_resolved(told: dict[str, Any]) -> None:
+    timeline, known_then, known_now, hosted, *_ = (call["result"] for call in scene(told, "Facts")["calls"])
+    assert [fact["object"] for fact in timeline] == [known_then[0]["object"], known_now[0]["object"]]
+    assert hosted[0]["valid_until"] == hosted[1]["valid_from"]
+    [conflict] = results(told, "bank.facts.conflicts")[0]
+    assert len(conflict["facts"]) == 2
+
+
+def test_what_is_private_is_not_kept(told: dict[str, Any], kept: Path) -> None:
+    [line] = [line for line in lines() if "<private>" in line.get("text", "")]
+    [private] = re.findall(r"<private>(.+?)</private>", line["text"])
+    word = max(private.split(), key=len)
+    assert all(word.encode() not in file.read_bytes() for file in kept.iterdir())
+    assert "private:cut" in json.dumps(told)
+    refused = scene(told, "What is private")["calls"]
+    assert "privacy" in [call["result"].get("code") for call in refused if isinstance(call["result"], dict)]
+
+
+def test_asides_stay_in_their_session_and_what_is_the_users_follows(told: dict[str, Any]) -> None:
+    calls = [call["result"] for call in scene(told, "Who may see it")["calls"]]
+    nobody, session, mine, elsewhere = calls
+    assert (len(nobody["hits"]), len(session["hits"])) == (0, 1)
+    assert elsewhere["hits"][0]["memory"]["id"] == mine["id"]
+
+
+def test_what_is_purged_is_nowhere_in_the_files(told: dict[str, Any], kept: Path) -> None:
+    found = scene(told, "Forget")["found"]["occurrences"]
+    assert found["before"] > 0
+    assert found["after"] == 0
+    assert all(found["word"].lower().encode() not in file.read_bytes().lower() for file in kept.iterdir())
+
+
+def test_the_undone_removal_is_back_and_the_second_undo_refused(told: dict[str, Any]) -> None:
+    calls = scene(told, "Forget")["calls"]
+    hits = [len(call["result"]["hits"]) for call in calls if call["call"].startswith("bank.recall")]
+    assert hits == [0, 1]
+    assert [call["result"].get("code") for call in calls if call["call"].startswith("bank.undo")] == [None, "conflict"]
+
+
+def test_the_copy_is_equal_and_the_bank_is_well(told: dict[str, Any]) -> None:
+    found = scene(told, "Take it with you")["found"]
+    assert found["equal"] is True
+    assert found["records"] > 200
+    [diagnosis] = results(told, "bank.doctor")
+    assert diagnosis["well"] is True
+
+
+def test_the_kept_bank_can_be_asked(told: dict[str, Any], kept: Path) -> None:
+    assert told["kept"] == str(kept)
+    with pieria.open(BANK, data=kept) as bank:
+        [hit] = bank.recall("When does the winter timetable end?", k=1)
+        assert hit.memory.version == 2
+        assert bank.doctor().well
+
+
+def test_the_figures_follow_what_is_told() -> None:
+    changed = [
+        {**line, "text": line["text"].replace("27 April", "4 May")} if line.get("id") == "winter-end" else line
+        for line in lines()
+    ]
+    changed.append({"on": "2025-06-27T10:00:00Z", "text": "One more, about nothing.", "author": "Nobody"})
+    told = show(shown=False, told=changed)
+    assert "4 May" in results(told, 'bank.recall("When does')[1]["hits"][0]["memory"]["text"]
+    assert results(told, 'bank.count(by="author")')[0]["Nobody"] == 1
+
+
+def test_a_pipe_gets_plain_text_and_a_users_bank_is_left_alone(home: Path) -> None:
+    done = run("demo", env={**os.environ, "PIERIA_SECRETS": "refuse", "PIERIA_SESSION": "mine"})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    assert "✗" not in done.stdout.replace("✗  text: refused", "").replace("✗  later changes", "")
+    assert all(line == line.rstrip() and len(line) <= 100 for line in done.stdout.splitlines())
+    assert not (home / "data").exists()
+
+
+def test_json_is_the_storys_results() -> None:
+    done = run("demo", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert len(told["scenes"]) >= 10
+    assert all(each["call"] and each["ms"] >= 0 for scene in told["scenes"] for each in scene["calls"])
+
+
+def test_a_terminal_gets_colours() -> None:
+    outer, inner = os.openpty()
+    with subprocess.Popen([*COMMAND, "demo"], stdout=inner, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(inner)
+        seen = b""
+        while chunk := _read(outer):
+            seen += chunk
+    os.close(outer)
+    assert process.returncode == 0
+    assert b"\x1b[1" in seen
+
+
+def _read(terminal: int) -> bytes:
+    """What comes next; a terminal whose other end was closed says so with an error."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
+
+
+def test_keep_leaves_the_bank_and_says_what_to_try(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    done = run("demo", "--keep", folder)
+    assert done.returncode == 0, done.stderr
+    offered = re.findall(r"^ *(pieria .*)$", done.stdout, flags=re.MULTILINE)
+    assert len(offered) >= 4
+    for command in offered:
+        tried = run(*shlex.split(command)[1:])
+        assert tried.returncode == 0, f"{command}\n{tried.stderr}"
+        assert tried.stdout.strip() not in ("", "[]")
+    again = run("demo", "--keep", folder)
+    assert again.returncode != 0
+    assert "another folder" in again.stderr

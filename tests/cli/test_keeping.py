@@ -1,0 +1,161 @@
+"""`pieria export`, `import`, `backup`, `restore`, `stats`, `doctor` and `where`."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Ask, Run
+
+from pieria import Bank
+
+
+def test_a_bank_goes_through_a_file_into_another(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+    report = ask("export", str(tmp_path / "out.jsonl")).json
+    assert Path(report["path"]).exists()
+    taken = ask("import", str(tmp_path / "out.jsonl"), "--bank", "copy").json
+    assert taken["replayed"] is True
+    assert ask("history", "jwt", "--bank", "copy").json == ask("history", "jwt").json
+
+
+def test_a_bank_goes_through_a_pipe_into_another(run: Run, ask: Ask, bank: Bank) -> None:
+    exported = run("export", "-")
+    assert exported.returncode == 0
+    assert json.loads(exported.stdout.splitlines()[0])["pieria"] == "export"
+    taken = run("import", "-", "--bank", "copy", stdin=exported.stdout)
+    assert json.loads(taken.stdout)["added"]["memories"] == 3
+    assert json.loads(taken.stdout)["path"] == "standard input"
+    assert set(ask("list", "-q", "--bank", "copy").ids) == {"jwt", "maya", "queue"}
+
+
+def test_a_folder_gets_a_file_of_its_own(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+    written = ask("export", str(tmp_path), "-q").out.strip()
+    assert Path(written).parent == tmp_path
+    assert Path(written).name.startswith("default.")
+
+
+def test_an_import_can_be_tried_and_forced(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+    file = str(tmp_path / "out.jsonl")
+    ask("export", file)
+    bank.update("maya", importance=0.1)
+    bank.purge("jwt")
+    assert "mode skip" in ask("import", file, "--no-json").out
+    dry = ask("import", file, "--force", "--mode", "replace", "--dry-run").json
+    assert (dry["dry_run"], dry["added"]["memories"], dry["changed"]["memories"]) == (True, 1, 1)
+    assert ask("get", "jwt").code == 1
+    ask("import", file, "--force", "--mode", "replace")
+    assert ask("get", "jwt").code == 0
+    assert ask("get", "maya").json["importance"] == 0.5
+
+
+def test_broken_lines_are_told_and_may_be_left_out(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+    file = tmp_path / "out.jsonl"
+    ask("export", str(file))
+    lines = file.read_text().splitlines()
+    broken = next(number for number, line in enumerate(lines) if '"id":"queue"' in line and '"text"' in line)
+    lines[broken] = lines[broken].replace("The retry queue holds failed payments.", " ")
+    lines[-1] = json.dumps({**json.loads(lines[-1]), "sha256": None})
+    file.write_text("\n".join(lines) + "\n")
+    refused = ask("import", str(file), "--bank", "copy")
+    assert refused.code == 1
+    assert f"line {broken + 1}" in refused.err
+    assert "--skip-broken" in refused.err
+    assert ask("count", "--bank", "copy").json == {"count": 0}
+
+
+@pytest.mark.parametrize("content", [None, "hello\n", ""])
+def test_what_is_no_export_is_refused(ask: Ask, tmp_path: Path, content: str | None) -> None:
+    file = tmp_path / "file"
+    if content is not None:
+        file.write_text(content)
+    refused = ask("import", str(file))
+    assert refused.code == 1
+    assert str(file) in refused.err
+    piped = ask("import", "-", stdin=content or "")
+    assert piped.code == 1
+    assert "standard input" in piped.err
+
+
+def test_a_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, tmp_path: Path, home: Path) -> None:
+    written = Path(ask("backup", "-q").out.strip())
+    assert written.parent == home / "data"
+    named = ask("backup", str(tmp_path / "my.backup")).json
+    assert Path(named["path"]).stat().st_size == named["bytes"]
+    bank.remove("jwt")
+    bank.close()
+    assert ask("restore", str(written), "--bank", "before").json["bank"] == "before"
+    assert set(ask("list", "-q", "--bank", "before").ids) == {"jwt", "maya", "queue"}
+    refused = ask("restore", str(written))
+    assert refused.code == 1
+    assert "--replace" in refused.err
+    replaced = ask("restore", str(written), "--replace").json["replaced"]
+    assert Path(replaced).exists()
+    assert ask("get", "jwt").code == 0
+
+
+def test_a_restore_needs_a_backup_and_a_name_that_can_be(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "no.backup").write_text("hello")
+    assert ask("restore", str(tmp_path / "no.backup")).code in (1, 3)
+    wrong = ask("restore", str(tmp_path / "no.backup"), "--bank", "../x")
+    assert wrong.code == 2
+    assert "--bank" in wrong.err
+
+
+def test_stats_count_and_tell_no_words(ask: Ask, bank: Bank) -> None:
+    answer = ask("stats")
+    assert answer.json["counts"]["memories"] == 3
+    shown = ask("stats", "--no-json").out
+    assert "note 3" in shown
+    for told in (answer.out, shown):
+        assert "JWT" not in told
+
+
+def test_the_doctor_finds_all_well_and_shows_where_settings_come_from(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_SECRETS", "redact")
+    diagnosis = ask("doctor", "--bank", "default").json
+    assert diagnosis["well"] is True
+    assert diagnosis["settings"]["secrets"] == {"value": "redact", "from": "environment PIERIA_SECRETS"}
+    assert diagnosis["settings"]["bank"]["from"] == "argument"
+    shown = ask("doctor", "--no-json").out
+    assert "all well" in shown
+    assert "environment PIERIA_SECRETS" in shown
+
+
+def test_the_doctor_fails_when_something_is_not_well_and_mends_it(ask: Ask, bank: Bank, home: Path) -> None:
+    bank.close()
+    with sqlite3.connect(home / "data" / "default.db") as connection:
+        connection.execute("DELETE FROM terms WHERE row = 1")
+    connection.close()
+    unwell = ask("doctor", "--no-json")
+    assert unwell.code == 1
+    assert "NOT WELL" in unwell.out
+    assert "--repair" in unwell.out
+    assert ask("doctor", "-q").out.splitlines() == ["terms", "text index"]
+    mended = ask("doctor", "--repair")
+    assert mended.json["repaired"] == ["text index"]
+    assert ask("doctor").code == 0
+    assert ask("recall", "JWT", "-q").ids == ["jwt"]
+
+
+def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ask("where").json
+    assert found["bank"] == {"value": "default", "from": "default"}
+    assert found["data"] == {"value": str(home / "data"), "from": "environment PIERIA_DATA"}
+    assert found["exists"] is False
+    assert not (home / "data").exists()
+    Path(".pieria.toml").write_text('bank = "project"\n')
+    found = ask("where").json
+    assert found["bank"] == {"value": "project", "from": "project .pieria.toml"}
+    assert found["project"] == str(Path.cwd())
+    monkeypatch.setenv("PIERIA_BANK", "env")
+    assert ask("where").json["bank"]["value"] == "env"
+    assert ask("where", "--bank", "arg").json["bank"] == {"value": "arg", "from": "argument"}
+    assert ask("where", "--bank", "arg", "-q").ids == ["arg"]
+    assert "not there yet" in " ".join(ask("where", "--no-json").out.split())
+
+
+def test_where_lists_the_banks_there_are(ask: Ask, bank: Bank) -> None:
+    ask("remember", "x", "--bank", "notes")
+    assert ask("where").json["banks"] == ["default", "notes"]

@@ -1,0 +1,201 @@
+"""`pieria get`, `list`, `count`, `history`, `changes` and `undo`."""
+
+import json
+
+import pytest
+from tests.cli.conftest import Ask
+
+from pieria import Bank
+
+
+def ids(ask: Ask, *options: str) -> list[str]:
+    return ask("list", "-q", *options).ids
+
+
+# --- get
+
+
+def test_a_memory_is_shown_whole(ask: Ask, bank: Bank) -> None:
+    bank.touch("jwt", accesses=3)
+    memory = ask("get", "jwt").json
+    assert memory["text"] == "We chose JWT for all new APIs."
+    assert memory["usage"]["accesses"] == 3
+    shown = ask("get", "jwt", "--no-json").out
+    for part in (
+        "We chose JWT for all new APIs.",
+        "jwt",
+        "version 1",
+        "auth",
+        "importance 0.8",
+        "default/note",
+        "3 times",
+    ):
+        assert part in shown
+
+
+def test_what_has_no_value_is_not_shown(ask: Ask, bank: Bank) -> None:
+    shown = ask("get", "queue", "--no-json").out
+    for name in ("tags", "author", "session", "meta", "used", "None"):
+        assert name not in shown
+
+
+def test_an_older_version_can_be_opened(ask: Ask, bank: Bank) -> None:
+    bank.update("jwt", text="JWT, rotated daily.")
+    assert ask("get", "jwt@1").json["text"] == "We chose JWT for all new APIs."
+    missing = ask("get", "jwt@3")
+    assert missing.code == 1
+    assert "last version of jwt is 2" in missing.err
+
+
+def test_a_removed_memory_says_when_and_why_and_how_to_bring_it_back(ask: Ask, bank: Bank) -> None:
+    bank.remove("jwt", reason="we chose sessions instead")
+    missing = ask("get", "jwt")
+    assert missing.code == 1
+    assert missing.out == ""
+    for part in ("removed on 20", "just now", "we chose sessions instead", "pieria unforget jwt", "--removed jwt"):
+        assert part in missing.err
+    assert ask("get", "jwt", "--removed").json["ended"] == "removed"
+
+
+def test_a_purged_memory_says_so(ask: Ask, bank: Bank) -> None:
+    bank.purge("jwt")
+    assert "purged" in ask("get", "jwt").err
+
+
+def test_what_was_not_known_then_says_since_when_it_is(ask: Ask, bank: Bank) -> None:
+    missing = ask("get", "jwt", "--known-at", "2020-01-01")
+    assert missing.code == 1
+    assert "known since" in missing.err
+
+
+def test_an_unknown_id_is_told(ask: Ask, bank: Bank) -> None:
+    missing = ask("get", "nowhere", "--json")
+    assert missing.code == 1
+    error = json.loads(missing.err.splitlines()[-1])["error"]
+    assert (error["code"], error["id"]) == ("not_found", "nowhere")
+
+
+def test_a_session_sees_what_it_said_to_itself(ask: Ask) -> None:
+    id = ask("remember", "a secret", "--scope", "session", "--session", "s1").json["id"]
+    assert ask("get", id).code == 1
+    assert ask("get", id, "--session", "s1").json["text"] == "a secret"
+
+
+# --- list and count
+
+
+def test_a_list_has_an_order_and_a_limit(ask: Ask, bank: Bank) -> None:
+    bank.update("maya", importance=0.1)
+    assert ids(ask, "--order", "oldest")[0] == "maya"
+    assert ids(ask, "--order", "changed")[0] == "maya"
+    assert ids(ask, "--order", "important") == ["jwt", "queue", "maya"]
+    assert len(ids(ask, "--limit", "2")) == 2
+
+
+def test_a_list_goes_on_where_it_ended(ask: Ask, bank: Bank) -> None:
+    page = ask("list", "-n", "2").json
+    rest = ask("list", "-n", "2", "--cursor", page["cursor"]).json
+    assert {memory["id"] for memory in page["memories"] + rest["memories"]} == {"jwt", "maya", "queue"}
+    assert rest["cursor"] is None
+
+
+def test_a_list_holds_what_is_asked_for(ask: Ask, bank: Bank) -> None:
+    bank.remove("queue")
+    bank.pin("maya")
+    assert set(ids(ask)) == {"jwt", "maya"}
+    assert set(ids(ask, "--include", "removed")) == {"jwt", "maya", "queue"}
+    assert ids(ask, "--pinned") == ["maya"]
+    assert ids(ask, "--not-pinned") == ["jwt"]
+    assert ids(ask, "--tag", "auth") == ["jwt"]
+
+
+def test_lines_hold_one_memory_each(ask: Ask, bank: Bank) -> None:
+    answer = ask("list", "--jsonl", "-n", "2")
+    assert len([json.loads(line)["id"] for line in answer.out.splitlines()]) == 2
+    assert "--cursor" in answer.err
+
+
+def test_people_see_a_table(ask: Ask, bank: Bank) -> None:
+    bank.remove("queue")
+    shown = ask("list", "--no-json", "--include", "removed").out.splitlines()
+    assert shown[0].split() == ["id", "when", "kind", "text"]
+    assert any("(removed)" in line and "queue" in line for line in shown)
+    assert shown[-1] == "3 memories"
+    assert "Nothing" in ask("list", "--no-json", "--tag", "none").out
+
+
+def test_memories_are_counted(ask: Ask, bank: Bank) -> None:
+    assert ask("count").json == {"count": 3}
+    assert ask("count", "--tag", "auth").json == {"count": 1}
+    assert ask("count", "--by", "place").json == {"by": "place", "counts": {"default/note": 2, "billing/queue": 1}}
+    assert ask("count", "--by", "colour").code == 2
+    assert "default/note" in ask("count", "--by", "place", "--no-json").out
+
+
+# --- looking back
+
+
+def test_history_shows_what_changed_and_why(ask: Ask, bank: Bank) -> None:
+    bank.update("jwt", text="JWT, rotated daily.", importance=0.9, reason="security review")
+    bank.pin("jwt")
+    bank.remove("jwt", reason="we moved on")
+    bank.restore("jwt")
+    stretches = ask("history", "jwt").json["history"]
+    assert [stretch["version"] for stretch in stretches] == [1, 2, 2, 2, 2]
+    shown = ask("history", "jwt", "--no-json").out
+    parts = (
+        "remembered", "JWT, rotated daily.", "0.8 -> 0.9", "security review", "False -> True", "removed", "we moved on",
+        "brought back",
+    )  # fmt: skip
+    places = [shown.find(part) for part in parts]
+    assert -1 not in places
+    assert ask("history", "jwt", "-q").ids == ["jwt@1", "jwt@2"]
+    assert len(ask("history", "jwt", "--jsonl").out.splitlines()) == 5
+
+
+def test_history_leads_from_a_revised_memory_to_its_heir(ask: Ask, bank: Bank) -> None:
+    heir = bank.revise("jwt", text="PASETO for all new APIs.")
+    assert f"revised as {heir.id}" in ask("history", "jwt", "--no-json").out
+    assert "PASETO" not in ask("history", "jwt", "--no-json").out
+    assert "PASETO" in ask("history", "jwt", "--revisions", "--no-json").out
+    assert set(ask("history", heir.id, "--revisions", "-q").ids) == {"jwt@1", f"{heir.id}@1"}
+
+
+def test_changes_show_the_last_ones_unless_asked_from_a_number(ask: Ask, bank: Bank) -> None:
+    for number in range(25):
+        bank.pin("jwt", number % 2 == 0)
+    every = ask("changes", "--since", "0").json["changes"]
+    assert [change["seq"] for change in every] == list(range(1, 29))
+    assert ask("changes").json["changes"] == every[-20:]
+    assert ask("changes", "-n", "3").json["changes"] == every[-3:]
+    assert ask("changes", "--since", "5", "--limit", "2").json["changes"] == every[5:7]
+    assert ask("changes", "--since", "5").json["changes"] == every[5:]
+    assert len(ask("changes", "--jsonl", "--last", "2").out.splitlines()) == 2
+    shown = ask("changes", "-n", "1", "--no-json").out
+    assert "pin" in shown
+    assert "jwt" in shown
+
+
+def test_changes_made_here_are_told_as_made_here(ask: Ask) -> None:
+    ask("remember", "x")
+    assert ask("changes").json["changes"][-1]["who"] == "cli"
+
+
+def test_a_change_is_undone(ask: Ask, bank: Bank) -> None:
+    bank.update("jwt", text="JWT, rotated daily.")
+    seq = ask("changes", "-n", "1").json["changes"][0]["seq"]
+    undone = ask("undo", str(seq)).json
+    assert undone["seq"] == seq + 1
+    assert ask("get", "jwt").json["text"] == "We chose JWT for all new APIs."
+
+
+def test_a_change_that_others_depend_on_is_not_undone(ask: Ask, bank: Bank) -> None:
+    bank.update("jwt", text="JWT, rotated daily.")
+    refused = ask("undo", "1")
+    assert refused.code == 1
+    assert "pieria changes" in refused.err
+
+
+@pytest.mark.parametrize("seq", ["999", "0", "first"])
+def test_an_impossible_number_is_refused(ask: Ask, bank: Bank, seq: str) -> None:
+    assert ask("undo", seq).code in (1, 2)

@@ -1,0 +1,149 @@
+"""`pieria recall`: questions, filters, cursors, and what is shown of an answer."""
+
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Ask
+
+from pieria import Bank
+
+
+def found(answer: Any) -> set[str]:
+    return {hit["memory"]["id"] for hit in answer["hits"]}
+
+
+def test_a_question_is_answered_with_scores_and_reasons(ask: Ask, bank: Bank) -> None:
+    answer = ask("recall", "which", "APIs", "use", "JWT").json
+    hit = answer["hits"][0]
+    assert hit["memory"]["id"] == "jwt"
+    assert 0 < hit["score"] <= 1
+    assert hit["why"]
+    assert 0 < answer["confidence"] <= 1
+
+
+def test_the_question_may_come_through_a_pipe(ask: Ask, bank: Bank) -> None:
+    assert found(ask("recall", stdin="JWT\n").json) == {"jwt"}
+    assert found(ask("recall", "-", stdin="JWT\n").json) == {"jwt"}
+
+
+@pytest.mark.parametrize(
+    ("options", "ids"),
+    [
+        (("--kind", "note"), {"one", "two"}),
+        (("--kind", "diary"), {"three"}),
+        (("--kind", "diary", "--kind", "note"), {"one", "two", "three"}),
+        (("--type", "decision"), {"three"}),
+        (("-t", "red"), {"one"}),
+        (("--tag", "red", "--tag", "blue"), {"one", "two"}),
+        (("--entity", "maya"), {"two"}),
+        (("--file", "a.md"), {"one"}),
+        (("--place", "shop"), {"one"}),
+        (("--place", "*/till"), {"one"}),
+        (("--author", "Ben"), {"two"}),
+        (("--author-type", "agent"), {"two"}),
+        (("--source", "mail"), {"three"}),
+        (("--session", "s1"), {"three"}),
+        (("--channel", "c1"), {"two"}),
+        (("--scope", "bank"), {"one", "two", "three"}),
+        (("--meta", "owner=Maya"), {"one"}),
+        (("--meta", "ticket:=4711"), {"three"}),
+        (("--since", "2026-02-01"), {"two", "three"}),
+        (("--until", "2026-01-31"), {"one"}),
+        (("--since", "2026-02-01", "--until", "2026-02-28"), {"two"}),
+        (("--valid-at", "2020-01-01"), {"one", "two", "old"}),
+        (("--status", "archived"), {"gone"}),
+        (("--min-score", "0.99"), set()),
+        (("-k", "1", "--tag", "blue"), {"two"}),
+    ],
+)
+def test_every_filter_has_an_option(ask: Ask, reopened: Any, options: tuple[str, ...], ids: set[str]) -> None:
+    with reopened() as bank:
+        bank.remember(
+            "lamp", id="one", tags=["red"], files=["a.md"], place="shop/till", meta={"owner": "Maya"}, at="2026-01-05"
+        )
+        bank.remember(
+            "lamp", id="two", tags=["blue"], entities=["Maya"], author="Ben", author_type="agent",
+            channel="c1", at="2026-02-05",
+        )  # fmt: skip
+        bank.remember(
+            "lamp", id="three", kind="diary", body={"type": "decision"}, source="mail", session="s1",
+            meta={"ticket": 4711}, at="2026-03-05", valid_from="2026-03-05",
+        )  # fmt: skip
+        bank.remember("lamp", id="old", valid_until="2021-01-01")
+        bank.remember("lamp", id="gone", valid_from="2025-01-01")
+        bank.update("gone", status="archived")
+    answer = ask("recall", "lamp", *options).json
+    assert found(answer) - ({"old"} if "2020-01-01" not in options else set()) == ids
+
+
+def test_the_past_is_recalled_as_it_was_known(ask: Ask) -> None:
+    memory = ask("remember", "The office is in Ghent.").json
+    then = memory["known_from"]
+    ask("update", memory["id"], "The office is in Leuven.")
+    assert found(ask("recall", "Ghent").json) == set()
+    assert found(ask("recall", "Ghent", "--known-at", then).json) == {memory["id"]}
+
+
+def test_relative_times_are_read(ask: Ask) -> None:
+    ask("remember", "lamp", "--id", "now")
+    ask("remember", "lamp", "--id", "then", "--at", "3d")
+    assert found(ask("recall", "lamp", "--since", "2d").json) == {"now"}
+    assert found(ask("recall", "lamp", "--until", "1d12h").json) == {"then"}
+    assert found(ask("recall", "lamp", "--since", "1 week ago").json) == {"now", "then"}
+
+
+def test_cursors_go_through_everything_once(ask: Ask) -> None:
+    ask("remember", "--many", "-", stdin="".join(f'"lamp {number}"\n' for number in range(7)))
+    seen: list[str] = []
+    answer = ask("recall", "lamp", "-k", "3").json
+    while answer["cursor"]:
+        seen += found(answer)
+        answer = ask("recall", "lamp", "-k", "3", "--cursor", answer["cursor"]).json
+    seen += found(answer)
+    assert len(seen) == len(set(seen)) == 7
+
+
+def test_lines_hold_one_hit_each_and_the_cursor_is_a_note(ask: Ask, bank: Bank) -> None:
+    import json
+
+    answer = ask("recall", "the", "--jsonl", "-k", "1")
+    assert [json.loads(line)["memory"]["id"] for line in answer.out.splitlines()]
+    assert "--cursor" in answer.err
+    assert "--cursor" not in ask("recall", "the", "--jsonl", "-k", "1", "--quiet").err
+
+
+@pytest.mark.parametrize(
+    "options", [("--policy", "decay"), ("--weights", "dense:=1"), ("--deadline-ms", "5"), ("--budget-tokens", "5")]
+)
+def test_what_a_bank_does_not_offer_yet_is_refused_by_name(ask: Ask, bank: Bank, options: tuple[str, str]) -> None:
+    refused = ask("recall", "JWT", *options)
+    assert refused.code == 2
+    assert options[0] in refused.err
+
+
+def test_people_see_rank_score_passage_and_reasons(ask: Ask, bank: Bank) -> None:
+    shown = ask("recall", "JWT", "--no-json").out
+    assert shown.startswith("1 ")
+    assert "We chose JWT for all new APIs." in shown
+    assert "█" in shown
+    for part in ("jwt", "note", "default/note", "#auth", "lexical", "just now", "confidence"):
+        assert part in shown
+
+
+def test_people_are_told_when_there_is_no_answer(ask: Ask, bank: Bank) -> None:
+    assert "Nothing" in ask("recall", "xylophone", "--no-json").out
+    assert "empty" in ask("recall", " ", "--no-json").out
+
+
+def test_the_plan_is_shown_when_asked_for(ask: Ask, bank: Bank) -> None:
+    assert '"arms"' in ask("recall", "JWT", "--no-json", "--plan").out
+    assert '"arms"' not in ask("recall", "JWT", "--no-json").out
+
+
+def test_a_bank_that_was_not_there_is_noted(ask: Ask, bank: Bank) -> None:
+    answer = ask("recall", "JWT", "--bank", "defualt")
+    assert answer.json["hits"] == []
+    assert "defualt" in answer.err
+    assert "default" in answer.err.replace("defualt", "")
+    assert ask("recall", "JWT", "--bank", "defualt").err == ""
+    assert ask("recall", "JWT", "--bank", "other", "--quiet").err == ""

@@ -1,0 +1,167 @@
+"""What every command takes: --bank, --data, --json and --quiet, wherever on the line they stand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Ask
+from tests.cli.reference import leaves
+
+import pieria
+
+APART = {"pieria bench speed", "pieria demo"}
+"""They work on banks of their own."""
+
+LINES = {
+    "remember": "a text",
+    "recall": "JWT",
+    "get": "jwt",
+    "list": "",
+    "count": "",
+    "update": "jwt --importance 0.1",
+    "revise": "jwt other",
+    "invalidate": "jwt",
+    "forget": "jwt",
+    "unforget": "removed",
+    "pin": "jwt",
+    "unpin": "jwt",
+    "link": "jwt other",
+    "unlink": "jwt tied",
+    "neighbors": "jwt",
+    "facts add": "Ben works_on search",
+    "facts supersede": "Maya works_on search",
+    "facts invalidate": "Maya works_on billing",
+    "facts remove": "FACT",
+    "facts query": "",
+    "facts timeline": "",
+    "facts history": "FACT",
+    "facts conflicts": "",
+    "facts declare": "works_on",
+    "facts predicates": "",
+    "facts alias": "M Maya",
+    "facts unalias": "Alias",
+    "facts aliases": "",
+    "facts entities": "",
+    "facts stats": "",
+    "history": "jwt",
+    "changes": "",
+    "undo": "1",
+    "scratchpad write": "a note",
+    "scratchpad update": "ENTRY another",
+    "scratchpad read": "",
+    "scratchpad clear": "",
+    "touch": "jwt",
+    "export": "FOLDER/out.jsonl",
+    "import": "FOLDER/in.jsonl",
+    "backup": "FOLDER/my.backup",
+    "restore": "FOLDER/in.backup --replace",
+    "stats": "",
+    "doctor": "",
+    "where": "",
+}
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A data folder with a bank called `mine`, in which every line above finds what it names."""
+    with pieria.open("mine", data=tmp_path / "data") as bank:
+        for id in ("first", "jwt", "other", "tied", "removed"):
+            bank.remember(f"{id}: JWT", id=id)
+        bank.link("jwt", "tied")
+        bank.remove("removed")
+        fact = bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
+        bank.facts.alias("Alias", "Maya")
+        entry = bank.scratchpad.write("a note")
+        bank.export(tmp_path / "in.jsonl")
+        bank.backup(tmp_path / "in.backup")
+    yield {"FACT": fact.id, "ENTRY": entry.id, "FOLDER": str(tmp_path)}
+
+
+def arguments(line: str, names: dict[str, str]) -> list[str]:
+    for name, value in names.items():
+        line = line.replace(name, value)
+    return line.split()
+
+
+def test_every_command_has_a_line() -> None:
+    assert {f"pieria {path}" for path in LINES} == set(leaves()) - APART
+
+
+@pytest.mark.parametrize("shared_first", [True, False])
+@pytest.mark.parametrize("path", LINES)
+def test_bank_and_data_are_those_of_the_line_and_the_answer_is_json(
+    ask: Ask, prepared: dict[str, str], tmp_path: Path, home: Path, path: str, shared_first: bool
+) -> None:
+    shared = ["--bank", "mine", "--data", str(tmp_path / "data"), "--json"]
+    own = [*path.split(), *arguments(LINES[path], prepared)]
+    answer = ask(*shared, *own) if shared_first else ask(*own, *shared)
+    if path == "export":
+        assert (tmp_path / "out.jsonl").exists()
+    assert answer.json
+    assert not (home / "data").exists()
+    assert {file.stem for file in (tmp_path / "data").glob("*.db")} == {"mine"}
+
+
+@pytest.mark.parametrize("path", LINES)
+def test_every_command_speaks_to_people_and_to_scripts(
+    ask: Ask, prepared: dict[str, str], tmp_path: Path, path: str
+) -> None:
+    shared = ["--bank", "mine", "--data", str(tmp_path / "data")]
+    own = [*path.split(), *arguments(LINES[path], prepared)]
+    people = ask(*own, *shared, "--no-json")
+    assert people.code == 0
+    assert people.out.strip()
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(people.out)
+
+
+@pytest.mark.parametrize("path", LINES)
+def test_quiet_prints_ids_alone(ask: Ask, prepared: dict[str, str], tmp_path: Path, path: str) -> None:
+    answer = ask(
+        *path.split(), *arguments(LINES[path], prepared), "-q", "--bank", "mine", "--data", str(tmp_path / "data")
+    )
+    assert answer.code == 0
+    assert answer.err == ""
+    assert not {"{", "[", ":"} & set(answer.out.replace(str(tmp_path), ""))
+
+
+def test_options_may_stand_between_group_and_command(ask: Ask) -> None:
+    ask("facts", "--bank", "mine", "add", "Maya", "works_on", "billing")
+    assert ask("--json", "facts", "--bank", "mine", "stats").json["facts"] == 1
+    assert ask("facts", "stats").json["facts"] == 0
+
+
+def test_the_last_one_on_the_line_counts(ask: Ask) -> None:
+    ask("--bank", "one", "remember", "x", "--bank", "two")
+    assert ask("where").json["banks"] == ["two"]
+    assert not ask("--json", "where", "--no-json").out.startswith("{")
+    assert ask("--no-json", "where", "--json").out.startswith("{")
+
+
+def test_json_wins_over_quiet(ask: Ask) -> None:
+    assert ask("remember", "x", "-q", "--json").json["text"] == "x"
+
+
+def test_the_environment_and_the_project_choose_where_the_line_does_not(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(".pieria.toml").write_text('bank = "project"\n')
+    ask("remember", "x")
+    monkeypatch.setenv("PIERIA_BANK", "environment")
+    ask("remember", "x")
+    assert ask("where").json["banks"] == ["environment", "project"]
+
+
+def test_a_setting_that_is_wrong_is_told_with_its_place(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_DURABILITY", "none")
+    refused = ask("list")
+    assert refused.code == 2
+    assert "PIERIA_DURABILITY" in refused.err
+
+
+@pytest.mark.parametrize("option", [("--bank", "../x"), ("--session", ""), ("--channel", "")])
+def test_shared_options_that_are_wrong_are_told_by_their_name(ask: Ask, option: tuple[str, str]) -> None:
+    refused = ask("get", "jwt", *option)
+    assert refused.code == 2
+    assert f"error: {option[0]}" in refused.err

@@ -1,0 +1,82 @@
+"""The fence around every test: no setting of the caller, no home of theirs, no network.
+
+Only what holds for the whole suite belongs here; fixtures live beside the tests that use them.
+"""
+
+import ipaddress
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+HOMES = ("HOME", "USERPROFILE")
+# Other folders a program may look up; unset, they fall back to the home that each test is given.
+ELSEWHERE = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+ORIGINALS = ("MNEMEX_", "CORTEXGRAPH_", "LTM_VAULT_PATH", "MNEMOSYNE_", "MEMPALACE_")
+
+for variable in [name for name in os.environ if name.startswith(("PIERIA_", *ORIGINALS))]:
+    del os.environ[variable]
+
+# No deadlines: a busy machine is not a failure. `ci` repeats the same examples in every run, so that a red
+# run stays red; `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
+settings.register_profile("dev", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("dev")
+
+
+class NetworkUsedError(AssertionError):
+    """A test reached for another machine; an assertion, so that no code under test handles it as an error."""
+
+
+def _is_here(host: object) -> bool:
+    if isinstance(host, bytes):
+        host = host.decode()
+    if host is None or host in ("", "localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(str(host).partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _refuse_other_machines(event: str, args: tuple[object, ...]) -> None:
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) else None
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = args[0]
+    else:
+        return
+    if not _is_here(host):
+        raise NetworkUsedError(f"tests stay on this machine: {event} to {host!r}")
+
+
+# An audit hook sees every socket of the process, whoever opened it. It lasts as long as the process does.
+sys.addaudithook(_refuse_other_machines)
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("homes")
+
+
+@pytest.fixture(autouse=True)
+def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty home and working folder, so that nobody's banks and no project's settings are found."""
+    folder = Path(tempfile.mkdtemp(dir=homes))
+    work = folder / "work"
+    work.mkdir()
+    for variable in HOMES:
+        monkeypatch.setenv(variable, str(folder))
+    for variable in ELSEWHERE:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PIERIA_DATA", str(folder / "data"))
+    monkeypatch.chdir(work)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,109 @@
+"""What the contract's tests write into a store and ask of it, in as few words as possible. No store is named here."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pieria.record.changeset import Applied, Changeset, State, Write
+from pieria.record.composing import first_write
+from pieria.record.draft import NewMemory, checked
+from pieria.record.fact import FactRow
+from pieria.record.filter import Filter
+from pieria.record.link import LinkRow
+from pieria.record.time import micros
+from pieria.store.protocol import Store
+
+START = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOW = micros(START)
+HOUR = 3_600_000_000
+DAY = 24 * HOUR
+ALL = Filter(now=NOW)
+"""What anybody sees now."""
+
+
+class HandClock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self, now: datetime = START) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+def state_of(write: Write, **changes: Any) -> Write:
+    return write._replace(state=write.state._replace(**changes))
+
+
+def memory(text: str = "a note", id: str = "m", *, state: Mapping[str, Any] | None = None, **values: Any) -> Write:
+    """The first version of a memory; `state` sets what `remember` cannot."""
+    write = first_write(checked(NewMemory(text, **values)), id, NOW, f"bank/{values.get('kind', 'note')}")
+    return state_of(write, **(state or {}))
+
+
+def next_version(write: Write, text: str, **changes: Any) -> Write:
+    """The same memory with another text."""
+    assert write.content is not None
+    newer = memory(text, write.state.id)
+    assert newer.content is not None
+    version = write.state.version + 1
+    return Write(
+        write.state._replace(version=version, **changes),
+        newer.content._replace(version=version),
+        newer.terms,
+    )
+
+
+def standing(write: Write, row: int, **changes: Any) -> Write:
+    """A change of the state alone; `row` is the content's, as the store gave it."""
+    return Write(write.state._replace(row=row, **changes))
+
+
+def tie(id: str, source: str, target: str, relation: str = "related", *, ended: str = "", **values: Any) -> LinkRow:
+    """A link between memories; an end with a slash is a place."""
+    ends = ["place" if "/" in end else "memory" for end in (source, target)]
+    return LinkRow(
+        id, ends[0], source, relation, ends[1], target, values.get("weight", 1.0), values.get("label"),
+        values.get("meta"), ended,
+    )  # fmt: skip
+
+
+def triple(id: str, subject: str, predicate: str, object: str, **values: Any) -> FactRow:
+    named = {"valid_from": None, "valid_until": None, "confidence": None, "memory": None, "source": None, **values}
+    return FactRow(
+        id, subject, subject.casefold(), predicate, predicate.casefold(), object, object.casefold(),
+        named["valid_from"], named["valid_until"], named["confidence"], named["memory"], named["source"],
+        named.get("ended", ""), named.get("reason"),
+    )  # fmt: skip
+
+
+def apply(store: Store, *writes: Write, what: str = "test", **parts: Any) -> Applied:
+    """One change, of its own transaction."""
+    with store.writing() as writer:
+        return writer.apply(Changeset(what, "tests", writes=list(writes), **parts))
+
+
+def ids_of(found: Iterable[Any]) -> list[str]:
+    return [memory.id for memory in found]
+
+
+def select(store: Store, filter: Filter = ALL, order: str = "oldest", limit: int = 1_000) -> list[str]:
+    with store.reading() as reader:
+        return ids_of(reader.select(filter, order, limit))
+
+
+TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "purged")
+
+
+def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
+    """All that a store holds, to compare before and after."""
+    with store.reading() as reader:
+        return {table: list(reader.dump(table)) for table in TABLES}
+
+
+def open_state(store: Store, id: str) -> State:
+    with store.reading() as reader:
+        return reader.states([id])[id].state

@@ -1,0 +1,81 @@
+"""The text index is of one analyser: never of two at once, and never taken back from a newer one."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from tests.contract.conftest import Opens
+from tests.contract.making import ALL, apply, everything, memory
+
+from pieria.errors import BusyError, NewerVersionError
+from pieria.record.changeset import Content
+from pieria.record.composing import terms_of
+from pieria.store.protocol import Store
+
+
+def analyser_of(store: Store) -> int:
+    with store.reading() as reader:
+        return reader.head().analyser
+
+
+def found(store: Store, term: str) -> int:
+    with store.reading() as reader:
+        return len(reader.text([term], ALL, 10, 10).candidates)
+
+
+def test_the_first_change_settles_the_analyser(store: Store) -> None:
+    assert analyser_of(store) == 0
+    apply(store, memory("heron", "m"))
+    assert analyser_of(store) == store.analyser > 0
+
+
+def test_an_older_pieria_does_not_write_into_a_newer_index_nor_take_it_back(opens: Opens) -> None:
+    older, newer = opens(), opens()
+    apply(older, memory("heron", "m"))
+    newer.analyser += 1
+    newer.reindex(terms_of, newer.analyser, if_older=True)
+    before = everything(older)
+    attempts: list[Callable[[], object]] = [
+        lambda: apply(older, memory("stork", "n")),
+        lambda: older.reindex(terms_of, older.analyser),
+        lambda: older.reindex(terms_of, older.analyser, if_older=True),
+    ]
+    for attempt in attempts:
+        with pytest.raises(NewerVersionError) as refused:
+            attempt()
+        assert "Upgrade" in str(refused.value.hint)
+    assert everything(older) == before
+    assert analyser_of(older) == newer.analyser
+    assert older.repair(older.check(), terms_of) == []
+    assert found(newer, "heron") == 1
+    apply(newer, memory("stork", "n"))
+
+
+def test_a_newer_pieria_builds_the_index_anew_before_it_writes(opens: Opens) -> None:
+    older, newer = opens(), opens()
+    apply(older, memory("heron", "m"))
+    newer.analyser += 1
+    with pytest.raises(BusyError) as refused:
+        apply(newer, memory("stork", "n"))
+    assert refused.value.retryable
+    assert [finding.check for finding in newer.check() if not finding.well] == ["analyser"]
+    assert newer.repair(newer.check(), terms_of) == ["text index"]
+    apply(newer, memory("stork", "n"))
+    assert (found(newer, "heron"), found(newer, "stork")) == (1, 1)
+    assert all(finding.well for finding in newer.check())
+
+
+def test_of_two_who_find_the_index_old_one_builds_it(opens: Opens) -> None:
+    first, second = opens(), opens()
+    apply(first, memory("heron", "m"))
+    built: list[str] = []
+
+    def noted(content: Content) -> Sequence[str]:
+        built.append(content.id)
+        return terms_of(content)
+
+    newer = first.analyser + 1
+    assert first.reindex(noted, newer, if_older=True) == 1
+    assert second.reindex(noted, newer, if_older=True) == 1
+    assert built == ["m"]
+    assert second.reindex(noted, newer) == 1
+    assert built == ["m", "m"]

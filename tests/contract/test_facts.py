@@ -1,0 +1,159 @@
+"""Facts as a store keeps them: looked up by their keys, seen as far as the memory they come from is seen."""
+
+from typing import Any
+
+from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, triple
+
+from pieria.record.fact import Fact, FactQuery
+from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.time import iso, micros, moment
+from pieria.store.protocol import Store
+
+WRITTEN = ALL.having(valid_at=ANY_TIME)
+
+
+def found(store: Store, filter: Filter = ALL, limit: int | None = None, **asked: Any) -> list[str]:
+    return [fact.id for fact in facts(store, filter, limit, **asked)]
+
+
+def facts(store: Store, filter: Filter = ALL, limit: int | None = None, **asked: Any) -> list[Fact]:
+    with store.reading() as reader:
+        return reader.facts(FactQuery(**asked), filter, limit)
+
+
+def test_facts_are_found_by_each_of_their_keys(store: Store) -> None:
+    apply(
+        store,
+        facts=[
+            triple("1", "Maya", "works_on", "Billing"),
+            triple("2", "Billing", "uses", "Kafka"),
+            triple("3", "Ola", "works_on", "Kafka"),
+            triple("4", "Maya", "manages", "Ola"),
+        ],
+    )
+    assert found(store) == ["1", "2", "3", "4"]
+    assert found(store, ids=("2", "nobody")) == ["2"]
+    assert found(store, subject_keys=("maya",)) == ["1", "4"]
+    assert found(store, subject_keys=("Maya",)) == []
+    assert found(store, predicate_keys=("works_on", "uses")) == ["1", "2", "3"]
+    assert found(store, object_keys=("kafka",)) == ["2", "3"]
+    assert found(store, either_keys=("billing",)) == ["1", "2"]
+    assert found(store, either_keys=("ola", "billing")) == ["1", "2", "3", "4"]
+    assert found(store, subject_keys=("maya",), predicate_keys=("manages",), object_keys=("ola",)) == ["4"]
+    assert found(store, subject_keys=("maya",), object_keys=("kafka",)) == []
+    assert found(store, subject_keys=()) == []
+
+
+def test_facts_come_by_the_time_they_held_from_and_as_many_as_wanted(store: Store) -> None:
+    apply(
+        store,
+        facts=[
+            triple("late", "x", "is", "a", valid_from=NOW),
+            triple("ever", "x", "is", "b"),
+            triple("early", "x", "is", "c", valid_from=NOW - DAY, valid_until=NOW),
+            triple("early too", "x", "is", "d", valid_from=NOW - DAY),
+        ],
+    )
+    for filter in (ALL, WRITTEN):
+        assert found(store, filter) == ["ever", "early", "early too", "late"]
+        assert found(store, filter, limit=2) == ["ever", "early"]
+        assert found(store, filter, limit=0) == []
+
+
+def test_a_fact_comes_back_as_it_was_written(store: Store) -> None:
+    apply(store, memory("source", "m"))
+    values = {"valid_from": NOW - 1, "valid_until": NOW + 1, "confidence": 0.25, "memory": "m", "source": "mail"}
+    made = apply(store, facts=[triple("f", "Ma'ya 鷺", "works_on", 'O"Brien', reason="why", **values)]).change
+    expected = Fact(
+        "f", "Ma'ya 鷺", "works_on", "O\"Brien", made.at, None, moment(NOW - 1), moment(NOW + 1), 0.25, "m", "mail",
+        "", "why",
+    )  # fmt: skip
+    assert facts(store) == facts(store, WRITTEN) == [expected]
+
+
+def test_an_ended_fact_is_shown_only_on_request_and_was_there_before(store: Store) -> None:
+    made = apply(store, facts=[triple("f", "x", "is", "y")]).change
+    ended = apply(store, facts=[triple("f", "x", "is", "y", ended="removed")]).change
+    assert found(store) == []
+    assert [fact.ended for fact in facts(store, include_ended=True)] == ["removed"]
+    assert found(store, ALL.having(known_at=micros(made.at))) == ["f"]
+    assert found(store, ALL.having(known_at=micros(made.at) - 1)) == []
+    assert found(store, ALL.having(known_at=micros(ended.at))) == []
+    every = facts(store, every_version=True, include_ended=True)
+    assert [(fact.known_from, fact.known_until) for fact in every] == [(made.at, ended.at), (ended.at, None)]
+
+
+def test_a_fact_is_seen_by_those_who_see_its_memory(store: Store) -> None:
+    apply(
+        store,
+        memory("a", "open"),
+        memory("b", "theirs", scope="session", session="s"),
+        memory("c", "gone", state={"ended": "removed"}),
+        memory("d", "archived", state={"status": "archived"}),
+        memory("e", "over", valid_until=iso(moment(NOW - 1))),
+        facts=[triple(f"of {id}", "x", "is", id, memory=id) for id in ("open", "theirs", "gone", "archived", "over")]
+        + [triple("of nobody", "x", "is", "y"), triple("of a stranger", "x", "is", "y", memory="not in this bank")],
+    )
+    seen = {"of nobody", "of open", "of archived", "of over"}
+    assert set(found(store)) == set(found(store, WRITTEN)) == seen
+    assert set(found(store, ALL.having(viewer=Viewer(session="s")))) == seen | {"of theirs"}
+    assert found(store, memory="open") == ["of open"]
+    assert found(store, memory="theirs") == []
+    with store.reading() as reader:
+        assert {name.key for name in reader.names(ALL)} == {"x", "y", "open", "archived", "over"}
+
+
+def test_a_fact_holds_no_longer_than_its_memory_does(store: Store) -> None:
+    begins, ends = iso(moment(NOW - DAY)), iso(moment(NOW + DAY))
+    whole = {"valid_from": moment(NOW - DAY), "valid_until": moment(NOW + DAY)}
+    apply(
+        store,
+        memory("source", "m", valid_from=begins, valid_until=ends),
+        facts=[
+            triple("open", "x", "is", "a", memory="m"),
+            triple("wider", "x", "is", "b", memory="m", valid_from=NOW - 9 * DAY, valid_until=NOW + 9 * DAY),
+            triple("within", "x", "is", "c", memory="m", valid_from=NOW, valid_until=NOW + 1),
+            triple("outside", "x", "is", "d", memory="m", valid_from=NOW + DAY),
+            triple("free", "x", "is", "e", valid_from=NOW - 9 * DAY),
+        ],
+    )
+    held = {fact.id: {"valid_from": fact.valid_from, "valid_until": fact.valid_until} for fact in facts(store)}
+    assert held == {
+        "open": whole,
+        "wider": whole,
+        "within": {"valid_from": moment(NOW), "valid_until": moment(NOW + 1)},
+        "free": {"valid_from": moment(NOW - 9 * DAY), "valid_until": None},
+    }
+    written = {fact.id: fact.valid_from for fact in facts(store, WRITTEN)}
+    assert written["open"] is None
+    assert "outside" in written
+
+
+def test_a_fact_follows_its_memory_through_known_time(store: Store) -> None:
+    write = memory("source", "m")
+    made = apply(store, write, facts=[triple("f", "x", "is", "y", memory="m")])
+    apply(store, standing(write, made.rows[0], ended="removed"))
+    assert found(store) == []
+    assert found(store, ALL.having(known_at=micros(made.change.at))) == ["f"]
+
+
+def test_a_fact_goes_with_its_memory_s_erasure(store: Store) -> None:
+    apply(store, memory("source", "m"), facts=[triple("f", "x", "is", "y", memory="m"), triple("g", "x", "is", "z")])
+    apply(store, erase=["m"])
+    assert found(store, include_ended=True, every_version=True) == ["g"]
+
+
+def test_names_are_counted_in_the_spelling_first_seen(store: Store) -> None:
+    apply(store, facts=[triple("1", "Maya", "likes", "Tea"), triple("2", "MAYA", "likes", "maya")])
+    apply(store, facts=[triple("3", "tea", "is", "hot"), triple("4", "gone", "is", "gone", ended="removed")])
+    with store.reading() as reader:
+        assert [tuple(name) for name in reader.names(ALL)] == [
+            ("hot", "hot", 1),
+            ("maya", "Maya", 2),
+            ("tea", "Tea", 2),
+        ]
+        assert reader.spelling("maya") == "Maya"
+        assert reader.spelling("tea") in {"tea", "Tea"}
+        assert reader.spelling("likes", predicate=True) == "likes"
+        assert reader.spelling("likes") is None
+        assert reader.spelling("nobody") is None

@@ -1,0 +1,298 @@
+"""Each field of the filter alone: a memory that passes and one that does not, through every reader that takes one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.contract.making import ALL, DAY, HOUR, NOW, apply, ids_of, memory, select, standing
+
+from pieria.record.changeset import FOREVER, Write
+from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.memory import ENDINGS, STATUSES
+from pieria.record.time import iso, micros, moment
+from pieria.store.protocol import Reader, Store
+
+WORD = "heron"
+
+
+def write(id: str, **values: Any) -> Write:
+    return memory(f"{WORD} {id}", id, **values)
+
+
+def seen_by(reader: Reader, filter: Filter) -> dict[str, list[str]]:
+    """What each way of reading lets through; all must agree."""
+    match = reader.text([WORD], filter, want=1_000, budget=10)
+    rows = [candidate.row for candidate in match.candidates]
+    every = filter.having(viewer=Viewer(everything=True)).anything()
+    texts = [memory.text for memory in reader.select(every, limit=1_000)]
+    twins = {memory.id for text in dict.fromkeys(texts) for memory in reader.twins(text, [WORD], filter)}
+    ids = [memory.id for memory in reader.select(every, limit=1_000)]
+    return {
+        "select": sorted(ids_of(reader.select(filter, limit=1_000))),
+        "text": sorted(memory.id for memory in reader.memories(rows, filter).values()),
+        "twins": sorted(twins),
+        "states": sorted(reader.states(ids, filter)),
+    }
+
+
+def check(store: Store, filter: Filter, expected: Sequence[str]) -> None:
+    with store.reading() as reader:
+        for way, seen in seen_by(reader, filter).items():
+            assert seen == sorted(expected), way
+        assert reader.count(filter) == {"total": len(expected)}
+
+
+FIELDS: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
+    ("kinds", ("diary",), {"kind": "diary"}, {"kind": "note"}),
+    ("kinds", ("diary", "turn"), {"kind": "turn"}, {"kind": "summary"}),
+    ("types", ("bugfix",), {"body": {"type": "bugfix"}}, {"body": {"type": "feature"}}),
+    ("types", ("bugfix",), {"body": {"type": "bugfix"}}, {}),
+    ("tags", ("auth",), {"tags": ["billing", "Auth"]}, {"tags": ["authentication"]}),
+    ("tags", ("auth", "billing"), {"tags": ["billing"]}, {}),
+    ("tags", ("strasse",), {"tags": ["straße"]}, {"entities": ["straße"]}),
+    ("entities", ("maya",), {"entities": ["Maya"]}, {"tags": ["maya"]}),
+    ("files", ("src/a.py",), {"files": ["src/a.py"]}, {"files": ["src/A.py"]}),
+    ("author", "maya", {"author": "maya"}, {"author": "Maya"}),
+    ("author", "maya", {"author": "maya"}, {}),
+    ("author_type", "human", {"author_type": "human"}, {"author_type": "agent"}),
+    ("channel", "c1", {"channel": "c1"}, {"channel": "c2"}),
+    ("session", "s1", {"session": "s1"}, {"session": "s11"}),
+    ("scopes", ("user",), {"scope": "user"}, {"scope": "bank"}),
+    ("source", "mail", {"source": "mail"}, {"source": "chat"}),
+    ("place", "wing/room", {"place": "wing/room"}, {"place": "wing/rooms"}),
+    ("place", "wing", {"place": "wing/room"}, {"place": "wings/room"}),
+    ("place", "wing", {"place": "wing/room"}, {"place": "wing-2/room"}),
+    ("place", "wing", {"place": "wing/😀"}, {"place": "win/g"}),
+    ("place", "*/room", {"place": "wing/room"}, {"place": "wing/bedroom"}),
+    ("place", "*/room", {"place": "any/room"}, {"place": "room/any"}),
+    ("meta", {"n": 1}, {"meta": {"n": 1, "other": 2}}, {"meta": {"n": 2}}),
+    ("meta", {"n": 1}, {"meta": {"n": 1.0}}, {"meta": {"n": True}}),
+    ("meta", {"n": True}, {"meta": {"n": True}}, {"meta": {"n": 1}}),
+    ("meta", {"n": False}, {"meta": {"n": False}}, {"meta": {"n": None}}),
+    ("meta", {"n": None}, {"meta": {"n": None}}, {"meta": {"m": 1}}),
+    ("meta", {"n": "1"}, {"meta": {"n": "1"}}, {"meta": {"n": 1}}),
+    ("meta", {"n": ""}, {"meta": {"n": ""}}, {"meta": {"n": None}}),
+    ("meta", {"n": [1, "a"]}, {"meta": {"n": [1, "a"]}}, {"meta": {"n": ["a", 1]}}),
+    ("meta", {"n": {"a": 1, "b": [2]}}, {"meta": {"n": {"a": 1, "b": [2]}}}, {"meta": {"n": {"a": 1}}}),
+    ("meta", {"n": {"a": 1, "b": [2]}}, {"meta": {"n": {"b": [2], "a": 1}}}, {"meta": {"n": {"a": 1}}}),
+    ("meta", {"n": "[1]"}, {"meta": {"n": "[1]"}}, {"meta": {"n": [1]}}),
+    ("meta", {"a": 1, "b": 2}, {"meta": {"b": 2, "a": 1}}, {"meta": {"a": 1}}),
+    ("meta", {"a.b": 1}, {"meta": {"a.b": 1}}, {"meta": {"a": {"b": 1}}}),
+    ("meta", {'"': "'"}, {"meta": {'"': "'"}}, {}),
+    ("since", NOW, {"at": iso(moment(NOW))}, {"at": iso(moment(NOW - 1))}),
+    ("until", NOW, {"at": iso(moment(NOW - 1))}, {"at": iso(moment(NOW))}),
+    ("valid_at", NOW, {"valid_from": iso(moment(NOW))}, {"valid_from": iso(moment(NOW + 1))}),
+    ("valid_at", NOW, {"valid_until": iso(moment(NOW + 1))}, {"valid_until": iso(moment(NOW))}),
+    ("valid_at", NOW - DAY, {"valid_until": iso(moment(NOW - HOUR))}, {"valid_from": iso(moment(NOW - HOUR))}),
+    ("pinned", True, {"pinned": True}, {}),
+    ("pinned", False, {}, {"pinned": True}),
+    ("ids", ("in", "nobody"), {}, {}),
+    ("status", ("archived",), {"state": {"status": "archived"}}, {}),
+    ("status", ("active", "archived"), {"state": {"status": "archived"}}, {"state": {"status": "promoted"}}),
+    ("endings", ("removed",), {"state": {"ended": "removed"}}, {"state": {"ended": "revised"}}),
+    ("endings", ("", "revised"), {"state": {"ended": "revised"}}, {"state": {"ended": "removed"}}),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "passes", "fails"), FIELDS)
+def test_a_field_lets_through_what_it_names_and_nothing_else(
+    store: Store, field: str, value: object, passes: dict[str, Any], fails: dict[str, Any]
+) -> None:
+    apply(store, write("in", **passes), write("out", **fails))
+    check(store, ALL.having(**{field: value}), ["in"])
+
+
+def test_a_plain_filter_shows_what_stands_holds_and_is_not_archived(store: Store) -> None:
+    apply(
+        store,
+        write("plain"),
+        write("promoted", state={"status": "promoted"}),
+        write("archived", state={"status": "archived"}),
+        write("removed", state={"ended": "removed"}),
+        write("revised", state={"ended": "revised"}),
+        write("over", valid_until=iso(moment(NOW))),
+        write("to come", valid_from=iso(moment(NOW + 1))),
+    )
+    check(store, ALL, ["plain", "promoted"])
+
+
+def test_a_plain_filter_asks_what_holds_at_its_own_now(store: Store) -> None:
+    apply(store, write("over", valid_until=iso(moment(NOW))), write("to come", valid_from=iso(moment(NOW + DAY))))
+    check(store, Filter(now=NOW - 1), ["over"])
+    check(store, Filter(now=NOW + DAY), ["to come"])
+    check(store, Filter(now=NOW, valid_at=ANY_TIME), ["over", "to come"])
+
+
+@pytest.mark.parametrize(
+    ("viewer", "seen"),
+    [
+        (Viewer(), []),
+        (Viewer(session="s1"), ["of s1", "of s1 in c1"]),
+        (Viewer(session="s2"), []),
+        (Viewer(channel="c1"), ["of s1 in c1"]),
+        (Viewer(session="s2", channel="c1"), ["of s1 in c1"]),
+        (Viewer(session="s1", channel="c2"), ["of s1", "of s1 in c1"]),
+        (Viewer(everything=True), ["of nobody", "of s1", "of s1 in c1"]),
+    ],
+)
+def test_what_a_session_told_itself_is_seen_by_it_and_by_its_channel(
+    store: Store, viewer: Viewer, seen: list[str]
+) -> None:
+    apply(
+        store,
+        write("of nobody", state={"scope": "session"}),
+        write("of s1", scope="session", session="s1"),
+        write("of s1 in c1", scope="session", session="s1", channel="c1"),
+        write("of the bank", session="s9", channel="c9"),
+    )
+    check(store, ALL.having(viewer=viewer), [*seen, "of the bank"])
+
+
+def test_known_time_chooses_the_stretch_that_was_known_then(store: Store) -> None:
+    first = apply(store, write("m", state={"status": "active"}))
+    second = apply(store, standing(write("m"), first.rows[0], status="archived"))
+    before, after = (change.change.at for change in (first, second))
+    known = [micros(at) for at in (before, after)]
+    archived = ALL.having(status=("archived",))
+    check(store, ALL.having(known_at=known[0] - 1), [])
+    check(store, ALL.having(known_at=known[0]), ["m"])
+    check(store, archived.having(known_at=known[0]), [])
+    check(store, ALL.having(known_at=known[1] - 1), ["m"])
+    check(store, archived.having(known_at=known[1]), ["m"])
+    check(store, ALL.having(known_at=known[1]), [])
+    check(store, archived.having(known_at=FOREVER - 1), ["m"])
+
+
+def test_opening_by_id_hides_nothing_but_what_the_viewer_may_not_see(store: Store) -> None:
+    apply(
+        store,
+        write("removed", state={"ended": "removed"}),
+        write("over", valid_until=iso(moment(NOW))),
+        write("theirs", scope="session", session="s1"),
+    )
+    narrow = ALL.having(kinds=("diary",), tags=("x",), ids=("removed", "over", "theirs"))
+    assert set(select(store, narrow.anything())) == {"removed", "over"}
+
+
+def test_the_whole_filter_is_an_and_of_its_fields(store: Store) -> None:
+    apply(
+        store,
+        write("both", kind="diary", tags=["a"]),
+        write("one", kind="diary"),
+        write("other", tags=["a"]),
+    )
+    check(store, ALL.having(kinds=("diary",), tags=("a",)), ["both"])
+
+
+def test_an_empty_list_lets_nothing_through(store: Store) -> None:
+    apply(store, write("m", tags=["a"]))
+    for field in ("ids", "kinds", "types", "tags", "entities", "files", "scopes", "status"):
+        assert select(store, ALL.having(**{field: ()})) == [], field
+
+
+# --- every combination, against the plainest reading of what the fields say
+
+FEW = ("a", "b", None)
+INSTANTS = tuple(NOW + hours * HOUR for hours in (-2, -1, 0, 1, 2))
+
+
+@st.composite
+def some_memory(draw: st.DrawFn) -> dict[str, Any]:
+    begin, end = draw(st.sampled_from([(None, None), (-2, None), (None, 1), (-1, 0), (0, 2), (1, 2)]))
+    return {
+        "kind": draw(st.sampled_from(["note", "diary"])),
+        "session": draw(st.sampled_from(FEW)),
+        "channel": draw(st.sampled_from(FEW)),
+        "author": draw(st.sampled_from(FEW)),
+        "tags": [tag for tag in (draw(st.sampled_from(FEW)),) if tag],
+        "files": [file for file in (draw(st.sampled_from(FEW)),) if file],
+        "place": draw(st.sampled_from(["a/a", "a/b", "b/a"])),
+        "meta": draw(st.sampled_from([{}, {"a": 1}, {"a": 2}])),
+        "pinned": draw(st.booleans()),
+        "at": iso(moment(draw(st.sampled_from(INSTANTS)))),
+        "valid_from": None if begin is None else iso(moment(NOW + begin * HOUR)),
+        "valid_until": None if end is None else iso(moment(NOW + end * HOUR)),
+        "state": {
+            "scope": draw(st.sampled_from(["session", "bank"])),
+            "status": draw(st.sampled_from(STATUSES)),
+            "ended": draw(st.sampled_from(ENDINGS)),
+        },
+    }
+
+
+@st.composite
+def some_filter(draw: st.DrawFn) -> Filter:
+    def maybe(value: Any) -> st.SearchStrategy[Any]:
+        return st.one_of(st.none(), st.none(), value)
+
+    one = st.sampled_from(["a", "b"])
+    several = st.lists(one, min_size=1, max_size=2, unique=True).map(tuple)
+    return Filter(
+        now=NOW,
+        viewer=draw(st.builds(Viewer, st.sampled_from(FEW), st.sampled_from(FEW), st.booleans())),
+        kinds=draw(maybe(st.sampled_from([("note",), ("note", "diary")]))),
+        tags=draw(maybe(several)),
+        files=draw(maybe(several)),
+        author=draw(maybe(one)),
+        channel=draw(maybe(one)),
+        session=draw(maybe(one)),
+        scopes=draw(maybe(st.sampled_from([("session",), ("bank", "user")]))),
+        place=draw(maybe(st.sampled_from(["a", "a/a", "*/a"]))),
+        meta=draw(st.sampled_from([{}, {}, {"a": 1}])),
+        since=draw(maybe(st.sampled_from(INSTANTS))),
+        until=draw(maybe(st.sampled_from(INSTANTS))),
+        valid_at=draw(maybe(st.sampled_from((*INSTANTS, ANY_TIME)))),
+        status=draw(maybe(st.sampled_from([("active",), ("archived", "promoted")]))),
+        endings=draw(st.sampled_from([("",), ("", "removed"), ENDINGS])),
+        pinned=draw(maybe(st.booleans())),
+    )
+
+
+def passes(values: dict[str, Any], filter: Filter) -> bool:
+    state = memory("x", "x", **values).state
+    viewer = filter.viewer
+    when = NOW if filter.valid_at is None else filter.valid_at
+    wing, _, room = state.place.partition("/")
+    places = {None, wing, state.place, f"*/{room}"}
+    own = state.session is not None and state.session == viewer.session
+    shared = state.channel is not None and state.channel == viewer.channel
+    return all(
+        (
+            viewer.everything or state.scope != "session" or own or shared,
+            filter.kinds is None or state.kind in filter.kinds,
+            filter.tags is None or set(filter.tags) & set(values["tags"]),
+            filter.files is None or set(filter.files) & set(values["files"]),
+            filter.author in (None, state.author),
+            filter.channel in (None, state.channel),
+            filter.session in (None, state.session),
+            filter.scopes is None or state.scope in filter.scopes,
+            filter.place in places,
+            all(values["meta"].get(key) == value for key, value in filter.meta.items()),
+            filter.since is None or state.at >= filter.since,
+            filter.until is None or state.at < filter.until,
+            when == ANY_TIME or state.valid_from is None or state.valid_from <= when,
+            when == ANY_TIME or state.valid_until is None or state.valid_until > when,
+            filter.status is None or state.status in filter.status,
+            state.ended in filter.endings,
+            filter.pinned in (None, bool(state.pinned)),
+        )
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    memories=st.lists(some_memory(), min_size=1, max_size=12),
+    filters=st.lists(some_filter(), min_size=1, max_size=6),
+)
+def test_every_reader_agrees_with_the_plain_meaning_of_a_filter(
+    store: Store, memories: list[dict[str, Any]], filters: list[Filter]
+) -> None:
+    writes = [write(f"m{n}", **values) for n, values in enumerate(memories)]
+    apply(store, *writes)
+    try:
+        for filter in filters:
+            check(store, filter, [f"m{n}" for n, values in enumerate(memories) if passes(values, filter)])
+    finally:
+        apply(store, erase=[each.state.id for each in writes])

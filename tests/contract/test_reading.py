@@ -1,0 +1,353 @@
+"""Selecting, counting and opening: orders, pages, versions, histories, and reads within one moment."""
+
+import threading
+from typing import Any
+
+import pytest
+from tests.contract.conftest import Opens
+from tests.contract.making import (
+    ALL,
+    DAY,
+    NOW,
+    HandClock,
+    apply,
+    everything,
+    ids_of,
+    memory,
+    next_version,
+    open_state,
+    select,
+    standing,
+)
+
+from pieria.errors import NotFoundError
+from pieria.record.changeset import FOREVER
+from pieria.record.memory import Memory
+from pieria.record.time import micros, moment
+from pieria.store.protocol import ORDERS, Store
+
+
+def order_value(memory: Memory, order: str) -> float:
+    if order == "important":
+        return memory.importance
+    return micros(memory.known_from if order == "changed" else memory.at)
+
+
+def fill(store: Store) -> None:
+    """Twelve memories whose order differs by at, by change and by importance, with ties in each."""
+    for n in range(12):
+        at = (n * 7) % 5
+        apply(
+            store,
+            memory(f"note {n}", f"m{n:02}", importance=(n * 5) % 4 / 4, at=moment(NOW - at * DAY).isoformat()),
+        )
+    for n in (3, 8):
+        row = open_state(store, f"m{n:02}").row
+        apply(store, standing(memory(f"note {n}", f"m{n:02}", importance=(n * 5) % 4 / 4), row, at=NOW - n * DAY))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_memories_come_in_their_order_with_the_row_breaking_ties(store: Store, order: str) -> None:
+    fill(store)
+    with store.reading() as reader:
+        found = reader.select(ALL, order, 100)
+    keys = [(order_value(memory, order), memory.row) for memory in found]
+    assert len(found) == 12
+    assert keys == sorted(keys, reverse=order != "oldest")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("page", [1, 5, 12, 100])
+def test_pages_hold_everything_once_and_in_order(store: Store, order: str, page: int) -> None:
+    fill(store)
+    with store.reading() as reader:
+        whole = ids_of(reader.select(ALL, order, 100))
+        turned: list[str] = []
+        after = None
+        while found := reader.select(ALL, order, page, after):
+            turned += ids_of(found)
+            after = (order_value(found[-1], order), found[-1].row)
+    assert turned == whole
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_page_goes_on_where_it_ended_whatever_was_written_since(store: Store, order: str) -> None:
+    fill(store)
+    with store.reading() as reader:
+        whole = reader.select(ALL, order, 100)
+    middle = whole[5]
+    far = 1.0 if order == "important" else 0.5
+    when = moment(NOW + 99 * DAY if order != "oldest" else NOW - 99 * DAY).isoformat()
+    apply(store, memory("a newcomer that belongs before the page", "new", importance=far, at=when))
+    with store.reading() as reader:
+        rest = reader.select(ALL, order, 100, (order_value(middle, order), middle.row))
+    assert ids_of(rest) == ids_of(whole)[6:]
+
+
+def test_a_limit_of_none_left_gives_nothing(store: Store) -> None:
+    apply(store, memory())
+    with store.reading() as reader:
+        assert reader.select(ALL, "newest", 0) == []
+
+
+def test_an_empty_bank_answers_everything_with_nothing(store: Store) -> None:
+    with store.reading() as reader:
+        assert reader.select(ALL) == []
+        assert reader.count(ALL) == {"total": 0}
+        assert reader.count(ALL, "kind") == {}
+        assert reader.memories([1, 2], ALL) == {}
+        assert reader.memories([], ALL) == {}
+        assert reader.states(["a"]) == {}
+        assert reader.states([]) == {}
+        assert reader.history("a") == []
+        assert reader.version("a", 1) == []
+        assert reader.text(["a"], ALL, 10, 10).candidates == []
+        assert reader.twins("a", ["a"], ALL) == []
+        assert reader.twins("…", [], ALL) == []
+        assert reader.links() == []
+        assert reader.names(ALL) == []
+        assert reader.usage(["a"]) == {}
+        assert reader.records("a") == {}
+        assert reader.purged(["a"]) == set()
+        assert reader.changes() == []
+        head = reader.head()
+    assert (head.seq, head.known, head.documents, head.terms, head.analyser) == (0, 0, 0, 0, 0)
+    assert not any(everything(store).values())
+
+
+def test_a_change_that_is_not_there_is_not_found(store: Store) -> None:
+    with store.reading() as reader, pytest.raises(NotFoundError):
+        reader.opened(1)
+
+
+@pytest.mark.parametrize(
+    ("by", "values", "expected"),
+    [
+        ("kind", {"kind": "diary"}, {"note": 2, "diary": 1}),
+        ("type", {"body": {"type": "bug"}}, {"bug": 1}),
+        ("place", {"place": "a/b"}, {"bank/note": 2, "a/b": 1}),
+        ("scope", {"scope": "user"}, {"bank": 2, "user": 1}),
+        ("session", {"session": "s"}, {"s": 1}),
+        ("channel", {"channel": "c"}, {"c": 1}),
+        ("author", {"author": "maya"}, {"maya": 1}),
+        ("author_type", {"author_type": "human"}, {"human": 1}),
+        ("source", {"source": "mail"}, {"mail": 1}),
+        ("status", {"state": {"status": "promoted"}}, {"active": 2, "promoted": 1}),
+        ("tier", {"state": {"tier": "kept"}}, {"working": 2, "kept": 1}),
+        ("pinned", {"pinned": True}, {"0": 2, "1": 1}),
+        ("tags", {"tags": ["A", "b"]}, {"A": 1, "b": 1}),
+        ("entities", {"entities": ["Maya"]}, {"Maya": 1}),
+        ("files", {"files": ["A.py"]}, {"A.py": 1}),
+    ],
+)
+def test_counts_are_by_value_most_first(
+    store: Store, by: str, values: dict[str, Any], expected: dict[str, int]
+) -> None:
+    apply(store, memory("one", "1"), memory("two", "2"), memory("three", "3", **values))
+    apply(store, memory("gone", "4", state={"ended": "removed"}, **{k: v for k, v in values.items() if k != "state"}))
+    with store.reading() as reader:
+        assert reader.count(ALL, by) == expected
+        assert list(reader.count(ALL, by).values()) == sorted(expected.values(), reverse=True)
+
+
+def test_a_memory_comes_back_as_it_was_written(store: Store) -> None:
+    write = memory(
+        "Ein Reiher, 鷺, 🪶 — \u202etfel\u202c and 'quotes' \"double\" %s :x ?",
+        "ид 1@2",
+        title="A title",
+        kind="observation",
+        body={"type": "discovery", "facts": ["a", 1, None, {"deep": [True]}]},
+        tags=["Tag", "日本"],
+        entities=["Maya"],
+        files=["a/b.py"],
+        importance=0.123456789,
+        confidence=0.0,
+        strength=2.0,
+        scope="session",
+        source="mail",
+        context="said in passing",
+        author="maya",
+        author_type="human",
+        channel="c",
+        session="s",
+        sequence=2**53,
+        place="wing/room",
+        at="0001-01-01T00:00:00Z",
+        valid_from="1969-12-31T23:59:59.999999Z",
+        valid_until="9999-12-31T23:59:59.999999Z",
+        pinned=True,
+        meta={"n": 1.5, "": "", "nested": {"list": []}},
+        state={"status": "promoted", "tier": "settled", "reason": "why", "superseded_by": "other"},
+    )
+    applied = apply(store, write)
+    with store.reading() as reader:
+        [found] = reader.history("ид 1@2")
+        dumped = next(reader.dump("content")) | next(reader.dump("state"))
+    assert found.row == applied.rows[0]
+    assert found.times.known_from == applied.change.at
+    assert found.known_until is None
+    assert write.content is not None
+    expected = write.content._asdict() | write.state._asdict() | {"row": applied.rows[0]}
+    assert {name: dumped[name] for name in expected} == expected
+    assert (dumped["known_from"], dumped["known_until"]) == (micros(applied.change.at), FOREVER)
+    assert found.body["facts"] == ["a", 1, None, {"deep": [True]}]
+    assert found.tags == ("Tag", "日本")
+    assert found.sequence == 2**53
+    assert found.at.year == 1
+    assert found.pinned is True
+    assert found.confidence == 0.0
+
+
+def test_a_version_and_a_change_of_standing_each_open_a_stretch(store: Store) -> None:
+    first = memory("first words")
+    made = apply(store, first)
+    archived = apply(store, standing(first, made.rows[0], status="archived"))
+    second = next_version(first, "second words")
+    changed = apply(store, second)
+    with store.reading() as reader:
+        history = reader.history("m")
+        assert [(m.version, m.status, m.text) for m in history] == [
+            (1, "active", "first words"),
+            (1, "archived", "first words"),
+            (2, "active", "second words"),
+        ]
+        assert [m.known_from for m in history] == [made.change.at, archived.change.at, changed.change.at]
+        assert [m.known_until for m in history] == [archived.change.at, changed.change.at, None]
+        assert reader.version("m", 1) == history[:2]
+        assert reader.version("m", 2) == history[2:]
+        assert reader.version("m", 3) == []
+        assert reader.states(["m"])["m"].state.row == changed.rows[0]
+        at_first = ALL.having(known_at=micros(made.change.at))
+        rows = [made.rows[0], changed.rows[0]]
+        assert {row: m.text for row, m in reader.memories(rows, at_first).items()} == {rows[0]: "first words"}
+        assert {row: m.text for row, m in reader.memories(rows, ALL).items()} == {rows[1]: "second words"}
+        assert reader.states(["m"], at_first)["m"].known_until == micros(archived.change.at)
+
+
+def test_rows_are_never_given_twice_even_after_an_erasure(store: Store) -> None:
+    first = apply(store, memory("a", "a")).rows
+    apply(store, erase=["a"])
+    second = apply(store, memory("b", "b")).rows
+    assert second[0] > first[0]
+
+
+def test_one_reading_sees_one_moment(opens: Opens) -> None:
+    store, other = opens(), opens()
+    apply(store, memory("a", "a"))
+    with store.reading() as reader:
+        before = ids_of(reader.select(ALL))
+        apply(other, memory("b", "b"))
+        apply(store, memory("c", "c"))
+        assert ids_of(reader.select(ALL)) == before == ["a"]
+        assert reader.head().seq == 1
+    assert set(select(store)) == {"a", "b", "c"}
+
+
+def test_a_reading_within_a_reading_sees_the_same_moment_and_does_not_end_it(opens: Opens) -> None:
+    store, other = opens(), opens()
+    apply(store, memory("a", "a"))
+    with store.reading() as outer:
+        assert outer.head().seq == 1
+        with store.reading() as inner:
+            apply(other, memory("b", "b"))
+            assert inner.head().seq == 1
+        apply(other, memory("c", "c"))
+        assert outer.head().seq == 1
+        assert ids_of(outer.select(ALL)) == ["a"]
+
+
+def test_a_reading_ends_with_its_block_even_when_it_breaks(opens: Opens) -> None:
+    store, other = opens(), opens()
+    with pytest.raises(ZeroDivisionError), store.reading() as reader:
+        assert reader.head().seq == 0
+        raise ZeroDivisionError
+    apply(other, memory())
+    with store.reading() as reader:
+        assert reader.head().seq == 1
+
+
+def test_reading_while_one_s_own_writing_is_open_sees_what_was_committed(store: Store) -> None:
+    apply(store, memory("a", "a"))
+    with store.writing() as writer:
+        assert writer.head().seq == 1
+        with store.reading() as reader:
+            assert ids_of(reader.select(ALL)) == ["a"]
+
+
+def test_a_writer_reads_its_own_writes(store: Store) -> None:
+    from pieria.record.changeset import Changeset
+
+    with store.writing() as writer:
+        writer.apply(Changeset("test", writes=[memory("one heron", "a")]))
+        assert ids_of(writer.select(ALL)) == ["a"]
+        assert writer.head().seq == 1
+        assert len(writer.text(["heron"], ALL, 10, 10).candidates) == 1
+        writer.apply(Changeset("test", writes=[memory("two herons", "b")]))
+        assert [change.seq for change in writer.changes()] == [1, 2]
+    assert sorted(select(store)) == ["a", "b"]
+
+
+def test_many_threads_read_while_one_writes(store: Store, clock: HandClock) -> None:
+    """Every change adds a pair: who sees one of it sees the other, and counts that agree with the head."""
+    rounds, problems, done = 30, list[object](), threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                with store.reading() as reader:
+                    head = reader.head()
+                    found = reader.count(ALL)["total"]
+                    match = reader.text(["heron"], ALL, 1_000, 5)
+                    seen = (head.seq * 2, head.documents, found, len(match.candidates), match.documents)
+                    if len(set(seen)) != 1:
+                        problems.append(seen)
+                        return
+        except BaseException as problem:
+            problems.append(problem)
+            raise
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    try:
+        for n in range(rounds):
+            apply(store, memory("a heron", f"a{n}"), memory("another heron", f"b{n}"))
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join(30)
+    assert problems == []
+    assert not any(thread.is_alive() for thread in threads)
+    with store.reading() as reader:
+        assert reader.count(ALL)["total"] == 2 * rounds
+
+
+def test_many_threads_write_one_after_the_other(store: Store) -> None:
+    each, workers = 15, 6
+
+    def work(worker: int) -> None:
+        for n in range(each):
+            apply(store, memory("a heron", f"{worker}-{n}"))
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    with store.reading() as reader:
+        changes = reader.changes()
+        assert reader.count(ALL)["total"] == each * workers
+    assert [change.seq for change in changes] == list(range(1, each * workers + 1))
+    assert len({change.at for change in changes}) == each * workers
+    assert all(finding.well for finding in store.check())
+
+
+def test_the_newest_version_is_the_highest_there_ever_was(store: Store) -> None:
+    first = memory("heron", "m")
+    second = next_version(first, "heron again")
+    apply(store, first, memory("stork", "n"))
+    apply(store, second)
+    row = apply(store, next_version(second, "and again", ended="removed")).rows[0]
+    apply(store, standing(first, row - 2))
+    with store.reading() as reader:
+        assert [reader.newest_version(id) for id in ("m", "n", "nobody")] == [3, 1, 0]

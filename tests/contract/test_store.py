@@ -1,0 +1,74 @@
+"""What a store says of itself, and the copies it makes."""
+
+from pathlib import Path
+
+from tests.contract.conftest import Engine, Opens
+from tests.contract.making import ALL, HandClock, apply, everything, memory, next_version, tie
+
+from pieria.store.protocol import Store
+
+
+def test_a_healthy_bank_passes_every_check_and_checking_changes_nothing(store: Store) -> None:
+    assert [finding.check for finding in store.check() if not finding.well] == []
+    first = memory("heron", "m")
+    apply(store, first, memory("stork", "n"), links=[tie("l", "m", "n")])
+    apply(store, next_version(first, "heron again"))
+    before = everything(store)
+    findings = store.check()
+    assert len(findings) >= 5
+    assert [finding.check for finding in findings if not finding.well] == []
+    assert all(finding.detail and finding.remedy is None for finding in findings)
+    assert everything(store) == before
+
+
+def test_a_store_describes_itself_without_a_word_of_what_it_holds(store: Store) -> None:
+    apply(store, memory("heron", "m", title="stork", tags=["crane"]), memory("gone", "n", state={"ended": "removed"}))
+    described = store.describe()
+    assert described["engine"]
+    assert described["bytes"] > 0
+    assert described["counts"] == {
+        "memories": 1, "versions": 2, "removed": 1, "links": 0, "facts": 0, "changes": 1, "purged": 0,
+    }  # fmt: skip
+    assert not any(word in repr(described) for word in ("heron", "stork", "crane"))
+
+
+def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(
+    opens: Opens, engine: Engine, tmp_path: Path
+) -> None:
+    store, other = opens(), opens()
+    first = memory("heron", "m")
+    apply(store, first, memory("stork", "n"))
+    apply(other, next_version(first, "heron again"))
+    before = everything(store)
+    seen: list[tuple[int, int]] = []
+    copied = tmp_path / "copies" / "copy.db"
+    with store.reading() as reader:
+        reader.head()
+        store.backup(copied, lambda done, whole: seen.append((done, whole)))
+    apply(other, memory("later", "later"))
+    assert [path.name for path in copied.parent.iterdir()] == ["copy.db"]
+    assert seen
+    assert seen[-1][0] == seen[-1][1]
+    copy = engine(copied.parent, "copy", HandClock())
+    try:
+        assert everything(copy) == before
+        assert all(finding.well for finding in copy.check())
+        with copy.reading() as reader:
+            assert len(reader.text(["heron"], ALL, 10, 10).candidates) == 1
+        apply(copy, memory("goes its own way", "copy"))
+    finally:
+        copy.close()
+    assert "copy" not in [row["id"] for row in everything(store)["state"]]
+
+
+def test_a_copy_replaces_the_one_before(opens: Opens, engine: Engine, tmp_path: Path) -> None:
+    store = opens()
+    copied = tmp_path / "copies" / "copy.db"
+    store.backup(copied)
+    apply(store, memory())
+    store.backup(copied)
+    copy = engine(copied.parent, "copy", HandClock())
+    try:
+        assert everything(copy) == everything(store)
+    finally:
+        copy.close()

@@ -1,0 +1,18 @@
+"""What the server of `processes` imports before it forks: everything a bank imports only when it is used."""
+
+import tempfile
+
+import tests.durability.processes  # noqa: F401 - its children unpickle their work from there
+
+import pieria
+
+
+def _warm() -> None:
+    with tempfile.TemporaryDirectory() as folder, pieria.open("warm", data=folder) as bank:
+        memory = bank.remember("warm")
+        bank.recall("warm")
+        bank.facts.add("a", "is", "b")
+        bank.purge(memory.id)
+
+
+_warm()

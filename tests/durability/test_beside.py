@@ -1,0 +1,102 @@
+"""What lies beside a bank: copies that a purge names, leftovers that doctor names, and temporary files that vanish."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+from tests.durability.test_purge import TEXT, WORDS, fill, holding
+
+import pieria
+from pieria.errors import DiskFullError, ReadOnlyError
+from pieria.store.files import written_aside
+
+
+def test_a_purge_names_every_copy_in_the_data_folder_and_no_bank(tmp_path: Path) -> None:
+    with pieria.open("other", data=tmp_path) as other, pieria.open("notes", data=tmp_path) as bank:
+        other.remember("another heron")
+        memory = bank.remember(TEXT)
+        (tmp_path / "pieria.toml").write_text("")
+        bank.export(tmp_path / "here.jsonl")
+        bank.export(tmp_path / "deep" / "down" / "out.txt")
+        bank.backup(tmp_path / "deep" / "copy.db")
+        copy = bank.backup(tmp_path / "notes.1.backup")
+        for name in ("notes.1.backup-wal", ".notes.2.backup.77.88.part", ".notes.2.backup.77.88.part-journal"):
+            (tmp_path / name).write_bytes(copy.read_bytes())
+        (tmp_path / "gone.db-wal").write_bytes(copy.read_bytes())
+        (tmp_path / "packed.gz").write_bytes(copy.read_bytes()[::-1])
+        (tmp_path / "deep" / "unrelated.md").write_text("of another program")
+        assert sorted(bank.purge(memory.id).unreached) == [
+            "backup deep/copy.db",
+            "backup notes.1.backup",
+            "backup notes.1.backup-wal",
+            "export deep/down/out.txt",
+            "export here.jsonl",
+            "file packed.gz",
+            "log gone.db-wal",
+            "unfinished copy .notes.2.backup.77.88.part",
+            "unfinished copy .notes.2.backup.77.88.part-journal",
+        ]
+
+
+def test_doctor_names_what_killed_copying_left_and_says_what_to_do(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        [before] = [finding for finding in bank.doctor().findings if finding.check == "leftovers"]
+        assert before.well
+        assert before.remedy is None
+        (tmp_path / ".notes.backup.77.88.part").write_bytes(b"12345")
+        diagnosis = bank.doctor()
+        [finding] = [finding for finding in diagnosis.findings if finding.check == "leftovers"]
+        assert finding.well
+        assert "of 5 bytes: .notes.backup.77.88.part" in finding.detail
+        assert "delete" in str(finding.remedy)
+        assert diagnosis.well
+
+
+def test_doctor_says_when_others_may_read_the_file(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        (tmp_path / "notes.db").chmod(0o644)
+        assert [(f.check, f.detail) for f in bank.doctor().findings if not f.well] == [("file mode", "644")]
+
+
+def test_rewriting_uses_a_nameless_file_in_the_bank_s_folder(tmp_path: Path) -> None:
+    """With too little cache, and where the system tells which files are open: they are looked at during the work."""
+    data, opened = tmp_path / "the bank's", Path("/proc/self/fd")
+    seen: set[str] = set()
+
+    def look() -> int:
+        for name in os.listdir(opened):
+            try:
+                seen.add(os.readlink(opened / name))
+            except FileNotFoundError:
+                continue
+        return 0
+
+    with pieria.open("notes", data=data) as bank:
+        fill(bank, 2_000)
+        memory = bank.remember(TEXT)
+        writer = bank.store._connections.writer()  # type: ignore[attr-defined]
+        writer.execute("PRAGMA cache_size = -64")
+        if opened.exists():
+            writer.set_progress_handler(look, 1_000)
+        assert bank.purge(memory.id).unreached == ()
+        writer.set_progress_handler(None, 0)
+        assert writer.execute("PRAGMA temp_store_directory").fetchone() is None
+        assert holding(data, WORDS) == set()
+        assert sorted(path.name for path in data.iterdir()) == ["notes.db", "notes.db-shm", "notes.db-wal"]
+    temporary = {name for name in seen if "etilqs" in name}
+    assert all(name.startswith(f"{data}/") and name.endswith(" (deleted)") for name in temporary)
+    assert temporary or not opened.exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(errno.ENOSPC, DiskFullError), (errno.EDQUOT, DiskFullError), (errno.EACCES, ReadOnlyError)]
+)
+def test_what_breaks_while_a_file_is_written_is_told_and_leaves_nothing(
+    tmp_path: Path, number: int, error: type[Exception]
+) -> None:
+    with pytest.raises(error), written_aside(tmp_path / "new" / "copy", "backup", ("-log",)) as written:
+        written.with_name(written.name + "-log").write_bytes(b"1")
+        assert written.exists()
+        raise OSError(number, os.strerror(number))
+    assert list((tmp_path / "new").iterdir()) == []

@@ -1,0 +1,117 @@
+"""Two stores on one file, at the moments when they could harm each other.
+
+The moments are found by watching the statements that a connection begins, so that no test waits for one by chance.
+"""
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.contract.making import ALL, apply, memory, state_of
+
+from pieria.errors import BusyError
+from pieria.store.sqlite import SQLiteStore
+from pieria.store.sqlite.connection import translated
+
+
+def once_at(connection: sqlite3.Connection, beginning: str, act: Callable[[], object]) -> list[str]:
+    """Acts when the connection begins such a statement for the first time; what was begun is in the list."""
+    begun: list[str] = []
+
+    def watch(statement: str) -> None:
+        first = statement.startswith(beginning) and not any(seen.startswith(beginning) for seen in begun)
+        begun.append(statement)
+        if first:
+            act()
+
+    connection.set_trace_callback(watch)
+    return begun
+
+
+def unfinished(store: SQLiteStore) -> bool:
+    return any(f.check == "purge" and "finished at this moment" in f.detail for f in store.check())
+
+
+def test_scrubbing_does_not_declare_another_s_purge_finished(tmp_path: Path) -> None:
+    with closing(SQLiteStore(tmp_path / "b.db")) as one, closing(SQLiteStore(tmp_path / "b.db")) as other:
+        apply(one, memory("heron", "m"), memory("stork", "n"))
+        apply(one, erase=["m"])
+        begun = once_at(one._connections.writer(), "PRAGMA wal_checkpoint", lambda: apply(other, erase=["n"]))
+        assert one.scrub() == []
+        assert any(statement.startswith("VACUUM") for statement in begun)
+        assert unfinished(other)
+        assert other.scrub() == []
+        assert not unfinished(one)
+
+
+def test_checking_the_file_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    with (
+        closing(SQLiteStore(tmp_path / "b.db")) as one,
+        closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.05)) as other,
+    ):
+        apply(one, memory("heron", "m"))
+        [reading] = one._connections._readers or [_made_reader(one)]
+        written: list[str] = []
+
+        def write() -> None:
+            apply(other, memory("stork", f"n{len(written)}"))
+            written.append("n")
+
+        begun = once_at(reading, "PRAGMA integrity_check", write)
+        assert all(finding.well for finding in one.check())
+        assert written == ["n"]
+        assert begun[-1] == "ROLLBACK"
+
+
+def _made_reader(store: SQLiteStore) -> sqlite3.Connection:
+    with store.reading() as reader:
+        return reader._connection
+
+
+def test_a_check_waits_for_whoever_is_writing(tmp_path: Path) -> None:
+    with (
+        closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.05)) as one,
+        closing(SQLiteStore(tmp_path / "b.db")) as other,
+    ):
+        with other.writing(), pytest.raises(BusyError):
+            one.check()
+        assert all(finding.well for finding in one.check())
+
+
+def test_a_file_replaced_under_a_connection_is_a_reason_to_open_again(tmp_path: Path) -> None:
+    path, new = tmp_path / "b.db", tmp_path / "new.db"
+    for made in (path, new):
+        with closing(sqlite3.connect(made)) as connection:
+            connection.execute("CREATE TABLE t (x)")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("SELECT * FROM t").fetchall()
+        os.replace(new, path)
+        with pytest.raises(BusyError) as refused, translated("write", path):
+            connection.execute("INSERT INTO t VALUES (1)")
+    assert refused.value.retryable
+    assert "Open the bank again" in str(refused.value.hint)
+
+
+def test_a_wider_look_up_probes_no_row_twice(tmp_path: Path) -> None:
+    """Thousands are hidden that hold the word, and more are visible than are listed, which do not hold it."""
+    with closing(SQLiteStore(tmp_path / "b.db", durability="off")) as store:
+        plain = [memory("stork", f"s{n}") for n in range(1_100)]
+        hidden = [state_of(memory("heron", f"h{n}"), status="archived") for n in range(1_500)]
+        shown = memory("heron", "old")
+        rows = apply(store, shown, *plain, *hidden).rows
+        statements = once_at(_made_reader(store), "never", lambda: None)
+        with store.reading() as reader:
+            match = reader.text(["heron"], ALL, 8, 5)
+        assert [candidate.row for candidate in match.candidates] == [rows[0]]
+        probed = [
+            row
+            for statement in statements
+            if "terms t" in statement
+            for row in json.loads(re.search(r"json_each\('(\[.*?\])'\)", statement)[1])  # type: ignore[index]
+        ]
+        assert len(probed) == len(set(probed)) == 1_501

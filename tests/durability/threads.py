@@ -1,0 +1,111 @@
+"""What a process does with one bank and many threads. Each function is a whole process, so that a crash is its own."""
+
+import os
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from tests.durability.processes import PATIENCE
+from tests.durability.verbs import Mix, observed
+
+import pieria
+from pieria.errors import ClosedError
+
+THREADS = 16
+
+
+def together(work: Callable[[int], None], count: int = THREADS) -> None:
+    """Runs the work in as many threads at once; the first failure is raised."""
+    failures: list[BaseException] = []
+    start = threading.Barrier(count)
+
+    def run(number: int) -> None:
+        start.wait(PATIENCE)
+        try:
+            work(number)
+        except BaseException as failure:  # noqa: BLE001 - raised by the thread that waits
+            failures.append(failure)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in threads), "a thread hangs"
+    if failures:
+        raise failures[0]
+
+
+def mix_on_one_bank(pipe: Connection, folder: str, steps: int) -> None:
+    """Every thread does every verb on memories of its own, and reads back what it wrote."""
+    with pieria.open("threads", data=folder) as bank:
+
+        def work(number: int) -> None:
+            mix = Mix(bank, number)
+            said: dict[Any, str] = {}
+            for _ in range(steps):
+                said.update({thing: observed(bank, thing) for thing in mix.take()})
+                bank.recall("heron stork", k=3)
+                bank.list(limit=5)
+            assert {thing: observed(bank, thing) for thing in said} == said
+
+        together(work)
+        changes = bank.changes()
+        assert [change.seq for change in changes] == list(range(1, len(changes) + 1))
+        assert len(changes) >= THREADS * steps
+        assert bank.doctor().well
+
+
+def mix_on_a_bank_each(pipe: Connection, folder: str, steps: int) -> None:
+    """The same through sixteen openings of one bank, opened and closed while the others work."""
+
+    def work(number: int) -> None:
+        for turn in range(3):
+            with pieria.open("threads", data=folder, session=f"s{number}") as bank:
+                mix = Mix(bank, (number, turn))
+                for _ in range(steps):
+                    for thing in mix.take():
+                        assert observed(bank, thing) == observed(bank, thing)
+
+    together(work)
+    with pieria.open("threads", data=folder) as bank:
+        assert bank.doctor().well
+
+
+def close_under_others(pipe: Connection, folder: str, rounds: int) -> None:
+    """A bank closed while threads use it: they are told so, and what they were told was written is there."""
+    written: list[str] = []
+    for number in range(rounds):
+        bank = pieria.open("closing", data=folder)
+
+        def work(thread: int, bank: pieria.Bank = bank, number: int = number) -> None:
+            try:
+                for n in range(1_000):
+                    written.append(bank.remember(f"heron {number} {thread} {n}").id)
+                    bank.recall("heron")
+                    if thread == 0 and n == 3:
+                        bank.close()
+            except ClosedError:
+                return
+            raise AssertionError("the bank was closed, and went on")
+
+        together(work, 4)
+    with pieria.open("closing", data=folder) as bank:
+        assert all(bank.get(id) for id in written)
+        assert bank.doctor().well
+
+
+def come_and_go(pipe: Connection, folder: str, rounds: int) -> None:
+    """Threads that end leave no connection open behind them, however many there were."""
+
+    def use(number: int) -> None:
+        bank.remember(f"heron {number}")
+        bank.recall("heron")
+
+    with pieria.open("coming", data=folder) as bank:
+        opened = []
+        for _ in range(rounds):
+            together(use, 4)
+            opened.append(len(os.listdir("/proc/self/fd")))
+        assert opened[-1] <= opened[1] + 20, opened

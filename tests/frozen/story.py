@@ -1,0 +1,99 @@
+"""A small bank with a bit of everything, and what it answers: written once by every version that is frozen.
+
+A database frozen by an older version must give the answers it gave then, so questions are only ever added, with the
+version that can answer them.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pieria
+from pieria.bank import Bank
+
+BEGAN = datetime(2026, 1, 10, 9, tzinfo=UTC)
+ASKED = BEGAN + timedelta(days=90)
+
+
+class Steps:
+    """A clock that moves on an hour whenever it is read."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(hours=1)
+        return self.now
+
+
+def open_bank(folder: Path, now: datetime = ASKED) -> Bank:
+    return pieria.open("frozen", data=folder, session="s1", clock=Steps(now), settings={"durability": "off"})
+
+
+def tell(bank: Bank) -> None:
+    bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["Auth"], importance=0.8, author="Maya",
+                  author_type="human", title="Tokens", meta={"n": 1}, at="2026-01-09")  # fmt: skip
+    bank.remember(
+        "Die Straße zum Büro ist gesperrt. 道が閉鎖されています。", id="street", kind="diary", place="home/ways"
+    )
+    bank.remember("Only this session knows.", id="whisper", scope="session")
+    bank.remember("Builds take ten minutes.", id="builds", files=["Makefile"], valid_until="2026-02-01")
+    bank.remember("Fixed the login.", id="login", kind="observation", body={"type": "bugfix", "facts": ["a", "b"]})
+    bank.remember("To be erased: brindlewolf.", id="erased")
+    bank.update("jwt", text="We chose JWT, rotated daily.", reason="security review")
+    bank.update("builds", status="promoted", importance=0.1)
+    revised = bank.revise("login", text="Fixed the login for good.")
+    bank.remember("A summary.", id="summary", kind="summary")
+    bank.link("summary", "jwt", "provenance")
+    bank.link("jwt", "street", "related", weight=0.5, label="by chance")
+    bank.link("jwt", pieria.Place("office/security"))
+    bank.remove("street", reason="moved")
+    bank.restore("street")
+    bank.remove("summary")
+    bank.pin(revised.id)
+    bank.touch(["jwt", "builds"], reviews=1, reward=0.5)
+    bank.facts.declare("works_on", single_valued=True)
+    bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10", memory="jwt")
+    bank.facts.supersede("Maya", "works_on", "search", at="2026-01-20")
+    bank.facts.add("Ola", "knows", "Maya")
+    bank.facts.alias("M. Lindqvist", "Maya")
+    bank.scratchpad.write("a note to itself")
+    bank.purge("erased")
+
+
+def told(bank: Bank) -> dict[str, Any]:
+    """The answers, ready for JSON. Ids that the bank chose itself are left out."""
+    asked: dict[str, Callable[[], Any]] = {
+        "history of jwt": lambda: [(m.version, m.text, m.known_until is None) for m in bank.history("jwt")],
+        "jwt": lambda: shown(bank.get("jwt")),
+        "jwt@1": lambda: shown(bank.get("jwt@1")),
+        "street as it was known while it was removed": lambda: shown(bank.get("street", known_at=when(bank, "remove"))),
+        "list": lambda: sorted((m.kind, m.place, m.status, m.text) for m in bank.list(include=["removed", "invalid"])),
+        "counts": lambda: [bank.count(), bank.count(by="kind"), bank.count(by="tags")],
+        "recall": lambda: {
+            query: sorted(hit.memory.text for hit in bank.recall(query, valid_at="2026-01-15"))
+            for query in ("jwt", "straße", "閉鎖", "session", "fixed login", "Makefile", "brindlewolf")
+        },
+        "neighbors of jwt": lambda: sorted(
+            (n.link.relation, n.place or (n.memory.text if n.memory else "")) for n in bank.neighbors("jwt")
+        ),
+        "usage of jwt": bank.usage("jwt")["jwt"].as_dict,
+        "facts": lambda: [
+            (f.subject, f.predicate, f.object, str(f.valid_from), str(f.valid_until))
+            for f in bank.facts.query("M. Lindqvist")
+        ],
+        "facts at": lambda: [f.object for f in bank.facts.query("Maya", "works_on", valid_at="2026-01-12")],
+        "notes": lambda: [entry.content for entry in bank.scratchpad.read()],
+        "changes": lambda: [(change.seq, change.what, pieria.record.time.iso(change.at)) for change in bank.changes()],
+        "well": lambda: [finding.check for finding in bank.store.check() if not finding.well],
+    }
+    return {question: ask() for question, ask in asked.items()}
+
+
+def shown(memory: pieria.Memory | None) -> dict[str, Any] | None:
+    return None if memory is None else {key: value for key, value in memory.as_dict().items() if key != "row"}
+
+
+def when(bank: Bank, what: str) -> datetime:
+    return next(change.at for change in bank.changes() if change.what == what)

@@ -1,0 +1,85 @@
+"""Databases that older versions wrote: they open, are what they were, and answer as they did."""
+
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.frozen.make import HERE, dumped, load
+from tests.frozen.story import open_bank, told
+
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.store.sqlite.migrate import migrations
+
+VERSIONS = sorted(int(path.stem.removeprefix("schema_")) for path in HERE.glob("schema_*.sql"))
+
+
+def plain(answers: dict[str, Any]) -> Any:
+    return json.loads(json.dumps(answers))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_frozen_bank_answers_as_it_did(tmp_path: Path, version: int) -> None:
+    load(version, tmp_path / "frozen.db")
+    with open_bank(tmp_path) as bank:
+        answers = plain(told(bank))
+        expected = json.loads((HERE / f"schema_{version}.json").read_text())
+        assert {question: answers[question] for question in expected} == expected
+        assert bank.doctor().well
+    kept = [path.name for path in tmp_path.glob("*.backup")]
+    assert len(kept) == (version < max(VERSIONS))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_frozen_bank_can_be_written_to(tmp_path: Path, version: int) -> None:
+    load(version, tmp_path / "frozen.db")
+    with open_bank(tmp_path) as bank:
+        last = bank.changes()[-1]
+        made = bank.remember("JWT again, by a later version.")
+        assert bank.changes()[-1].seq == last.seq + 1
+        assert made.known_from > last.at
+        assert made.id in {hit.memory.id for hit in bank.recall("jwt")}
+        bank.update("jwt", text="Changed by a later version.")
+        bank.undo(bank.changes()[-1].seq)
+        bank.purge("street")
+        assert bank.doctor().well
+
+
+def test_every_schema_is_frozen() -> None:
+    """The newest one, too: before it is released, `python -m tests.frozen.make` freezes it."""
+    assert [step.number for step in migrations()] == VERSIONS
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_frozen_bank_comes_out_as_it_was_put_in(tmp_path: Path, version: int) -> None:
+    """The freezer itself loses nothing."""
+    path = tmp_path / "frozen.db"
+    load(version, path)
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert "\n".join(dumped(connection)) + "\n" == (HERE / f"schema_{version}.sql").read_text()
+    connection.close()
+
+
+def test_a_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
+    path = tmp_path / "frozen.db"
+    load(VERSIONS[-1], path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE counter SET value = 0 WHERE name = 'analyser'")
+    connection.execute("UPDATE terms SET terms = replace(terms, 'jwt', 'jjwwtt')")
+    connection.execute("INSERT INTO text_index (text_index) VALUES ('rebuild')")
+    connection.commit()
+    connection.close()
+    with open_bank(tmp_path) as bank:
+        with bank.store.reading() as reader:
+            assert reader.head().analyser == ANALYSER_VERSION
+        assert [hit.memory.id for hit in bank.recall("jwt")] == ["jwt"]
+        assert len(bank.recall("jjwwtt")) == 0
+        assert bank.doctor().well
+
+
+def test_frozen_files_hold_nothing_of_the_machine_that_made_them() -> None:
+    for path in HERE.glob("schema_*.*"):
+        assert not re.search(r"/(?:tmp|home|root|Users|work)/", path.read_text())

@@ -1,0 +1,266 @@
+"""The shape of the tree, checked by machine: layers, sizes, docstrings, weight of the import, what is packed.
+
+What the code does is tested elsewhere; nothing here runs a verb.
+"""
+
+import ast
+import itertools
+import os
+import re
+import socket
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import grimp
+import pytest
+from importlinter.api import read_configuration
+from importlinter.contracts.forbidden import ForbiddenContract
+from importlinter.contracts.layers import LayersContract
+from importlinter.domain.contract import Contract
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "pieria"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+TYPES: dict[str, type[Contract]] = {"layers": LayersContract, "forbidden": ForbiddenContract}
+
+# Left behind by runs and builds, or somebody else's: not part of the project.
+ASIDE = {".git", ".venv", ".hypothesis", "build", "dist", "htmlcov", "vendor", "__pycache__"}
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+# --- layers
+
+# A submodule of every layer there is or will be; whether one may import another is written down below.
+DOORS = ("doors.cli", "doors.bench")
+WHOLE = (
+    *DOORS,
+    *("hermes", "aio", "toolsets.mnemex", "workspace", "settings", "project", "bank.verbs"),
+    *("learning.mind", "graph", "upkeep.decay", "transfer.lines", "recall.rank", "facts.triples"),
+    *("store.protocol", "models.rules", "record.memory", "errors", "telemetry"),
+)
+MAY_IMPORT = {
+    "doors.cli": ("toolsets.mnemex", "bank.verbs", "workspace", "settings", "record.memory", "errors", ""),
+    "doors.bench": ("bank.verbs", "workspace", "record.memory", "telemetry"),
+    "toolsets.mnemex": ("bank.verbs", "workspace", "settings", "record.memory", "errors"),
+    "workspace": ("settings", "project", "bank.verbs", "store.protocol", "models.rules"),
+    "bank.verbs": ("learning.mind", "recall.rank", "facts.triples", "transfer.lines", "store.protocol"),
+    "learning.mind": ("recall.rank", "facts.triples", "store.protocol", "models.rules"),
+    "upkeep.decay": ("recall.rank", "facts.triples", "store.protocol", "models.rules"),
+    "transfer.lines": ("store.protocol", "record.memory"),
+    "recall.rank": ("store.protocol", "models.rules", "record.memory"),
+    "store.protocol": ("record.memory", "errors", "telemetry"),
+    "record.memory": ("errors",),
+}
+MAY_NOT_IMPORT = {
+    "doors.cli": ("store.protocol", "recall.rank", "facts.triples", "transfer.lines", "learning.mind"),
+    "doors.bench": ("store.protocol", "recall.rank", "models.rules"),
+    "toolsets.mnemex": ("store.protocol", "recall.rank", "facts.triples", "models.rules", "doors.cli", ""),
+    "workspace": ("toolsets.mnemex", "doors.cli", ""),
+    "bank.verbs": ("workspace", "toolsets.mnemex", ""),
+    "learning.mind": ("upkeep.decay", "transfer.lines", "bank.verbs"),
+    "upkeep.decay": ("learning.mind", "transfer.lines", "bank.verbs"),
+    "transfer.lines": ("recall.rank", "facts.triples", "learning.mind", "bank.verbs"),
+    "recall.rank": ("facts.triples", "transfer.lines", "learning.mind", "bank.verbs", ""),
+    "facts.triples": ("recall.rank", "upkeep.decay", "bank.verbs"),
+    "store.protocol": ("models.rules", "recall.rank", "bank.verbs"),
+    "models.rules": ("store.protocol", "learning.mind"),
+    "record.memory": ("store.protocol", "workspace", ""),
+    "errors": ("store.protocol", "settings"),
+}
+
+
+def pairs(table: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    return [(importer, imported) for importer, row in table.items() for imported in row]
+
+
+def contracts() -> list[Contract]:
+    options = read_configuration(str(ROOT / "pyproject.toml"))
+    return [
+        TYPES[contract["type"]](contract["name"], options["session_options"], contract)
+        for contract in options["contracts_options"]
+    ]
+
+
+def broken_by(*imports: tuple[str, str]) -> list[str]:
+    """The contracts that a package with every layer and just these imports would break."""
+    graph = grimp.ImportGraph()
+    graph.add_module("pieria")
+    for name in WHOLE:
+        graph.add_module("pieria." + name.partition(".")[0])
+        graph.add_module("pieria." + name)
+    for importer, imported in imports:
+        graph.add_import(
+            importer=f"pieria.{importer}",
+            imported=f"pieria.{imported}".rstrip("."),
+            line_number=1,
+            line_contents="",
+        )
+    return [contract.name for contract in contracts() if not contract.check(graph, verbose=False).kept]
+
+
+def test_the_code_keeps_the_contracts() -> None:
+    run(Path(sys.executable).parent / "lint-imports", "--no-logo", "--no-cache")
+
+
+def test_the_contracts_allow_what_the_design_allows() -> None:
+    assert broken_by(*pairs(MAY_IMPORT)) == []
+
+
+@pytest.mark.parametrize(("importer", "imported"), pairs(MAY_NOT_IMPORT))
+def test_the_contracts_break_on_a_wrong_import(importer: str, imported: str) -> None:
+    assert broken_by((importer, imported)) != []
+
+
+def test_every_door_is_held_to_the_doors_contract() -> None:
+    options = {contract["id"]: contract for contract in PROJECT["tool"]["importlinter"]["contracts"]}
+    row = re.findall(r"\w+", options["layers"]["layers"][0])
+    assert "doors" in row
+    for name in row:
+        if (SOURCE / f"{name}.py").exists() and name != "__main__":
+            assert f"pieria.{name}" in options["doors"]["source_modules"]
+
+
+# --- files
+
+
+def project_files() -> list[Path]:
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in ASIDE and not name.endswith("_cache")]
+        found += [Path(folder, name) for name in names if name not in ASIDE and not name.startswith(".coverage")]
+    return found
+
+
+def python_files(folder: str) -> list[Path]:
+    return [path for path in project_files() if path.suffix == ".py" and path.is_relative_to(ROOT / folder)]
+
+
+def shown(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def texts() -> dict[str, str]:
+    """Every file of the project that is text."""
+    read = {}
+    for path in project_files():
+        try:
+            read[shown(path)] = path.read_text()
+        except UnicodeDecodeError:
+            continue
+    return read
+
+
+@pytest.mark.parametrize(("folder", "ceiling"), [("src", 500), ("tests", 800)])
+def test_no_file_is_too_long(folder: str, ceiling: int) -> None:
+    lengths = {shown(path): len(path.read_text().splitlines()) for path in python_files(folder)}
+    assert len(lengths) > 1
+    assert {name: length for name, length in lengths.items() if length > ceiling} == {}
+
+
+def test_every_module_says_why_it_exists() -> None:
+    silent = [shown(path) for path in python_files("src") if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert silent == []
+
+
+def test_no_module_is_named_after_nothing() -> None:
+    nothing = {"utils", "util", "helpers", "helper", "manager", "common", "misc"}
+    assert [shown(path) for path in project_files() if path.stem in nothing] == []
+
+
+def test_no_file_says_where_packages_come_from() -> None:
+    # Taken apart, so that this file passes its own test.
+    hosts = [
+        "py" + "pi.org",
+        "python" + "hosted",
+        "npm" + "js.",
+        "crates" + ".io",
+        "conda." + "anaconda",
+        "jsdel" + "ivr",
+    ]
+    named = [(name, host) for name, text in texts().items() for host in hosts if host in text.lower()]
+    assert named == []
+
+
+def test_no_file_names_a_folder_of_somebodys_machine() -> None:
+    folder = re.compile(r"(?<![\w.~:/-])/(?:root|work|workspace|opt|mnt|Users)/\w+")
+    named = {name: found for name, text in texts().items() if (found := folder.findall(text))}
+    assert named == {}
+
+
+# --- package
+
+
+def test_importing_pieria_loads_nothing_heavy() -> None:
+    heavy = {"numpy", "pydantic", "click", "rich", "mcp", "starlette", "httpx2", "jinja2", "onnxruntime"}
+    names = "import sys, pieria; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = set(run(sys.executable, "-c", names).split())
+    assert "pieria" in loaded
+    assert loaded & heavy == set()
+
+
+def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path)
+    [wheel] = tmp_path.glob("*.whl")
+    packed = set(zipfile.ZipFile(wheel).namelist())
+    ours = {path.relative_to(ROOT / "src").as_posix() for path in project_files() if path.is_relative_to(SOURCE)}
+    assert "pieria/py.typed" in ours
+    assert ours - packed == set()
+
+
+def pins(name: str) -> dict[str, str]:
+    text = (ROOT / "requirements" / name).read_text()
+    return dict(re.findall(r"^([\w.-]+)==(\S+)", text, flags=re.MULTILINE))
+
+
+def test_the_pins_cover_what_the_project_declares() -> None:
+    runtime, dev = pins("runtime.txt"), pins("dev.txt")
+    groups = PROJECT["dependency-groups"]
+
+    def undeclared(requirements: list[str], pinned: dict[str, str]) -> list[str]:
+        return [item for item in requirements if re.split(r"[^\w-]", item)[0].lower() not in pinned]
+
+    assert undeclared(PROJECT["project"]["dependencies"] + groups["build"], runtime) == []
+    assert undeclared(groups["dev"], dev) == []
+    assert runtime.items() <= dev.items()
+
+
+@pytest.mark.parametrize("name", ["runtime.txt", "dev.txt"])
+def test_the_pins_are_hashed_and_name_no_source(name: str) -> None:
+    lines = (ROOT / "requirements" / name).read_text().splitlines()
+    options = [line for line in lines if line.lstrip().startswith("-") and "--hash=sha256:" not in line]
+    assert options == []
+    for line, following in itertools.pairwise(lines):
+        if re.match(r"\w", line):
+            assert "--hash=sha256:" in following, line
+
+
+# --- the fence around the tests
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1"])
+def test_a_test_cannot_reach_another_machine(host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as other, pytest.raises(AssertionError, match=host):
+        other.connect((host, 9))
+    with pytest.raises(AssertionError, match="example"):
+        socket.getaddrinfo("example.invalid", 80)
+
+
+def test_a_test_can_reach_this_machine() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        socket.create_connection(server.getsockname()).close()
+
+
+def test_a_test_sees_no_home_and_no_setting_of_the_user(home: Path) -> None:
+    assert Path.home() == home
+    assert Path.cwd() == home / "work"
+    assert {name for name in os.environ if name.startswith("PIERIA_")} == {"PIERIA_DATA"}
+    assert not Path(os.environ["PIERIA_DATA"]).exists()

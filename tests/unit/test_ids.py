@@ -1,0 +1,164 @@
+"""Ids are unique and ascending whatever the clock, the threads and the forks of a process do."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria.record import ids as module
+from pieria.record.ids import derived_id, new_id, new_ids, parse_reference
+
+ALPHABET = set("0123456789abcdefghjkmnpqrstvwxyz")
+PARTS = st.lists(st.text(), max_size=4)
+
+
+@pytest.fixture
+def new_source() -> Iterator[None]:
+    """A source that has made no ids yet, and another after the test, whose clock may have run ahead."""
+    module._source.draw()
+    yield
+    module._source.draw()
+
+
+def test_an_id_is_sixteen_unmistakable_characters() -> None:
+    for id in [new_id(), *new_ids(10)]:
+        assert len(id) == 16
+        assert set(id) <= ALPHABET
+
+
+def test_ids_ascend_one_by_one_and_in_bulk() -> None:
+    made = [new_id() for _ in range(2000)] + new_ids(2000) + [new_id() for _ in range(2000)]
+    assert made == sorted(made)
+    assert len(set(made)) == len(made)
+
+
+def test_none_or_one_may_be_asked_for() -> None:
+    assert new_ids(0) == []
+    assert len(new_ids(1)) == 1
+
+
+def test_ids_ascend_when_the_clock_is_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = new_id()
+    an_hour_ago = time.time_ns() - 3_600_000_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: an_hour_ago)
+    made = [new_id() for _ in range(100)]
+    assert [before, *made] == sorted({before, *made})
+
+
+@pytest.mark.usefixtures("new_source")
+def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time_ns()
+    made = []
+    for passed in (1, 2, 1_000, 86_400_000, 365 * 86_400_000, 900 * 365 * 86_400_000):
+        monkeypatch.setattr(time, "time_ns", lambda passed=passed: now + passed * 1_000_000)
+        made.append(new_id())
+    monkeypatch.undo()
+    assert made == sorted(made)
+    assert len({id[:9] for id in made}) == len(made)
+
+
+def test_threads_never_share_an_id() -> None:
+    made: list[list[str]] = []
+    start = threading.Barrier(8)
+
+    def work() -> None:
+        start.wait()
+        made.append([new_id() for _ in range(1000)] + new_ids(1000))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for ids in made:
+        assert ids == sorted(ids)
+    assert len({id for ids in made for id in ids}) == 8 * 2000
+
+
+def test_a_forked_child_goes_its_own_way() -> None:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, " ".join(new_ids(3)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    with open(reading) as pipe:
+        theirs = pipe.read().split()
+    assert len(theirs) == 3
+    assert new_id()[-5:] not in {id[-5:] for id in theirs}
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_child_forked_while_ids_are_being_made_is_not_locked_out() -> None:
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            new_ids(100)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                new_id()
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        done.set()
+        thread.join()
+
+
+@given(st.text(), PARTS)
+def test_a_derived_id_follows_from_its_parts(prefix: str, parts: list[str]) -> None:
+    id = derived_id(prefix, *parts)
+    assert id == derived_id(prefix, *parts)
+    assert id.startswith(prefix)
+    assert len(id) == len(prefix) + 26
+    assert set(id[len(prefix) :]) <= ALPHABET
+
+
+@given(PARTS, PARTS)
+def test_other_parts_give_another_id(one: list[str], other: list[str]) -> None:
+    assert (derived_id("", *one) == derived_id("", *other)) == (one == other)
+
+
+def test_a_derived_id_is_the_same_in_every_process_and_version() -> None:
+    assert derived_id("drawer_", "wing", "room", "text") == "drawer_mbxdxmb7g29g4y5sq2p9493nt7"
+    assert derived_id("", "ab", "c") != derived_id("", "a", "bc")
+    assert derived_id("", "\ud800") != derived_id("", "?")
+
+
+@pytest.mark.parametrize(
+    ("reference", "parts"),
+    [
+        ("abc", ("abc", None)),
+        ("abc@3", ("abc", 3)),
+        ("abc@0", ("abc", 0)),
+        ("a@b.com", ("a@b.com", None)),
+        ("a@b.com@12", ("a@b.com", 12)),
+        ("abc@", ("abc@", None)),
+        ("@3", ("@3", None)),
+        ("abc@-1", ("abc@-1", None)),
+        ("abc@1.5", ("abc@1.5", None)),
+        ("abc@ 3", ("abc@ 3", None)),
+        ("abc@٣", ("abc@٣", None)),
+        ("abc@²", ("abc@²", None)),
+        ("", ("", None)),
+        ("abc@" + "9" * 5000, ("abc@" + "9" * 5000, None)),
+    ],
+    ids=range(14),
+)
+def test_a_version_is_what_digits_after_the_last_at_say(reference: str, parts: tuple[str, int | None]) -> None:
+    assert parse_reference(reference) == parts
+
+
+@given(st.text(min_size=1), st.integers(0, 10**17))
+def test_a_spelt_version_is_read_again(id: str, version: int) -> None:
+    assert parse_reference(f"{id}@{version}") == (id, version)

@@ -1,0 +1,87 @@
+"""The names that users import: the same for programs, for people and for static tools, and loaded late."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import pieria
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {"click", "numpy", "pydantic", "pydantic_settings", "rich", "sqlite3"}
+
+
+def printed(code: str) -> set[str]:
+    """What a fresh interpreter prints, word by word."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=60)
+    return set(done.stdout.split())
+
+
+def offered_to_static_tools() -> dict[str, str]:
+    """Each name and the module it is said to come from, as a type checker reads the file."""
+    tree = ast.parse((ROOT / "src" / "pieria" / "__init__.py").read_text())
+    [guarded] = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
+    found = {}
+    for node in guarded.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                assert alias.asname == alias.name, "only `X as X` offers a name again"
+                found[alias.name] = str(node.module)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = "pieria"
+    return found
+
+
+def test_importing_loads_nothing_but_itself() -> None:
+    loaded = printed("import sys; before = set(sys.modules); import pieria; print(*set(sys.modules) - before)")
+    assert {name for name in loaded if name.startswith("pieria")} == {"pieria"}
+    assert loaded & HEAVY == set()
+
+
+@pytest.mark.parametrize("name", sorted({*pieria.__all__} - {"Workspace", "open", "restore"}))
+def test_plain_names_load_neither_settings_nor_the_command_line(name: str) -> None:
+    loaded = printed(f"import sys, pieria; pieria.{name}; print(*sys.modules)")
+    assert loaded & (HEAVY - {"sqlite3"}) == set()
+
+
+def test_settings_are_loaded_only_when_they_are_resolved() -> None:
+    assert printed("import sys, pieria; pieria.open; pieria.Workspace; print(*sys.modules)") & HEAVY <= {"sqlite3"}
+    assert "pydantic_settings" in printed("import sys, pieria; pieria.Workspace(); print(*sys.modules)")
+
+
+def test_the_namespace_is_what_is_listed() -> None:
+    assert dir(pieria) == sorted([*pieria.__all__, "__version__"])
+    at_first = printed("import pieria; print(*(name for name in vars(pieria) if name[0] != '_'))")
+    assert at_first == {"TYPE_CHECKING"}
+    imported = printed("from pieria import *; print(*(name for name in dir() if name[0] != '_'))")
+    assert imported == set(pieria.__all__)
+
+
+def test_the_list_has_each_name_once() -> None:
+    assert len(pieria.__all__) == len(set(pieria.__all__))
+
+
+def test_static_tools_see_every_name() -> None:
+    assert set(offered_to_static_tools()) == {*pieria.__all__, "__version__"}
+
+
+@pytest.mark.parametrize(("name", "home"), sorted(offered_to_static_tools().items()))
+def test_a_name_is_what_static_tools_take_it_for(name: str, home: str) -> None:
+    module = import_module(home)
+    assert getattr(pieria, name) is getattr(module, name)
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'pieria' has no attribute 'forget'"):
+        pieria.forget  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(ImportError):
+        exec("from pieria import forget", {})  # noqa: S102
+
+
+def test_the_version_is_the_projects() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert pieria.__version__ == project["version"]

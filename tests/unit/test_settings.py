@@ -1,0 +1,296 @@
+"""Where each setting's value comes from, and what is said when it cannot be right."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pieria.errors import ConfigError, InputError, PieriaError, UnavailableError
+from pieria.settings import Settings, resolve
+
+ROOT = Path(__file__).resolve().parents[2]
+# For each setting, two values that differ from each other and from the default.
+VALUES: dict[str, tuple[Any, Any]] = {
+    "data": ("one", "two"),
+    "bank": ("one", "two"),
+    "session": ("s1", "s2"),
+    "channel": ("c1", "c2"),
+    "author": ("Maya", "Jun"),
+    "author_type": ("human", "agent"),
+    "durability": ("relaxed", "off"),
+    "busy_seconds": (5.0, 60.0),
+    "secrets": ("redact", "refuse"),
+    "text_budget": (100, 900),
+}
+
+
+def toml(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def value_of(name: str, found: Settings, base: Path) -> Any:
+    value = getattr(found, name)
+    return value.relative_to(base).as_posix() if name == "data" else value
+
+
+def test_every_setting_is_tested_here() -> None:
+    assert set(VALUES) == set(Settings.model_fields)
+
+
+# --- sources
+
+
+def test_without_any_source_the_defaults_hold(home: Path) -> None:
+    found = resolve({}, environ={})
+    assert found.settings.data == home / ".pieria"
+    assert found.settings.bank == "default"
+    assert set(found.origins.values()) == {"default"}
+    assert found.project is None
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_an_argument_counts_before_the_environment(name: str, tmp_path: Path) -> None:
+    first, second = VALUES[name]
+    variable = f"PIERIA_{name.upper()}"
+    found = resolve({name: first}, environ={variable: str(second)}, cwd=tmp_path)
+    assert value_of(name, found.settings, tmp_path) == first
+    assert found.origins[name] == "argument"
+    found = resolve({name: None}, environ={variable: str(second)}, cwd=tmp_path)
+    assert value_of(name, found.settings, tmp_path) == second
+    assert found.origins[name] == f"environment {variable}"
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_the_environment_counts_before_the_project(name: str, tmp_path: Path) -> None:
+    first, second = VALUES[name]
+    (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(second)}\n")
+    found = resolve({}, environ={f"PIERIA_{name.upper()}": str(first)}, cwd=tmp_path)
+    assert value_of(name, found.settings, tmp_path) == first
+    found = resolve({}, environ={}, cwd=tmp_path)
+    assert value_of(name, found.settings, tmp_path) == second
+    assert found.origins[name] == "project .pieria.toml"
+
+
+@pytest.mark.parametrize("name", [name for name in VALUES if name != "data"])
+def test_the_project_counts_before_the_data_folder(name: str, tmp_path: Path) -> None:
+    first, second = VALUES[name]
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "pieria.toml").write_text(f"{name} = {toml(second)}\n")
+    found = resolve({"data": data}, environ={}, cwd=tmp_path)
+    assert getattr(found.settings, name) == second
+    assert found.origins[name] == "data folder pieria.toml"
+    (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(first)}\n")
+    assert getattr(resolve({"data": data}, environ={}, cwd=tmp_path).settings, name) == first
+
+
+def test_a_repository_counts_before_the_data_folder_for_the_bank(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "pieria.toml").write_text('bank = "usual"\n')
+    assert resolve({"data": data}, environ={}, cwd=tmp_path).origins["bank"] == "git repository"
+
+
+def test_the_callers_environment_and_folder_are_the_usual_ones(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_DATA", "there")
+    monkeypatch.setenv("PIERIA_BANK", "mine")
+    found = resolve({}).settings
+    assert (found.data, found.bank) == (home / "work" / "there", "mine")
+
+
+def test_an_empty_variable_is_not_set() -> None:
+    assert resolve({}, environ={"PIERIA_BANK": ""}).settings.bank == "default"
+
+
+def test_further_arguments_override_what_was_resolved(tmp_path: Path) -> None:
+    found = resolve({"author": "Maya"}, environ={"PIERIA_SESSION": "s1"}, cwd=tmp_path)
+    further = found.having(session="s2", author=None)
+    assert (further.settings.session, further.settings.author) == ("s2", "Maya")
+    assert (further.origins["session"], found.origins["session"]) == ("argument", "environment PIERIA_SESSION")
+    with pytest.raises(InputError, match="author_type"):
+        found.having(author_type="robot")
+
+
+def test_settings_cannot_be_changed_under_an_open_bank() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        resolve({}).settings.bank = "other"
+
+
+def test_what_is_shown_is_plain_and_tells_its_origin(tmp_path: Path) -> None:
+    shown = resolve({"author": "Maya"}, environ={}, cwd=tmp_path).shown()
+    assert list(shown) == list(Settings.model_fields)
+    assert shown["author"] == ("Maya", "argument")
+    assert shown["busy_seconds"] == (20.0, "default")
+    assert isinstance(shown["data"][0], str)
+
+
+# --- the data folder
+
+
+def test_data_is_looked_for_from_where_it_is_written(tmp_path: Path, home: Path) -> None:
+    inner = tmp_path / "app" / "src"
+    inner.mkdir(parents=True)
+    (tmp_path / "app" / ".pieria.toml").write_text('data = "memory"\n')
+    assert resolve({}, environ={}, cwd=inner).settings.data == tmp_path / "app" / "memory"
+    assert resolve({"data": "memory"}, environ={}, cwd=inner).settings.data == inner / "memory"
+    assert resolve({}, environ={"PIERIA_DATA": "memory"}, cwd=inner).settings.data == inner / "memory"
+    assert resolve({"data": Path("../memory")}, environ={}, cwd=inner).settings.data == (tmp_path / "app" / "memory")
+    assert resolve({"data": "~/memory"}, environ={}, cwd=inner).settings.data == home / "memory"
+
+
+@pytest.mark.parametrize("address", ["postgresql://maya:hunter2@db/notes", "postgres://db", "mysql://hunter2"])
+def test_a_server_is_not_offered_and_its_password_not_told(address: str) -> None:
+    for data in (address, Path(address)):
+        with pytest.raises(UnavailableError) as caught:
+            resolve({"data": data})
+        assert caught.value.parameter == "data"
+        assert "hunter2" not in str(caught.value.as_dict())
+
+
+@pytest.mark.parametrize("value", ["", "  ", "a\0b", 7, b"data", ["data"]])
+def test_data_that_is_no_folder_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="data: expected a folder"):
+        resolve({"data": value})
+
+
+def test_data_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="data: expected a folder, not a file"):
+        resolve({"data": tmp_path / "taken"})
+
+
+def test_the_home_of_nobody_is_refused() -> None:
+    with pytest.raises(ConfigError, match="PIERIA_DATA: expected a folder"):
+        resolve({}, environ={"PIERIA_DATA": "~nobody-has-this-name/x"})
+
+
+def test_the_data_folder_does_not_name_itself(tmp_path: Path) -> None:
+    (tmp_path / "pieria.toml").write_text('data = "elsewhere"\n')
+    with pytest.raises(ConfigError, match=r"pieria\.toml: data cannot be set"):
+        resolve({"data": tmp_path})
+
+
+def test_a_working_folder_that_is_gone_is_named(home: Path) -> None:
+    (home / "work").rmdir()
+    with pytest.raises(ConfigError, match="working folder"):
+        resolve({})
+
+
+# --- what cannot be right
+
+WRONG: dict[str, list[Any]] = {
+    "bank": ["../x", "a/b", "x\0", "@you", 7],
+    "session": ["  ", "a\0", "x" * 501, 7],
+    "channel": ["\n", 7],
+    "author": ["\ud800", 7],
+    "author_type": ["robot", "Human", 7],
+    "durability": ["fast", True],
+    "busy_seconds": [4.9, -1, float("nan"), float("inf"), 3601, "soon"],
+    "secrets": ["hide", 7],
+    "text_budget": [99, 1.5, 10**12, "many"],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_a_wrong_argument_is_named_with_what_was_expected(name: str, value: object) -> None:
+    with pytest.raises(InputError) as caught:
+        resolve({name: value})
+    assert caught.value.parameter == name
+    assert caught.value.expected
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_variable_is_named(name: str) -> None:
+    variable = f"PIERIA_{name.upper()}"
+    wrong = "\n" if name in ("session", "channel", "author") else "?"
+    with pytest.raises(ConfigError, match=f"{variable}: expected .*, got"):
+        resolve({}, environ={variable: wrong})
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_value_in_a_file_is_named_with_the_file(name: str, tmp_path: Path) -> None:
+    (tmp_path / ".pieria.toml").write_text(f"{name} = [1]\n")
+    with pytest.raises(ConfigError) as caught:
+        resolve({}, environ={}, cwd=tmp_path)
+    assert f"{tmp_path / '.pieria.toml'}: {name}: expected" in str(caught.value)
+    assert "got a list of 1 item" in str(caught.value)
+
+
+def test_everything_wrong_is_told_at_once() -> None:
+    with pytest.raises(PieriaError) as caught:
+        resolve({"secrets": "hide"}, environ={"PIERIA_BANK": "a/b", "PIERIA_BUSY_SECONDS": "0"})
+    told = [str(caught.value), *map(str, caught.value.errors)]
+    assert [kind for kind in ("PIERIA_BANK", "PIERIA_BUSY_SECONDS", "secrets") if kind in " ".join(told)] == [
+        "PIERIA_BANK",
+        "PIERIA_BUSY_SECONDS",
+        "secrets",
+    ]
+    assert len(told) == 3
+
+
+def test_an_argument_that_is_no_setting_is_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError) as caught:
+        resolve({"secret": "refuse"})
+    assert caught.value.hint == "Did you mean secrets?"
+
+
+def test_a_variable_that_nearly_is_a_setting_is_refused() -> None:
+    with pytest.raises(ConfigError, match="PIERIA_SECRET is no setting") as caught:
+        resolve({}, environ={"PIERIA_SECRET": "refuse"})
+    assert caught.value.hint == "Did you mean PIERIA_SECRETS?"
+
+
+def test_a_variable_of_another_program_is_let_be() -> None:
+    assert resolve({}, environ={"PIERIA_GREENHOUSE": "warm", "PIERIAN": "x"}).settings.bank == "default"
+
+
+@pytest.mark.parametrize("place", [".pieria.toml", "data/pieria.toml"])
+def test_a_key_that_is_no_setting_is_refused_with_the_nearest(place: str, tmp_path: Path) -> None:
+    file = tmp_path / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('author-type = "human"\n')
+    with pytest.raises(ConfigError) as caught:
+        resolve({}, environ={"PIERIA_DATA": "data"}, cwd=tmp_path)
+    assert f"{file}: unknown setting 'author-type'" in str(caught.value)
+    assert caught.value.hint == "Did you mean author_type?"
+    file.write_text("[quite]\nother = 1\n")
+    with pytest.raises(ConfigError, match="unknown setting 'quite'") as caught:
+        resolve({}, environ={"PIERIA_DATA": "data"}, cwd=tmp_path)
+    assert "bank, session" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("content", [b'bank = "x', b"bank\n", b"\xff\xfe", b"bank = 1\nbank = 2\n"])
+def test_a_file_that_is_no_toml_is_named(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / ".pieria.toml").write_bytes(content)
+    with pytest.raises(ConfigError, match=r"\.pieria\.toml: not valid TOML"):
+        resolve({}, environ={}, cwd=tmp_path)
+
+
+def test_wrong_values_are_not_repeated_by_the_cause() -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve({}, environ={"PIERIA_DURABILITY": "hunter2"})
+    assert "hunter2" not in str(caught.value.__cause__)
+
+
+# --- documentation
+
+
+def test_the_page_on_settings_tells_every_one() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    for name, field in Settings.model_fields.items():
+        [row] = [row for row in rows if row.startswith(f"| `{name}` | `PIERIA_{name.upper()}` |")]
+        default = "none" if field.default is None else f"`{field.default}`"
+        assert row.split("|")[3].strip() == default, name
+    assert len(rows) == len(Settings.model_fields)
+
+
+def test_the_examples_of_the_page_are_valid(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "settings.md").read_text()
+    blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
+    assert len(blocks) >= 2
+    for block in blocks:
+        (tmp_path / ".pieria.toml").write_text(block)
+        found = resolve({}, environ={}, cwd=tmp_path)
+        assert "project .pieria.toml" in found.origins.values()

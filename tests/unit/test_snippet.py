@@ -1,0 +1,38 @@
+"""Snippets: the passage that answers, cut at words, whatever the length of a text and its repeats."""
+
+from pieria.recall.snippet import LENGTH, snippet
+
+FILLER = "lorem ipsum dolor sit amet "
+
+
+def test_a_short_text_is_its_own_snippet() -> None:
+    assert snippet("A heron\n stood.", {"heron"}) == "A heron stood."
+
+
+def test_the_passage_with_most_different_terms_is_chosen() -> None:
+    text = FILLER * 20 + "heron heron heron " + FILLER * 20 + "a heron met a stork and a crane " + FILLER * 20
+    found = snippet(text, {"heron", "stork", "crane"})
+    assert "a heron met a stork and a crane" in found
+    assert found.startswith("… ")
+    assert found.endswith(" …")
+    assert len(found) <= LENGTH + 4
+
+
+def test_a_term_that_left_the_window_counts_no_longer() -> None:
+    """Terms far apart are in no window together; two close by are."""
+    text = "heron " + FILLER * 20 + "stork " + FILLER * 20 + "crane stork " + FILLER * 20
+    assert "crane stork" in snippet(text, {"heron", "stork", "crane"})
+
+
+def test_of_equal_passages_the_first_is_chosen() -> None:
+    text = FILLER * 20 + "first heron " + FILLER * 20 + "second heron " + FILLER * 20
+    assert "first heron" in snippet(text, {"heron"})
+
+
+def test_repeats_without_end_and_a_term_that_is_not_there() -> None:
+    """The text never holds all terms, so that every window is looked at."""
+    text = "heron " * 20_000
+    found = snippet(text, {"heron", "stork"})
+    assert found.startswith("heron heron")
+    assert found.endswith("heron …")
+    assert "heron stork heron" in snippet("heron " * 3_000 + "stork " + "heron " * 300, {"heron", "stork", "crane"})
