@@ -15,7 +15,7 @@ _BLOCK = re.compile(r"<!-- (pieria[^>]*) -->\n```text\n(.*?)```\n", re.DOTALL)
 
 def commands() -> Iterator[tuple[str, click.Context]]:
     """Every command by its path, groups and `pieria` itself included."""
-    yield from _below(click.Context(cli, info_name="pieria", terminal_width=WIDTH))
+    yield from _below(click.Context(cli, info_name="pieria", terminal_width=WIDTH, **cli.context_settings))
 
 
 def leaves() -> list[str]:
@@ -47,7 +47,7 @@ def _below(context: click.Context) -> Iterator[tuple[str, click.Context]]:
         for name in context.command.list_commands(context):
             command = context.command.get_command(context, name)
             assert command is not None
-            yield from _below(click.Context(command, parent=context, info_name=name))
+            yield from _below(click.Context(command, parent=context, info_name=name, **command.context_settings))
 
 
 if __name__ == "__main__":
