@@ -37,16 +37,57 @@ def unfinished(store: SQLiteStore) -> bool:
     return any(f.check == "purge" and "finished at this moment" in f.detail for f in store.check())
 
 
-def test_scrubbing_does_not_declare_another_s_purge_finished(tmp_path: Path) -> None:
-    with closing(SQLiteStore(tmp_path / "b.db")) as one, closing(SQLiteStore(tmp_path / "b.db")) as other:
+def test_nobody_writes_between_the_steps_of_scrubbing(tmp_path: Path) -> None:
+    """Else what another erases meanwhile would be declared erased from every file as well."""
+    with (
+        closing(SQLiteStore(tmp_path / "b.db")) as one,
+        closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.05)) as other,
+    ):
         apply(one, memory("heron", "m"), memory("stork", "n"))
         apply(one, erase=["m"])
-        begun = once_at(one._connections.writer(), "PRAGMA wal_checkpoint", lambda: apply(other, erase=["n"]))
+        refused = []
+
+        def erase() -> None:
+            with pytest.raises(BusyError) as problem:
+                apply(other, erase=["n"])
+            refused.append(problem)
+
+        begun = once_at(one._connections.writer(), "PRAGMA wal_checkpoint", erase)
         assert one.scrub() == []
         assert any(statement.startswith("VACUUM") for statement in begun)
-        assert unfinished(other)
-        assert other.scrub() == []
-        assert not unfinished(one)
+        assert len(refused) == 1
+        assert not unfinished(other)
+        apply(other, erase=["n"])
+        assert unfinished(one)
+
+
+def test_a_commit_takes_the_log_in_while_nobody_else_may_write(tmp_path: Path) -> None:
+    """A checkpoint beside another's commit is what SQLite up to 3.51.2 can lose pages by."""
+    with (
+        closing(SQLiteStore(tmp_path / "b.db", durability="off")) as one,
+        closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.01)) as other,
+    ):
+        refused: list[str] = []
+
+        def write() -> None:
+            with pytest.raises(BusyError) as problem:
+                apply(other, memory("stork", "s"))
+            refused.append(str(problem.value))
+
+        once_at(one._connections.writer(), "COMMIT", write)
+        apply(one, memory("heron", "m"))
+        assert len(refused) == 1
+        apply(other, memory("stork", "s"))
+
+
+def test_opening_a_bank_does_not_wait_for_whoever_writes(tmp_path: Path) -> None:
+    with (
+        closing(SQLiteStore(tmp_path / "b.db")) as one,
+        one.writing(),
+        closing(SQLiteStore(tmp_path / "b.db", busy_seconds=0.0)) as other,
+        other.reading() as reader,
+    ):
+        assert reader.head().seq == 0
 
 
 def test_checking_the_file_keeps_nobody_from_writing(tmp_path: Path) -> None:

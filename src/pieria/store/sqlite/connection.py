@@ -29,6 +29,7 @@ from pieria.errors import (
     StorageError,
 )
 from pieria.store.sqlite.gate import Gate
+from pieria.store.sqlite.turn import Turn
 
 APPLICATION_ID = 0x50494552
 """Marks a file as ours: `PIER` in its header."""
@@ -58,6 +59,8 @@ def translated(operation: str, path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as problem:
         raise _as_ours(problem, operation, path) from problem
+    except BlockingIOError as problem:
+        raise _busy(operation, path) from problem
     except (UnreadableRow, UnicodeDecodeError) as problem:
         raise damaged(operation, path, str(problem)) from problem
 
@@ -68,7 +71,7 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
     if isinstance(problem, sqlite3.ProgrammingError) and "closed database" in said:
         return ClosedError(path.stem)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return BusyError(operation, f"another process kept {path.name} locked", hint="Try again in a moment.")
+        return _busy(operation, path)
     if name.startswith("SQLITE_FULL"):
         return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
     if name == "SQLITE_READONLY_DBMOVED":
@@ -90,6 +93,10 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
     return StorageError(operation, f"{said} ({name or type(problem).__name__})", hint="Run `pieria doctor`.")
 
 
+def _busy(operation: str, path: Path) -> BusyError:
+    return BusyError(operation, f"another process kept {path.name} locked", hint="Try again in a moment.")
+
+
 def damaged(operation: str, path: Path, said: str) -> CorruptError:
     hint = "Copy the file away, then bring back a backup with `pieria restore`."
     return CorruptError(operation, f"{path} is damaged ({said})", hint=hint)
@@ -108,6 +115,7 @@ class Connections:
 
     def _start(self) -> None:
         self.lock = threading.RLock()
+        self.turn = Turn(self.path)
         self._gate = Gate()
         self._own = threading.local()
         self._idle: deque[sqlite3.Connection] = deque()
@@ -186,6 +194,7 @@ class Connections:
         self._readers, self._writer = [], None
         for connection in closing:
             connection.close()
+        self.turn.close()
 
     def _all(self) -> list[sqlite3.Connection]:
         return [*self._readers, *([self._writer] if self._writer else [])]
@@ -199,6 +208,7 @@ class Connections:
 
     def _after_fork_in_child(self, stuck: bool) -> None:
         inherited = self._all()
+        self.turn.close()
         self._start()
         if stuck:
             # Their locks are taken for ours in this process: whatever it wrote to the file could be lost.

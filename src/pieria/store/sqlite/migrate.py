@@ -54,16 +54,24 @@ def migrate(
 ) -> None:
     """Applies what is missing. `back_up(number)` comes once, before the first step that changes an existing bank."""
     steps = migrations() if steps is None else steps
-    connection.execute("BEGIN")
-    try:
-        applied = _applied(connection, path, steps)
-    finally:
-        connection.execute("ROLLBACK")
+    applied = _looked_up(connection, path, steps)
     missing = [step for step in steps if step.number not in applied]
     if missing and applied:
         back_up(max(applied))
     for step in missing:
         _apply(connection, path, step, steps, now)
+
+
+def is_up_to_date(connection: sqlite3.Connection, path: Path) -> bool:
+    return len(_looked_up(connection, path, migrations())) == len(migrations())
+
+
+def _looked_up(connection: sqlite3.Connection, path: Path, steps: tuple[Migration, ...]) -> dict[int, str]:
+    connection.execute("BEGIN")
+    try:
+        return _applied(connection, path, steps)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _apply(connection: sqlite3.Connection, path: Path, step: Migration, steps: tuple[Migration, ...], now: str) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pieria.errors import ForeignFileError, ReadOnlyError
 from pieria.record.analyser import ANALYSER_VERSION
@@ -22,12 +22,14 @@ from pieria.store.sqlite import folder
 from pieria.store.sqlite.check import REBUILT, REPAIR, SCRUBBED, findings
 from pieria.store.sqlite.connection import Connections, translated
 from pieria.store.sqlite.file import LOGS
-from pieria.store.sqlite.migrate import migrate
+from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.reader import SQLiteReader
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.text import Frequencies
 from pieria.store.sqlite.vacuum import vacuum
 from pieria.store.sqlite.writer import SQLiteWriter
+
+T = TypeVar("T")
 
 SYNCHRONOUS = {"full": "FULL", "relaxed": "NORMAL", "off": "OFF"}
 """How far a commit waits for the disk. `off` is for throw-away banks: it survives a crash of the process only."""
@@ -102,14 +104,32 @@ class SQLiteStore:
     def _prepare(self) -> None:
         with self._connections.used(), self._connections.lock, translated("open", self.path):
             connection = self._connections.writer()
-            now = iso(self._clock())
-            self._patiently(connection, lambda: migrate(connection, self.path, now, self._back_up_before_migration))
+            self._bring_up_to_date(connection)
             self._patiently(connection, lambda: connection.execute("PRAGMA journal_mode = WAL"))
             unfinished = connection.execute(statements("queries.sql")["unfinished_purge"]).fetchone()
         if unfinished and unfinished[0]:
             self.scrub()
 
-    def _patiently(self, connection: sqlite3.Connection, act: Callable[[], object]) -> None:
+    def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
+        """Without waiting for anybody where there is nothing to do: opening a bank is not held up by its writers."""
+        if self._patiently(connection, lambda: is_up_to_date(connection, self.path)):
+            return
+        now = iso(self._clock())
+        with self._turn():
+            self._patiently(connection, lambda: migrate(connection, self.path, now, self._back_up_before_migration))
+
+    @contextmanager
+    def _turn(self) -> Iterator[sqlite3.Connection]:
+        """The writing connection, while nobody else writes to the file or takes its log in."""
+        with self._connections.used(), self._connections.lock:
+            connection = self._connections.writer()
+            self._patiently(connection, self._connections.turn.take)
+            try:
+                yield connection
+            finally:
+                self._connections.turn.give()
+
+    def _patiently(self, connection: sqlite3.Connection, act: Callable[[], T]) -> T:
         """What needs the file to itself, tried until the busy time is over.
 
         SQLite itself sleeps up to 100 ms between tries, so that whoever writes on and on would get every turn.
@@ -119,8 +139,10 @@ class SQLiteStore:
         try:
             while True:
                 try:
-                    act()
-                    return
+                    return act()
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise
                 except sqlite3.OperationalError as problem:
                     if not problem.sqlite_errorname.startswith(BUSY) or time.monotonic() > deadline:
                         raise
@@ -141,8 +163,7 @@ class SQLiteStore:
 
     @contextmanager
     def writing(self) -> Iterator[SQLiteWriter]:
-        with translated("write", self.path), self._connections.used(), self._connections.lock:
-            connection = self._connections.writer()
+        with translated("write", self.path), self._turn() as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield SQLiteWriter(connection, self._frequencies, self.now, self.analyser)
@@ -161,10 +182,7 @@ class SQLiteStore:
         Overwriting what is deleted is not enough: when pages are split, copies stay in their unused parts. Where a
         reader elsewhere or a full disk stands in the way, it says so and the check reports it until it is done.
         """
-        with translated("purge", self.path), self._connections.used(), self._connections.lock:
-            connection = self._connections.writer()
-            sql = statements("queries.sql")
-            seen = connection.execute(sql["unfinished_purge"]).fetchone()[0]
+        with translated("purge", self.path), self._turn() as connection:
             try:
                 self._patiently(connection, lambda: vacuum(connection, self.path))
             except sqlite3.OperationalError as problem:
@@ -172,8 +190,7 @@ class SQLiteStore:
             blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if blocked:
                 return [f"{self.path.name}-wal: another process is reading; {AGAIN}"]
-            # What another process erased since is not finished by this.
-            connection.execute(sql["finish_purge"], {"seen": seen})
+            connection.execute(statements("queries.sql")["finish_purge"])
             return []
 
     def backup(self, path: Path, progress: Progress | None = None) -> None:
@@ -269,8 +286,7 @@ class SQLiteStore:
     @contextmanager
     def rehearsing(self) -> Iterator[sqlite3.Connection]:
         """The writing connection in a transaction that is never committed: some checks are spelt as writes."""
-        with self._connections.used(), self._connections.lock:
-            connection = self._connections.writer()
+        with self._turn() as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield connection
