@@ -1,24 +1,30 @@
 """Facts as a store keeps them: looked up by their keys, seen as far as the memory they come from is seen."""
 
+import itertools
+from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.contract.conftest import Opens
 from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, triple
 
-from pieria.record.fact import Fact, FactQuery
+from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, micros, moment
-from pieria.store.protocol import Store
+from pieria.store.protocol import FactSpan, Store
 
 WRITTEN = ALL.having(valid_at=ANY_TIME)
 
 
-def found(store: Store, filter: Filter = ALL, limit: int | None = None, **asked: Any) -> list[str]:
-    return [fact.id for fact in facts(store, filter, limit, **asked)]
+def found(store: Store, filter: Filter = ALL, **asked: Any) -> list[str]:
+    return [fact.id for fact in facts(store, filter, **asked)]
 
 
-def facts(store: Store, filter: Filter = ALL, limit: int | None = None, **asked: Any) -> list[Fact]:
+def facts(store: Store, filter: Filter = ALL, **asked: Any) -> list[Fact]:
     with store.reading() as reader:
-        return reader.facts(FactQuery(**asked), filter, limit)
+        return reader.facts(FactQuery(**asked), filter)
 
 
 def test_facts_are_found_by_each_of_their_keys(store: Store) -> None:
@@ -44,7 +50,7 @@ def test_facts_are_found_by_each_of_their_keys(store: Store) -> None:
     assert found(store, subject_keys=()) == []
 
 
-def test_facts_come_by_the_time_they_held_from_and_as_many_as_wanted(store: Store) -> None:
+def test_facts_come_by_the_time_they_held_from(store: Store) -> None:
     apply(
         store,
         facts=[
@@ -56,8 +62,6 @@ def test_facts_come_by_the_time_they_held_from_and_as_many_as_wanted(store: Stor
     )
     for filter in (ALL, WRITTEN):
         assert found(store, filter) == ["ever", "early", "early too", "late"]
-        assert found(store, filter, limit=2) == ["ever", "early"]
-        assert found(store, filter, limit=0) == []
 
 
 def test_a_fact_comes_back_as_it_was_written(store: Store) -> None:
@@ -157,3 +161,115 @@ def test_names_are_counted_in_the_spelling_first_seen(store: Store) -> None:
         assert reader.spelling("likes", predicate=True) == "likes"
         assert reader.spelling("likes") is None
         assert reader.spelling("nobody") is None
+
+
+def spans(store: Store, filter: Filter = ALL, **asked: Any) -> list[FactSpan]:
+    with store.reading() as reader:
+        return reader.spans(FactQuery(**asked), filter)
+
+
+def span_of(fact: Fact) -> FactSpan:
+    return FactSpan(
+        id=fact.id,
+        subject_key=fact.subject.casefold(),
+        predicate=fact.predicate,
+        predicate_key=fact.predicate.casefold(),
+        object_key=fact.object.casefold(),
+        valid_from=None if fact.valid_from is None else micros(fact.valid_from),
+        valid_until=None if fact.valid_until is None else micros(fact.valid_until),
+        memory=fact.memory,
+        known_from=micros(fact.known_from),
+    )
+
+
+def test_a_span_tells_a_fact_by_its_keys_and_the_time_it_holds(store: Store) -> None:
+    made = apply(
+        store,
+        memory("source", "m", valid_until=iso(moment(NOW + DAY))),
+        facts=[triple("f", "Maya", "Works_On", "Billing", memory="m", valid_from=NOW - DAY, confidence=0.5)],
+    ).change
+    keys = ("f", "maya", "Works_On", "works_on", "billing")
+    assert spans(store) == [FactSpan(*keys, NOW - DAY, NOW + DAY, "m", micros(made.at))]
+    assert spans(store, WRITTEN) == [FactSpan(*keys, NOW - DAY, None, "m", micros(made.at))]
+    assert spans(store, object_keys=("kafka",)) == []
+    [span] = spans(store)
+    moments = (NOW - DAY - 1, NOW - DAY, NOW + DAY - 1, NOW + DAY)
+    assert [span.holds_at(at) for at in moments] == [False, True, True, False]
+    assert span._replace(valid_from=None, valid_until=None).holds_at(NOW)
+
+
+DAYS = st.none() | st.integers(-3, 3).map(lambda day: NOW + day * DAY)
+TIMES = st.tuples(DAYS, DAYS).filter(lambda times: times[0] is None or times[1] is None or times[0] < times[1])
+SOURCES = ("m0", "m1", "m2")
+NAMES = st.sampled_from(["Maya", "MAYA", "Ola", "Kafka"])
+SOME_KEYS = st.none() | st.lists(st.sampled_from(["maya", "ola", "kafka"]), max_size=2).map(tuple)
+SOME_FACT = st.fixed_dictionaries(
+    {
+        "named": st.tuples(NAMES, st.sampled_from(["likes", "Likes", "is"]), NAMES),
+        "times": TIMES,
+        "memory": st.sampled_from([None, None, "nowhere", *SOURCES]),
+        "ended": st.sampled_from(["", "", "", "removed"]),
+    }
+)
+SOME_SOURCE = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from(["note", "diary"]),
+        "scope": st.sampled_from(["bank", "session"]),
+        "times": TIMES,
+        "ended": st.sampled_from(["", "", "removed"]),
+    }
+)
+SOME_FILTER = st.fixed_dictionaries(
+    {
+        "valid_at": st.sampled_from([None, ANY_TIME, NOW - DAY]),
+        "viewer": st.sampled_from([Viewer(), Viewer(session="s"), Viewer(everything=True)]),
+        "kinds": st.sampled_from([None, None, ("diary",)]),
+    }
+)
+SOME_QUERY = st.builds(
+    FactQuery,
+    subject_keys=SOME_KEYS,
+    predicate_keys=st.sampled_from([None, None, ("likes",)]),
+    object_keys=SOME_KEYS,
+    either_keys=SOME_KEYS,
+    memory=st.sampled_from([None, None, None, *SOURCES]),
+    include_ended=st.booleans(),
+    every_version=st.booleans(),
+)
+
+
+FRESH = itertools.count()
+
+
+def row(number: int, drawn: Mapping[str, Any]) -> FactRow:
+    begin, end = drawn["times"]
+    values = {"valid_from": begin, "valid_until": end, "memory": drawn["memory"], "ended": drawn["ended"]}
+    return triple(f"f{number}", *drawn["named"], **values)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sources=st.lists(SOME_SOURCE, min_size=len(SOURCES), max_size=len(SOURCES)),
+    stated=st.lists(SOME_FACT, min_size=4, max_size=10),
+    restated=st.lists(SOME_FACT, max_size=4),
+    questions=st.lists(st.tuples(SOME_QUERY, SOME_FILTER, st.sampled_from(["now", "then"])), min_size=3, max_size=8),
+)
+def test_spans_are_the_facts_that_the_same_question_finds(
+    opens: Opens,
+    sources: list[dict[str, Any]],
+    stated: list[dict[str, Any]],
+    restated: list[dict[str, Any]],
+    questions: list[tuple[FactQuery, dict[str, Any], str]],
+) -> None:
+    writes = []
+    for id, drawn in zip(SOURCES, sources, strict=True):
+        begin, end = (None if day is None else iso(moment(day)) for day in drawn["times"])
+        values = {"kind": drawn["kind"], "scope": drawn["scope"], "session": "s", "state": {"ended": drawn["ended"]}}
+        writes.append(memory(f"source {id}", id, valid_from=begin, valid_until=end, **values))
+    with closing(opens(name=f"bank {next(FRESH)}")) as store:
+        then = apply(store, *writes, facts=[row(number, drawn) for number, drawn in enumerate(stated)]).change
+        apply(store, facts=[row(number, drawn) for number, drawn in enumerate(restated)])
+        with store.reading() as reader:
+            for query, drawn, known in [(FactQuery(), {}, "now"), *questions]:
+                filter = ALL.having(known_at=None if known == "now" else micros(then.at), **drawn)
+                assert reader.spans(query, filter) == [span_of(fact) for fact in reader.facts(query, filter)]

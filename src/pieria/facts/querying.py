@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from pieria.facts.aliases import Aliases
-from pieria.facts.intervals import BEGINNING, span_of
+from pieria.facts.intervals import BEGINNING, Span, spanned
 from pieria.facts.names import folded_predicate
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.filter import Filter
-from pieria.record.time import micros, moment
-from pieria.store.protocol import Reader
+from pieria.store.protocol import FactSpan, Reader
 
 Triple = tuple[str, str, str]
 
@@ -37,15 +35,17 @@ class Question:
 def found(reader: Reader, question: Question, filter: Filter) -> list[Fact]:
     """The limit is of answers and keeps the last: rows that do not hold, or say what another one says, are none.
 
-    So the store cannot apply it, and as many rows are read as the names in the question stand in.
+    So the store cannot apply it: the answers are chosen among the spans, and they alone are read whole.
     """
-    facts = reader.facts(_query(question, Aliases(reader)), filter)
-    aliases = Aliases(reader, all_at_once=len(facts) > FEW)
-    if question.valid_at is None:
-        once = at_all_times(facts, aliases)
-    else:
-        once = at_one_time(facts, moment(question.valid_at), aliases)
-    return once if question.limit is None else once[-question.limit :]
+    spans = reader.spans(_query(question, Aliases(reader)), filter)
+    aliases = Aliases(reader, all_at_once=len(spans) > FEW)
+    once = at_all_times(spans, aliases) if question.valid_at is None else at_one_time(spans, question.valid_at, aliases)
+    return whole(reader, once if question.limit is None else once[-question.limit :], filter)
+
+
+def whole(reader: Reader, spans: Iterable[FactSpan], filter: Filter) -> list[Fact]:
+    """The facts of these spans, in the store's order."""
+    return reader.facts(FactQuery(ids=tuple(span.id for span in spans)), filter)
 
 
 def _query(question: Question, aliases: Aliases) -> FactQuery:
@@ -70,59 +70,54 @@ def _both(keys: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple
     return tuple(key for key in keys if key in others)
 
 
-def at_one_time(facts: Iterable[Fact], at: datetime, aliases: Aliases) -> list[Fact]:
+def at_one_time(spans: Iterable[FactSpan], at: int, aliases: Aliases) -> list[FactSpan]:
     """What holds at the moment; of facts of the same words the one that depends on least."""
-    holding = [fact for fact in facts if fact.holds_at(at)]
-    once: dict[Triple, Fact] = {}
-    for fact in holding:
-        said = triple(fact, aliases)
-        if said not in once or _rank(fact) < _rank(once[said]):
-            once[said] = fact
-    kept = {fact.id for fact in once.values()}
-    return [fact for fact in holding if fact.id in kept]
+    holding = [span for span in spans if span.holds_at(at)]
+    kept = {min(group, key=_rank).id for group in alike(holding, aliases).values()}
+    return [span for span in holding if span.id in kept]
 
 
-def at_all_times(facts: Iterable[Fact], aliases: Aliases) -> list[Fact]:
+def at_all_times(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
     """Every fact but those of the same words whose whole time another one covers."""
-    every = list(facts)
-    kept = {fact.id for group in alike(every, aliases).values() for fact in widest(group)}
-    return [fact for fact in every if fact.id in kept]
+    every = list(spans)
+    kept = {span.id for group in alike(every, aliases).values() for span in widest(group)}
+    return [span for span in every if span.id in kept]
 
 
-def alike(facts: Iterable[Fact], aliases: Aliases) -> dict[Triple, list[Fact]]:
+def alike(spans: Iterable[FactSpan], aliases: Aliases) -> dict[Triple, list[FactSpan]]:
     """The facts of the same words."""
-    found: dict[Triple, list[Fact]] = {}
-    for fact in facts:
-        said = triple(fact, aliases)
+    found: dict[Triple, list[FactSpan]] = {}
+    for span in spans:
+        said = aliases.root(span.subject_key), span.predicate_key, aliases.root(span.object_key)
         if said in found:
-            found[said].append(fact)
+            found[said].append(span)
         else:
-            found[said] = [fact]
+            found[said] = [span]
     return found
 
 
-def widest(group: list[Fact]) -> list[Fact]:
+def widest(group: list[FactSpan]) -> list[FactSpan]:
     """Of facts of the same words those whose time no other one covers."""
     if len(group) == 1:
         return group
-    kept: list[Fact] = []
+    kept: list[FactSpan] = []
     reached = BEGINNING
-    for fact in sorted(group, key=_widest_first):
-        end = span_of(fact).end
+    for span in sorted(group, key=_widest_first):
+        end = time_of(span).end
         if end > reached:
-            kept.append(fact)
+            kept.append(span)
             reached = end
     return kept
 
 
-def triple(fact: Fact, aliases: Aliases) -> Triple:
-    return aliases.entity(fact.subject), folded_predicate(fact.predicate), aliases.entity(fact.object)
+def time_of(span: FactSpan) -> Span:
+    return spanned(span.valid_from, span.valid_until)
 
 
-def _rank(fact: Fact) -> tuple[bool, int, str]:
-    return fact.memory is not None, micros(fact.known_from), fact.id
+def _rank(span: FactSpan) -> tuple[bool, int, str]:
+    return span.memory is not None, span.known_from, span.id
 
 
-def _widest_first(fact: Fact) -> tuple[int, int, tuple[bool, int, str]]:
-    span = span_of(fact)
-    return span.begin, -span.end, _rank(fact)
+def _widest_first(span: FactSpan) -> tuple[int, int, tuple[bool, int, str]]:
+    begin, end = time_of(span)
+    return begin, -end, _rank(span)

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from pieria.facts.aliases import Aliases
-from pieria.facts.intervals import Span, span_of
 from pieria.facts.names import folded, folded_predicate
 from pieria.facts.predicates import Predicate, listed, single_valued
-from pieria.facts.querying import alike, at_all_times, widest
+from pieria.facts.querying import alike, at_all_times, time_of, whole, widest
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.filter import Filter
-from pieria.store.protocol import Reader
+from pieria.record.time import micros
+from pieria.store.protocol import FactSpan, Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,14 @@ def entity(reader: Reader, name: str, filter: Filter) -> Entity:
     """The entity a name stands for."""
     aliases = Aliases(reader)
     root = aliases.entity(name)
-    facts = reader.facts(FactQuery(either_keys=aliases.group(name)), filter)
+    facts = reader.spans(FactQuery(either_keys=aliases.group(name)), filter)
     return Entity(aliases.display(root) or reader.spelling(root) or name, aliases.names(root), len(facts))
 
 
 def predicates(reader: Reader, filter: Filter) -> list[Predicate]:
     aliases = Aliases(reader, all_at_once=True)
-    groups = alike(reader.facts(FactQuery(), filter), aliases).values()
-    return listed(reader, Counter(fact.predicate for group in groups for fact in widest(group)))
+    groups = alike(reader.spans(FactQuery(), filter), aliases).values()
+    return listed(reader, Counter(span.predicate for group in groups for span in widest(group)))
 
 
 def stats(reader: Reader, now: datetime, filter: Filter) -> FactStats:
@@ -108,14 +108,15 @@ def stats(reader: Reader, now: datetime, filter: Filter) -> FactStats:
     entities: set[str] = set()
     spelt: Counter[str] = Counter()
     current = ended = upcoming = 0
-    facts = reader.facts(FactQuery(), filter.having(valid_at=None))
-    for (subject, _, object), group in alike(facts, aliases).items():
+    at = micros(now)
+    spans = reader.spans(FactQuery(), filter.having(valid_at=None))
+    for (subject, _, object), group in alike(spans, aliases).items():
         entities.update((subject, object))
-        current += any(fact.holds_at(now) for fact in group)
-        for fact in widest(group):
-            spelt[fact.predicate] += 1
-            ended += fact.valid_until is not None and fact.valid_until <= now
-            upcoming += fact.valid_from is not None and fact.valid_from > now
+        current += any(span.holds_at(at) for span in group)
+        for span in widest(group):
+            spelt[span.predicate] += 1
+            ended += span.valid_until is not None and span.valid_until <= at
+            upcoming += span.valid_from is not None and span.valid_from > at
     predicates = listed(reader, spelt)
     return FactStats(
         entities=len(entities),
@@ -135,26 +136,31 @@ def conflicts(reader: Reader, subject: str | None, predicate: str | None, filter
     query = FactQuery(
         subject_keys=None if subject is None else aliases.group(subject), predicate_keys=tuple(sorted(wanted))
     )
-    slots: defaultdict[tuple[str, str], list[Fact]] = defaultdict(list)
-    for fact in at_all_times(reader.facts(query, filter), aliases):
-        slots[aliases.entity(fact.subject), folded_predicate(fact.predicate)].append(fact)
-    found = []
-    for (entity, key), facts in sorted(slots.items()):
-        at_odds = _at_odds(facts, aliases)
-        if at_odds:
-            found.append(Conflict(aliases.display(entity) or facts[0].subject, single[key], at_odds))
-    return found
+    slots: defaultdict[tuple[str, str], list[FactSpan]] = defaultdict(list)
+    for span in at_all_times(reader.spans(query, filter), aliases):
+        slots[aliases.root(span.subject_key), span.predicate_key].append(span)
+    against = {slot: at_odds for slot, spans in slots.items() if (at_odds := _at_odds(spans, aliases))}
+    told = [span for slot, at_odds in against.items() for span in (slots[slot][0], *at_odds)]
+    facts = {fact.id: fact for fact in whole(reader, told, filter)}
+    return [
+        Conflict(
+            subject=aliases.display(entity) or facts[slots[entity, key][0].id].subject,
+            predicate=single[key],
+            facts=tuple(facts[span.id] for span in at_odds),
+        )
+        for (entity, key), at_odds in sorted(against.items())
+    ]
 
 
-def _at_odds(facts: Iterable[Fact], aliases: Aliases) -> tuple[Fact, ...]:
+def _at_odds(spans: Iterable[FactSpan], aliases: Aliases) -> list[FactSpan]:
     """Those that overlap one with another object; in the order in which they begin."""
-    running: list[tuple[Fact, Span, str]] = []
-    found: dict[str, Fact] = {}
-    ordered = sorted(facts, key=lambda fact: span_of(fact).begin)
-    for fact in ordered:
-        span, object = span_of(fact), aliases.entity(fact.object)
-        running = [item for item in running if item[1].end > span.begin]
-        against = [other for other, _, its_object in running if its_object != object]
-        found.update({other.id: other for other in [*against, *([fact] if against else [])]})
-        running.append((fact, span, object))
-    return tuple(fact for fact in ordered if fact.id in found)
+    running: list[tuple[FactSpan, int, str]] = []
+    found: set[str] = set()
+    ordered = sorted(spans, key=lambda span: time_of(span).begin)
+    for span in ordered:
+        (begin, end), object = time_of(span), aliases.root(span.object_key)
+        running = [item for item in running if item[1] > begin]
+        against = [other.id for other, _, its_object in running if its_object != object]
+        found.update([*against, span.id] if against else [])
+        running.append((span, end, object))
+    return [span for span in ordered if span.id in found]

@@ -25,10 +25,6 @@ class Fact:
     ended: str = ""
     reason: str | None = None
 
-    def holds_at(self, moment: datetime) -> bool:
-        begun = self.valid_from is None or self.valid_from <= moment
-        return begun and (self.valid_until is None or moment < self.valid_until)
-
     def as_dict(self) -> dict[str, Any]:
         from pieria.record.time import iso
 

@@ -108,15 +108,14 @@ ORDER BY s.row
 SELECT * FROM link WHERE {where} ORDER BY entry
 
 -- name: facts
-SELECT f.* FROM fact f
+SELECT {columns} FROM fact f
 WHERE {where}
   AND (f.memory IS NULL OR EXISTS (SELECT 1 FROM state s WHERE s.id = f.memory AND {visible}))
 ORDER BY f.valid_from, f.entry
-LIMIT :limit
 
 -- name: facts_within_memories
 -- What is drawn from a memory holds no longer than the memory does, whatever became of that since.
-SELECT * FROM (
+SELECT {columns} FROM (
     SELECT
         f.entry, f.id, f.subject, f.subject_key, f.predicate, f.predicate_key, f.object, f.object_key,
         max(coalesce(f.valid_from, s.valid_from), coalesce(s.valid_from, f.valid_from)) AS valid_from,
@@ -127,7 +126,12 @@ SELECT * FROM (
 )
 WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
 ORDER BY valid_from, entry
-LIMIT :limit
+
+-- name: columns.fact
+*
+
+-- name: columns.span
+id, subject_key, predicate, predicate_key, object_key, valid_from, valid_until, memory, known_from
 
 -- name: fact_names
 WITH seen AS (

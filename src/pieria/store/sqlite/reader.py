@@ -16,7 +16,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
-from pieria.store.protocol import Head, TextMatch
+from pieria.store.protocol import FactSpan, Head, TextMatch
 from pieria.store.sqlite import rows as build
 from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driven
@@ -137,7 +137,13 @@ class SQLiteReader:
         sql = self._sql["links"].format(where=" AND ".join(parts) or "1")
         return [build.link(row) for row in self._connection.execute(sql, params)]
 
-    def facts(self, query: FactQuery, filter: Filter, limit: int | None = None) -> list[Fact]:
+    def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
+        return [build.fact(row) for row in self._found_facts("columns.fact", query, filter)]
+
+    def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
+        return list(map(FactSpan._make, self._found_facts("columns.span", query, filter)))
+
+    def _found_facts(self, columns: str, query: FactQuery, filter: Filter) -> sqlite3.Cursor:
         blocks = statements("lookups.sql")
         visible, params = self._visible_sources(filter)
         parts = [] if query.every_version else [blocks["known_now" if filter.known_at is None else "known_at"]]
@@ -151,10 +157,9 @@ class SQLiteReader:
         if query.memory is not None:
             parts.append(blocks["fact_memory"])
             params["memory"] = query.memory
-        params["limit"] = -1 if limit is None else limit
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        sql = sql.format(where=" AND ".join(parts) or "1", visible=visible)
-        return [build.fact(row) for row in self._connection.execute(sql, params)]
+        sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1", visible=visible)
+        return self._connection.execute(sql, params)
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
         blocks = statements("lookups.sql")

@@ -55,7 +55,8 @@ class TextIndex:
     def match(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
         asked = list(dict.fromkeys(terms))
         frequencies = {term: self._frequencies.of(self._connection, term, self._head.documents) for term in asked}
-        found = self._through_sieve(asked, filter)
+        # So few rows hold a term that probing them is the shortest way, whatever the filter lets through.
+        found = None if sum(frequencies.values()) <= want else self._through_sieve(asked, filter)
         looked_up = [term for term in asked if frequencies[term]]
         cut: list[str] = []
         exact = True
