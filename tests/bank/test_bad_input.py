@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from pieria.errors import (
     TransferError,
     UnavailableError,
 )
+from pieria.record.cursor import parts_of, written
+from pieria.store.protocol import ORDERS
 
 TABLES = ("content", "state", "link", "fact", "usage", "record", "journal", "purged")
 
@@ -402,6 +405,38 @@ def test_a_cursor_belongs_to_its_question(fixed: Fixed) -> None:
     check_named(refusal(fixed, lambda: bank.list(limit=1, cursor=recalled)), "cursor")
     check_named(refusal(fixed, lambda: bank.recall("another", k=1, cursor=recalled)), "cursor")
     check_named(refusal(fixed, lambda: bank.recall("heron stork", k=1, kinds="note", cursor=recalled)), "cursor")
+
+
+def after_the_first(bank: Bank, order: str) -> list[Any]:
+    """What the cursor of a page of one says."""
+    return parts_of(bank.list(limit=1, order=order).cursor, "a cursor", 3)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_cursor_of_a_list_belongs_to_its_order(fixed: Fixed, order: str) -> None:
+    bank = fixed.bank
+    cursor = written(after_the_first(bank, order))
+    assert [*bank.list(limit=1, order=order), *bank.list(order=order, cursor=cursor)] == [*bank.list(order=order)]
+    for other in set(ORDERS) - {order}:
+        error = refusal(fixed, partial(bank.list, order=other, cursor=cursor))
+        check_named(error, "cursor")
+        assert f"in the order {other}" in str(error)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        (0, ["", None, 5, "sideways", ["newest"]]),
+        (1, [None, "1", True, math.nan, math.inf, 1.5, -0.5, 2**63, -(2**80), [1]]),
+        (2, [None, "1", True, 1.0, -1, 2**63, 2**80, [1]]),
+    ],
+)
+def test_every_part_of_a_list_s_cursor_is_checked(fixed: Fixed, order: str, part: int, values: list[Any]) -> None:
+    parts = after_the_first(fixed.bank, order)
+    for value in values:
+        forged = written([*parts[:part], value, *parts[part + 1 :]])
+        check_named(refusal(fixed, partial(fixed.bank.list, order=order, cursor=forged)), "cursor")
 
 
 @pytest.mark.parametrize(

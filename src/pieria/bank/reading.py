@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -14,6 +12,8 @@ from pieria.bank.tracing import REVISES, reached
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
 from pieria.record.change import Change
+from pieria.record.changeset import FOREVER
+from pieria.record.cursor import foreign, is_share, is_whole, parts_of, written
 from pieria.record.draft import Instant, Problems
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
@@ -195,16 +195,13 @@ def _order_value(memory: Memory, order: str) -> float:
 
 
 def _cursor(last: Memory, order: str) -> str:
-    written = json.dumps([order, _order_value(last, order), last.row])
-    return base64.urlsafe_b64encode(written.encode()).decode().rstrip("=")
+    return written([order, _order_value(last, order), last.row])
 
 
 def _after(cursor: str, order: str) -> tuple[float, int]:
-    try:
-        written = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        made_for, value, row = written
-        if made_for == order and isinstance(value, int | float) and isinstance(row, int):
-            return value, row
-    except (ValueError, TypeError):
-        pass
-    raise InputError("cursor", f"the cursor of a page in the order {order}", cursor, hint="Start without a cursor.")
+    expected = f"the cursor of a page in the order {order}"
+    made_for, value, row = parts_of(cursor, expected, 3)
+    is_value = is_share(value) if order == "important" else is_whole(value, -FOREVER, FOREVER)
+    if made_for != order or not is_value or not is_whole(row):
+        raise foreign(cursor, expected)
+    return value, row
