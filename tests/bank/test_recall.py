@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import InputError
+from pieria.errors import InputError, NewerVersionError
 from pieria.recall.answer import Recall
 from pieria.recall.asking import CONSIDERED, TERMS_LIMIT
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.composing import terms_of
 from pieria.record.cursor import parts_of, written
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "ibis")
@@ -495,3 +497,18 @@ def test_one_memory_scores_as_well_as_among_many(opened: Callable[..., Bank]) ->
     scores = [bank.recall("Why did harbour fees change?", k=1) for bank in (small, large)]
     assert scores[0][0].score == pytest.approx(scores[1][0].score, rel=0.25)
     assert scores[0].confidence > 0.4
+
+
+# --- an index that a newer version made
+
+
+def test_an_index_of_a_newer_analyser_is_not_searched_with_older_terms(opened: Callable[..., Bank]) -> None:
+    bank, beside = opened("notes"), opened("notes")
+    bank.remember("herons nest here", id="m")
+    newer = ANALYSER_VERSION + 1
+    beside.store.reindex(terms_of, newer)
+    with pytest.raises(NewerVersionError, match=f"analyser {newer}") as refused:
+        bank.recall("herons")
+    assert "Upgrade" in str(refused.value.hint)
+    assert bank.get("m") is not None
+    assert len(bank.list()) == 1

@@ -10,7 +10,7 @@ from typing import Any
 
 from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core
-from pieria.errors import InputError, UnavailableError
+from pieria.errors import InputError, NewerVersionError, UnavailableError
 from pieria.recall.answer import Recall
 from pieria.recall.search import Question, Source, question_of, search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
@@ -103,7 +103,19 @@ class Recalling(Core):
             found.append(Source(self.name, stack.enter_context(self._reading()), filter))
         if user is not None and (wanted is None or "user" in wanted):
             found.append(Source(user.name, stack.enter_context(user._reading()), filter))
+        for source in found:
+            _check_index(source)
         return found
+
+
+def _check_index(source: Source) -> None:
+    """Another process may have brought the bank to a newer analyser meanwhile: our terms would find half of it."""
+    held = source.reader.head().analyser
+    if held > ANALYSER_VERSION:
+        reason = (
+            f"a newer Pieria made the text index of {source.name} (analyser {held}; this one has {ANALYSER_VERSION})"
+        )
+        raise NewerVersionError("recall", reason, hint="Upgrade Pieria; until then `get` and `list` still answer.")
 
 
 def _policy(policy: object) -> None:
