@@ -1,10 +1,11 @@
 """`pieria link`, `unlink`, `neighbors`, `touch`, `facts` and `scratchpad`."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Ask
+from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
 
@@ -19,7 +20,16 @@ def test_memories_and_places_are_tied_and_untied(ask: Ask, bank: Bank) -> None:
     assert ask("neighbors", "place:billing/queue", "-q").ids == ["jwt"]
     assert [untied["id"] for untied in ask("unlink", link["id"]).json["unlinked"]] == [link["id"]]
     assert ask("unlink", "jwt", "place:billing/queue", "-q").ids == [place["id"]]
-    assert ask("neighbors", "jwt").json == {"neighbors": []}
+    assert ask("neighbors", "jwt").json == {"neighbors": [], "truncated": False}
+
+
+def test_neighbors_that_are_left_out_are_told(ask: Ask, bank: Bank) -> None:
+    ask("link", "jwt", "queue")
+    ask("link", "jwt", "maya")
+    for form in ("--json", "--jsonl"):
+        assert "more than these 1: --limit" in ask("neighbors", "jwt", "-n", "1", form).err
+        assert ask("neighbors", "jwt", "-n", "2", form).err == ""
+    assert ask("neighbors", "jwt", "-n", "1").json["truncated"] is True
 
 
 def test_neighbors_are_chosen_by_relation_direction_and_distance(ask: Ask, bank: Bank) -> None:
@@ -125,6 +135,19 @@ def test_facts_are_counted_and_shown_to_people(ask: Ask) -> None:
     assert "works_on 1" in ask("facts", "stats", "--no-json").out
 
 
+def test_facts_that_do_not_fit_beside_one_another_are_shown_whole(
+    ask: Ask, terminal: Callable[..., Answer], bank: Bank
+) -> None:
+    bank.facts.add("Maya", "works_on", "the billing of the ferries", valid_from="2025-01-31", valid_until="2025-06-30")
+    roomy, narrow = (terminal("facts", "query", "--history", width=width).out for width in (100, 60))
+    assert "predicate" in roomy
+    assert "predicate" not in narrow
+    for shown in (roomy, narrow):
+        assert "the billing of the ferries" in shown
+        assert "2025-01-31" in shown
+        assert "2025-07-01" in shown
+
+
 # --- scratchpad
 
 
@@ -135,7 +158,9 @@ def test_each_session_has_its_own_scratchpad(ask: Ask) -> None:
     entries = ask("scratchpad", "read", "--session", "s1").json["entries"]
     assert [entry["content"] for entry in entries] == ["second", "look at the queue"]
     ask("scratchpad", "update", first["id"], "look at the log", "--session", "s1")
-    assert "look at the log" in ask("scratchpad", "read", "--session", "s1", "--no-json").out
+    shown = ask("scratchpad", "read", "--session", "s1", "--no-json").out
+    assert "look at the log" in shown
+    assert "(just now)" in shown
     assert ask("scratchpad", "clear", "--session", "s1").json == {"cleared": 2}
     assert "empty" in ask("scratchpad", "read", "--session", "s1", "--no-json").out
     assert ask("scratchpad", "read", "--session", "s2").json["entries"]

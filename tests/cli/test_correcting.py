@@ -88,6 +88,17 @@ def test_memories_are_pinned_and_let_go(ask: Ask, bank: Bank) -> None:
     assert ask("list", "--pinned", "-q").ids == ["maya"]
 
 
+def test_what_changed_nothing_does_not_say_that_it_did(ask: Ask, bank: Bank) -> None:
+    for arguments, done in (
+        (("pin", "jwt"), "pinned"),
+        (("unpin", "jwt"), "unpinned"),
+        (("update", "jwt", "--importance", "0.3"), "updated"),
+        (("update", "jwt", "We chose PASETO."), "updated"),
+    ):
+        assert ask(*arguments, "--no-json").out.startswith(f"{done} jwt")
+        assert ask(*arguments, "--no-json").out.startswith("as it was jwt")
+
+
 # --- forgetting
 
 

@@ -139,6 +139,23 @@ def test_the_doctor_fails_when_something_is_not_well_and_mends_it(ask: Ask, bank
     assert ask("recall", "JWT", "-q").ids == ["jwt"]
 
 
+def test_the_doctor_says_what_to_do_about_each_thing_it_finds(ask: Ask, bank: Bank, home: Path) -> None:
+    """What killed copying left makes nobody ill, and yet somebody has to delete it."""
+    assert "what to do" not in ask("doctor", "--no-json").out
+    (home / "data" / ".default.backup.77.88.part").write_bytes(b"12345")
+    left = ask("doctor", "--no-json")
+    assert left.code == 0
+    assert "all well" in left.out
+    assert left.out.count("what to do:") == 1
+    (home / "data" / "default.db").chmod(0o644)
+    found = json.loads(ask("doctor").out)["findings"]
+    shown = ask("doctor", "--no-json").out
+    remedies = [finding["remedy"] for finding in found if finding["remedy"]]
+    assert len(remedies) == shown.count("what to do:") == 2
+    for remedy in remedies:
+        assert "".join(f"what to do: {remedy}".split()) in "".join(shown.split())
+
+
 def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = ask("where").json
     assert found["bank"] == {"value": "default", "from": "default"}

@@ -95,6 +95,14 @@ def test_a_line_that_cannot_be_read_is_told_as_json_too(run: Run, arguments: tup
 
 def test_a_command_that_is_misspelt_is_told_the_nearest(run: Run) -> None:
     assert b"Did you mean recall?" in run("recal", "x").stderr
+    assert b"Did you mean query?" in run("facts", "querry", "x").stderr
+
+
+@pytest.mark.parametrize("group", ["facts", "scratchpad", "bench"])
+def test_a_group_without_a_command_shows_what_it_takes(run: Run, group: str) -> None:
+    bare = run(group)
+    assert (bare.returncode, bare.stderr) == (0, b"")
+    assert bare.stdout == run(group, "--help").stdout
 
 
 def test_a_store_that_fails_is_three(run: Run, home: Path) -> None:
@@ -270,6 +278,7 @@ def test_colours_are_for_terminals_that_want_them(terminal: Callable[..., Answer
     assert "\x1b[" not in ask("remember", "x", "--no-json").out
     assert "\x1b[31m" in terminal("get", "nowhere").out
     assert "\x1b[31m" not in terminal("get", "nowhere", env={"NO_COLOR": "1"}).out
+    assert "\x1b[" not in terminal("get", "nowhere", env={"TERM": "dumb"}).out
 
 
 @pytest.mark.parametrize("width", [30, 60, 100, 200])
@@ -285,6 +294,7 @@ def test_long_work_shows_a_bar_on_a_terminal_alone(terminal: Callable[..., Answe
     (tmp_path / "many.jsonl").write_text(LINE * 12_000)
     watched = terminal("remember", "--many", str(tmp_path / "many.jsonl"), "--bank", "a").out
     assert "remembering" in watched
+    assert "%" in watched
     assert "12,000 memories" in watched
     quiet = terminal("remember", "--many", str(tmp_path / "many.jsonl"), "--bank", "b", "-q").out
     assert "remembering" not in quiet

@@ -130,6 +130,8 @@ def test_memories_are_counted(ask: Ask, bank: Bank) -> None:
     assert ask("count", "--by", "place").json == {"by": "place", "counts": {"default/note": 2, "billing/queue": 1}}
     assert ask("count", "--by", "colour").code == 2
     assert "default/note" in ask("count", "--by", "place", "--no-json").out
+    assert ask("count", "--no-json").out == "3 memories\n"
+    assert ask("count", "-q").out == "3\n"
 
 
 # --- looking back
@@ -167,6 +169,8 @@ def test_changes_show_the_last_ones_unless_asked_from_a_number(ask: Ask, bank: B
     every = ask("changes", "--since", "0").json["changes"]
     assert [change["seq"] for change in every] == list(range(1, 29))
     assert ask("changes").json["changes"] == every[-20:]
+    assert "last 20: --last NUMBER shows more" in ask("changes").err
+    assert ask("changes", "-q").err == ask("changes", "-n", "3").err == ask("changes", "--since", "0").err == ""
     assert ask("changes", "-n", "3").json["changes"] == every[-3:]
     assert ask("changes", "--since", "5", "--limit", "2").json["changes"] == every[5:7]
     assert ask("changes", "--since", "5").json["changes"] == every[5:]
@@ -178,7 +182,9 @@ def test_changes_show_the_last_ones_unless_asked_from_a_number(ask: Ask, bank: B
 
 def test_changes_made_here_are_told_as_made_here(ask: Ask) -> None:
     ask("remember", "x")
-    assert ask("changes").json["changes"][-1]["who"] == "cli"
+    answer = ask("changes")
+    assert answer.json["changes"][-1]["who"] == "cli"
+    assert answer.err == ""
 
 
 def test_a_change_is_undone(ask: Ask, bank: Bank) -> None:

@@ -1,9 +1,11 @@
 """`pieria recall`: questions, filters, cursors, and what is shown of an answer."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Ask
+from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
 
@@ -128,6 +130,25 @@ def test_people_see_rank_score_passage_and_reasons(ask: Ask, bank: Bank) -> None
     assert "█" in shown
     for part in ("jwt", "note", "default/note", "#auth", "lexical", "just now", "confidence"):
         assert part in shown
+
+
+def test_the_words_that_were_looked_for_are_marked(terminal: Callable[..., Answer], bank: Bank) -> None:
+    marked = r"\x1b\[1;33m(\w+)"
+    assert re.findall(marked, terminal("recall", "did we choose the JWT for all?").out) == ["chose", "JWT"]
+    assert re.findall(marked, terminal("recall", "for all").out) == ["for", "all"]
+
+
+@pytest.mark.parametrize("command", [("recall", "memory", "-k", "1"), ("list", "-n", "1")], ids=" ".join)
+def test_a_cursor_can_be_copied_from_a_narrow_terminal(
+    terminal: Callable[..., Answer], ask: Ask, command: tuple[str, ...]
+) -> None:
+    for number in range(3):
+        ask("remember", f"memory {number}")
+    shown = re.sub(r"\x1b\[[\d;]*m", "", terminal(*command, width=30).out)
+    cursor = shown.splitlines()[-1].removeprefix("there is more: --cursor ")
+    going_on = ask(*command, "--cursor", cursor, "-q")
+    assert going_on.code == 0
+    assert going_on.ids != ask(*command, "-q").ids
 
 
 def test_people_are_told_when_there_is_no_answer(ask: Ask, bank: Bank) -> None:

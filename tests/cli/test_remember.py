@@ -119,6 +119,20 @@ def test_a_text_and_a_file_of_texts_do_not_go_together(ask: Ask) -> None:
     assert ask("remember", "x", "--many", "-").code == 2
 
 
+def test_people_are_told_which_bank_it_is_in(ask: Ask) -> None:
+    assert ask("remember", "x", "--no-json").out.endswith("  in default\n")
+    assert ask("remember", "x", "--scope", "user", "--no-json").out.endswith("  in @me\n")
+    both = lines("one", "two", {"text": "mine", "scope": "user"})
+    shown = ask("remember", "--many", "-", "--no-json", stdin=both).out
+    assert shown.splitlines() == ["remembered 2 memories  in default", "remembered 1 memory  in @me"]
+    assert ask("remember", "--many", "-", "--no-json", stdin="").out == "remembered 0 memories  in default\n"
+
+
+def test_bounds_are_told_by_the_name_of_the_option_that_sets_them(ask: Ask) -> None:
+    refused = ask("remember", "x", "--valid-from", "2025-05-01", "--valid-until", "2025-04-01")
+    assert "--valid-until: expected a time after --valid-from (2025-05-01)" in refused.err
+
+
 def test_what_was_noticed_in_a_text_is_shown(ask: Ask) -> None:
     assert "private:cut" in ask("remember", "Call <private>Maya</private> back.", "--no-json").out
     id = ask("remember", "x", "-q").ids[0]

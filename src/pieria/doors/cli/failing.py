@@ -44,8 +44,14 @@ def tell(error: Exception, call: Call) -> None:
         sys.stderr.write(inert_json(json.dumps({"error": _as_dict(error)})) + "\n")
 
 
+def _has_colours() -> bool:
+    """Whether rich, which is not loaded for an error, would colour stderr."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+    return sys.stderr.isatty() and not plain
+
+
 def _write(label: str, text: str, colour: str) -> None:
-    if sys.stderr.isatty() and not os.environ.get("NO_COLOR"):
+    if _has_colours():
         label = click.style(label, fg=colour, bold=True)
     sys.stderr.write(f"{label}: {inert(text, one_line=True)}\n")
 
@@ -99,6 +105,8 @@ def _spoken(error: PieriaError, call: Call) -> tuple[str, str | None]:
         if isinstance(error, InputError) and error.expected.startswith(getattr(known.type, "expects", "\0")):
             hint = getattr(known.type, "hint", hint)
         hint = hint and hint.replace(f"eave {named} out", f"eave {spelt} out")
+        for other in call.parameters:
+            message = message.replace(f"a time after {other.name} (", f"a time after {_spelling(other)} (")
     for python, typed in _AS_COMMANDS:
         message = message.replace(python, typed)
         hint = hint and hint.replace(python, typed)

@@ -6,6 +6,7 @@ What the options of one command are is said beside that command.
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -107,6 +108,16 @@ class Group(click.Group):
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         return list(HELP)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, there = args[0], self.list_commands(ctx)
+        if name not in there and not name.startswith("-") and not ctx.resilient_parsing:
+            near = get_close_matches(name, there, 1)
+            offer = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(f"there is no command {name!r}.{offer}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         _write_options(self, ctx, formatter)

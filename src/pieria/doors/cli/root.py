@@ -6,7 +6,6 @@ Nothing but click may be imported here: a command's module is loaded when that c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
@@ -87,16 +86,6 @@ class Root(Group):
         module, _, attribute = listed.where.partition(":")
         found: click.Command = getattr(import_module(module), attribute)
         return found
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        name = args[0]
-        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            near = get_close_matches(name, COMMANDS, 1)
-            offer = f" Did you mean {near[0]}?" if near else ""
-            raise click.UsageError(f"there is no command {name!r}.{offer}", ctx)
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))

@@ -67,6 +67,8 @@ def _invoked(command: click.Command, args: list[str], call: Call) -> int:
     try:
         with command.make_context("pieria", args, obj=call) as context:
             command.invoke(context)
+    except click.exceptions.NoArgsIsHelpError as bare:
+        click.echo(bare.format_message())
     except click.exceptions.Exit as left:
         return left.exit_code
     return DONE

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.commands.each import for_each
+from pieria.doors.cli.commands.each import became, for_each
 from pieria.doors.cli.parsing import Command, signing, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, OneOf, given, piped_text
 from pieria.record.memory import STATUSES, TIERS
+from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -72,9 +73,10 @@ def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
     stays in its history.
     """
     changes = _changes(text, clear, (*_CONTENT, "valid_from", "valid_until"), values)
+    begun = system_clock()
     with call.opened() as bank:
         memory = bank.update(id, **changes)
-    call.reply(memory.as_dict(), lambda: _said("updated", memory), [memory.id])
+    call.reply(memory.as_dict(), lambda: _said(became("updated", memory, begun), memory), [memory.id])
 
 
 @click.command(cls=Command)
@@ -100,7 +102,7 @@ def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
     changes = _changes(text, clear, _CONTENT, values)
     with call.opened() as bank:
         memory = bank.revise(id, **changes)
-    call.reply(memory.as_dict(), lambda: _said("revised", memory), [memory.id])
+    call.reply(memory.as_dict(), lambda: _said(("revised ", "green"), memory), [memory.id])
 
 
 @click.command(cls=Command)
@@ -114,7 +116,7 @@ def invalidate(call: Call, /, id: str, **values: Any) -> None:
     """Say that a memory no longer holds. It stays on record, and is found for times before."""
     with call.opened() as bank:
         memory = bank.invalidate(id, **given(values))
-    call.reply(memory.as_dict(), lambda: _said("invalidated", memory), [memory.id])
+    call.reply(memory.as_dict(), lambda: _said(("invalidated ", "green"), memory), [memory.id])
 
 
 @click.command(cls=Command)
@@ -157,9 +159,9 @@ def _changes(
     return changes
 
 
-def _said(what: str, memory: Memory) -> Iterator[RenderableType]:
+def _said(what: tuple[str, str], memory: Memory) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
-    yield line((f"{what} ", "green"), (memory.id, "bold"), (f"  version {memory.version}", "dim"))
+    yield line(what, (memory.id, "bold"), (f"  version {memory.version}", "dim"))
     if memory.flags:
         yield line(("noticed ", "yellow"), "  ".join(memory.flags))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pieria.doors.cli.call import Call
 from pieria.errors import Framework, PieriaError, StorageError
+from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 def for_each(call: Call, ids: Iterable[str], done: str, verb: Callable[[str], Memory]) -> None:
     """Answers with what was done, under its name; then raises what could not be."""
+    begun = system_clock()
     memories: list[Memory] = []
     failures: list[PieriaError] = []
     for id in dict.fromkeys(ids):
@@ -25,18 +28,22 @@ def for_each(call: Call, ids: Iterable[str], done: str, verb: Callable[[str], Me
             raise
         except PieriaError as failure:
             failures.append(failure)
-    call.reply(
-        {done: [memory.as_dict() for memory in memories]}, lambda: _said(done, memories), [m.id for m in memories]
-    )
+    document = {done: [memory.as_dict() for memory in memories]}
+    call.reply(document, lambda: _said(done, memories, begun), [memory.id for memory in memories])
     if len(failures) == 1:
         raise failures[0]
     if failures:
         raise Framework(errors=failures)
 
 
-def _said(done: str, memories: Iterable[Memory]) -> Iterator[RenderableType]:
+def became(done: str, memory: Memory, begun: datetime) -> tuple[str, str]:
+    """What was done, and a style; a memory that is known as it stands since before then was left as it was."""
+    return (f"{done} ", "green") if memory.known_from >= begun else ("as it was ", "dim")
+
+
+def _said(done: str, memories: Iterable[Memory], begun: datetime) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
     from pieria.doors.cli.shown.memories import words
 
     for memory in memories:
-        yield line((f"{done} ", "green"), (memory.id, "bold"), (f"  {words(memory)}", "dim"))
+        yield line(became(done, memory, begun), (memory.id, "bold"), (f"  {words(memory)}", "dim"))

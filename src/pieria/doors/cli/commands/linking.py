@@ -76,6 +76,8 @@ def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
     """Show what a memory or place is tied to, nearest first."""
     with call.opened(reading=True) as bank:
         found = bank.neighbors(_end(id), **given(values))
+    if found.truncated:
+        call.note(f"there are more than these {len(found):,}: --limit shows more")
     if jsonl:
         call.lines(neighbor.as_dict() for neighbor in found)
         return
@@ -86,7 +88,7 @@ def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
         yield from tied(found)
 
     names = [neighbor.memory.id if neighbor.memory else f"{PLACE}{neighbor.place}" for neighbor in found]
-    call.reply({"neighbors": [neighbor.as_dict() for neighbor in found]}, people, names)
+    call.reply(found.as_dict(), people, names)
 
 
 @click.command(cls=Command)

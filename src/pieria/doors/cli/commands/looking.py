@@ -50,8 +50,12 @@ def history(call: Call, /, id: str, revisions: bool, jsonl: bool) -> None:
 @click.pass_obj
 def changes(call: Call, /, jsonl: bool, **values: Any) -> None:
     """Show what happened to the bank, oldest first: when, who, what, to which ids."""
+    asked = given(values)
     with call.opened(reading=True) as bank:
-        found = bank.changes(**(given(values) or {"last": LAST}))
+        found = bank.changes(**(asked or {"last": LAST + 1}))
+    if not asked and len(found) > LAST:
+        found = found[1:]
+        call.note(f"these are the last {LAST}: --last NUMBER shows more, and --since 0 all of them")
     if jsonl:
         call.lines(change.as_dict() for change in found)
         return

@@ -113,11 +113,20 @@ def count(call: Call, /, by: str | None, **values: Any) -> None:
     """Count memories, all of them or by kind, tag and so on."""
     with call.opened(reading=True) as bank:
         found = bank.count(by=by, **given(values))
-    tally: dict[str, int] = {"memories": found} if by is None else found
+    if by is None:
+        call.reply({"count": found}, lambda: _number(found), [str(found)])
+        return
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.health import tallied
 
-        yield from tallied(tally)
+        yield from tallied(found)
 
-    call.reply({"count": found} if by is None else {"by": by, "counts": found}, people, map(str, tally.values()))
+    call.reply({"by": by, "counts": found}, people, map(str, found.values()))
+
+
+def _number(of: int) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line
+    from pieria.doors.cli.shown.words import counted
+
+    yield line(counted(of, "memory", "memories"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from pathlib import Path
@@ -16,6 +17,7 @@ from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command, signing, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, WHOLE, OneOf, decoded, given, text_of
 from pieria.errors import InputError, PieriaError, TransferError
+from pieria.record.banks import USER_BANK
 from pieria.record.memory import KINDS, SCOPES
 
 if TYPE_CHECKING:
@@ -80,7 +82,7 @@ def remember(call: Call, /, text: tuple[str, ...], many: str | None, **values: A
 def _kept(memory: Memory, bank: str) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
-    yield line(("remembered ", "green"), (memory.id, "bold"), (f"  in {bank}", "dim"))
+    yield line(("remembered ", "green"), (memory.id, "bold"), (f"  in {_keeper(memory, bank)}", "dim"))
     if memory.flags:
         yield line(("noticed ", "yellow"), "  ".join(memory.flags))
 
@@ -97,21 +99,30 @@ def _remember_many(call: Call, name: str, defaults: Mapping[str, Any]) -> None:
                 report(done, whole)
 
         try:
-            ids = [memory.id for memory in bank.remember_many(items, progress=count)]
+            memories = bank.remember_many(items, progress=count)
         except InputError as problem:
             raise _on_its_line(problem, name, numbers) from problem
         except (PieriaError, KeyboardInterrupt):
             if kept:
                 call.note(f"{kept:,} of {len(items):,} were kept before this")
             raise
-    call.reply({"remembered": len(ids), "ids": ids}, lambda: _counted(len(ids), bank.name), ids)
+    ids = [memory.id for memory in memories]
+    call.reply({"remembered": len(ids), "ids": ids}, lambda: _counted(memories, bank.name), ids)
 
 
-def _counted(number: int, bank: str) -> Iterator[RenderableType]:
+def _counted(memories: Sequence[Memory], bank: str) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
     from pieria.doors.cli.shown.words import counted
 
-    yield line(("remembered ", "green"), (counted(number, "memory", "memories"), "bold"), (f"  in {bank}", "dim"))
+    keepers = Counter(_keeper(memory, bank) for memory in memories) or {bank: 0}
+    for keeper, number in keepers.items():
+        said = counted(number, "memory", "memories")
+        yield line(("remembered ", "green"), (said, "bold"), (f"  in {keeper}", "dim"))
+
+
+def _keeper(memory: Memory, bank: str) -> str:
+    """The bank that it is in: what is the user's is kept apart."""
+    return USER_BANK if memory.scope == "user" else bank
 
 
 def _items(name: str, defaults: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ import click
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Group, speaking
 from pieria.doors.cli.values import text_of
+from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -79,11 +81,14 @@ def _said(what: str, about: str) -> Iterator[RenderableType]:
 
 def _read(entries: Iterable[ScratchpadEntry]) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import block, line
+    from pieria.doors.cli.shown.words import day_and_age
 
+    now = system_clock()
     none = True
     for entry in entries:
         none = False
-        yield line((f"{entry.id}  {entry.updated_at}", "dim"))
+        written = day_and_age(datetime.fromisoformat(entry.updated_at), now)
+        yield line((f"{entry.id}  {written}", "dim"))
         yield block(entry.content)
     if none:
         yield line("The scratchpad is empty.")

@@ -25,7 +25,7 @@ def show(parts: Iterable[RenderableType]) -> None:
     """Prints the parts below one another, as wide as the terminal is."""
     screen = console()
     for part in parts:
-        screen.print(part)
+        screen.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
 
 
 def plain_ascii() -> bool:
@@ -38,6 +38,13 @@ def line(*parts: Part) -> Text:
     text = Text()
     for part in parts:
         text.append_text(_one(part, one_line=True))
+    return text
+
+
+def unbroken(*parts: Part) -> Text:
+    """The same as one line however long it is, for what is to be copied: only the terminal itself may wrap it."""
+    text = line(*parts)
+    text.no_wrap = True
     return text
 
 

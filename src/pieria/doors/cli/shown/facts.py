@@ -6,26 +6,51 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
+from rich.table import Table
 
-from pieria.doors.cli.shown.console import line, pairs, row, table
+from pieria.doors.cli.shown.console import console, line, pairs, row, table
 from pieria.doors.cli.shown.words import counted, stamp
 
 if TYPE_CHECKING:
     from pieria import Fact
 
+ENDLESS = 1 << 20
+"""Columns of a terminal in which any table has its natural width."""
+
 
 def stated(facts: Sequence[Fact], none: str) -> Iterator[RenderableType]:
-    """A line for each fact, with the time it held."""
+    """A line for each fact, with the time it held; two where the terminal is too narrow for their words."""
     if not facts:
         yield line(none)
         return
-    made = table("id", "from", "until", "subject", "predicate", "object", wide=("object",))
-    for fact in facts:
-        begin, end = (stamp(moment)[:10] if moment else None for moment in (fact.valid_from, fact.valid_until))
-        style = "dim" if fact.ended or fact.known_until else ""
-        row(made, (fact.id, "dim"), begin, end, (fact.subject, style), (fact.predicate, style), (fact.object, style))
-    yield made
+    screen, made = console(), _side_by_side(facts)
+    whole = screen.measure(made, options=screen.options.update(max_width=ENDLESS)).maximum
+    yield from [made] if whole <= screen.width else _below_one_another(facts)
     yield line((counted(len(facts), "fact"), "dim"))
+
+
+def _side_by_side(facts: Sequence[Fact]) -> Table:
+    made = table("id", "from", "until", "subject", "predicate", "object")
+    for fact in facts:
+        style = _style(fact)
+        row(made, (fact.id, "dim"), *_days(fact), (fact.subject, style), (fact.predicate, style), (fact.object, style))
+    return made
+
+
+def _below_one_another(facts: Sequence[Fact]) -> Iterator[RenderableType]:
+    for fact in facts:
+        yield line((f"{fact.subject}  {fact.predicate}  {fact.object}", _style(fact)))
+        times = (f"  {word} {day}" for word, day in zip(("from", "until"), _days(fact), strict=True) if day)
+        yield line((f"  {fact.id}{''.join(times)}", "dim"))
+
+
+def _days(fact: Fact) -> tuple[str | None, str | None]:
+    begin, end = (stamp(moment)[:10] if moment else None for moment in (fact.valid_from, fact.valid_until))
+    return begin, end
+
+
+def _style(fact: Fact) -> str:
+    return "dim" if fact.ended or fact.known_until else ""
 
 
 def said_of(done: str, fact: Fact) -> Iterator[RenderableType]:

@@ -35,15 +35,15 @@ def counts(stats: Stats) -> Iterator[RenderableType]:
 
 
 def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    """Every check with its result, what to do where it is not well, and every setting with its origin."""
+    """Every check with its result, what to do where there is something to do, and every setting with its origin."""
     made = table("", "check", "found", wide=("found",))
     for finding in diagnosis.findings:
         mark = ("ok", "green") if finding.well else ("NOT WELL", "bold red")
         row(made, mark, finding.check, finding.detail)
     yield made
     for finding in diagnosis.findings:
-        if not finding.well:
-            yield line((f"{finding.check}: ", "bold red"), finding.detail)
+        if finding.remedy or not finding.well:
+            yield line((f"{finding.check}: ", "yellow" if finding.well else "bold red"), finding.detail)
             yield line(("  what to do: ", "cyan"), finding.remedy or "nothing")
     for name in diagnosis.repaired:
         yield line(("repaired ", "green"), name)

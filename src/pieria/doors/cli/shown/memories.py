@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pieria.doors.cli.inert import inert
-from pieria.doors.cli.shown.console import Part, block, console, line, pairs, plain_ascii, row, table
+from pieria.doors.cli.shown.console import Part, block, console, line, pairs, plain_ascii, row, table, unbroken
 from pieria.doors.cli.shown.words import age, counted, day_and_age, interval, stamp
 from pieria.record.analyser import query_terms, spans
 from pieria.record.memory import Memory
@@ -32,7 +32,7 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
     if not found:
         yield line(f"Nothing in this bank answers that{'' if found.query.strip() else ': the question is empty'}.")
         return
-    asked = {word.term for word in query_terms(found.query)}
+    asked = _looked_for(found.query)
     now = system_clock()
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(justify="right", style="bold")
@@ -43,7 +43,8 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
         grid.add_row(Text(str(rank)), _score(hit.score), passage)
     yield grid
     yield Text()
-    yield line((f"confidence {found.confidence:.2f}", "dim"), (_more(found.cursor), "dim"))
+    yield line((f"confidence {found.confidence:.2f}", "dim"))
+    yield from _more(found.cursor)
 
 
 def listed(page: Page) -> Iterator[RenderableType]:
@@ -61,7 +62,8 @@ def listed(page: Page) -> Iterator[RenderableType]:
         about += [(memory.place[:30], "dim"), (" ".join(memory.tags)[:30], "cyan")] if roomy else []
         row(made, (memory.id, "dim"), *about, title(memory))
     yield made
-    yield line((counted(len(page), "memory", "memories") + _more(page.cursor), "dim"))
+    yield line((counted(len(page), "memory", "memories"), "dim"))
+    yield from _more(page.cursor)
 
 
 def opened(memory: Memory, usage: Usage) -> Iterator[RenderableType]:
@@ -144,6 +146,12 @@ def words(memory: Memory) -> str:
     return " ".join((memory.title or memory.text[:400]).split())
 
 
+def _looked_for(question: str) -> set[str]:
+    """The terms of a question but for stop words, unless there is nothing else."""
+    words = query_terms(question)
+    return {word.term for word in words if not word.stop} or {word.term for word in words}
+
+
 def _highlighted(passage: str, asked: Collection[str]) -> Text:
     shown = " ".join(inert(passage).split())
     text = Text(shown)
@@ -170,8 +178,10 @@ def _score(score: float) -> Text:
     return Text.assemble((on * full, "green"), (off * (BAR - full), "dim"), f" {score:.2f}")
 
 
-def _more(cursor: str | None) -> str:
-    return f"; there is more: --cursor {cursor}" if cursor else ""
+def _more(cursor: str | None) -> Iterator[RenderableType]:
+    """A cursor is there to be copied: broken over two lines it would come apart on the next command line."""
+    if cursor:
+        yield unbroken((f"there is more: --cursor {cursor}", "dim"))
 
 
 def _standing(memory: Memory) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 PATIENCE = 0.4
 MANY = 5_000
@@ -17,7 +17,7 @@ MANY = 5_000
 @contextmanager
 def bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """Shows how far the work is, if it takes a while; call what it gives with what is done and the whole."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task(what)
     begun = time.monotonic()
