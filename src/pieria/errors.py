@@ -216,7 +216,7 @@ class UnavailableError(Invalid):
 
 
 class PrivacyError(Invalid):
-    """The text holds secrets and the bank is set to refuse them; ``found`` names their kinds."""
+    """It holds what may not be written; ``found`` names the kinds of secrets, and ``private`` for a marked part."""
 
     code = "privacy"
     fields = ("parameter", "found")
@@ -226,7 +226,8 @@ class PrivacyError(Invalid):
         self.parameter = parameter
         self.found = (found,) if isinstance(found, str) else tuple(found)
         kinds = ", ".join(dict.fromkeys(self.found))
-        super().__init__(f"{parameter}: refused, for it seems to hold a secret ({kinds})", **more)
+        why = "a part of it is marked <private>" if kinds == "private" else f"it seems to hold a secret ({kinds})"
+        super().__init__(f"{parameter}: refused, for {why}", **more)
 
 
 class TransferError(Invalid):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -123,7 +123,7 @@ class Resolved:
         """The same with further arguments, which override what was resolved; None stands for not given."""
         given = _from_arguments(arguments, Path())
         values = self.settings.model_dump() | dict(given.values)
-        settings = _settings(values, dict.fromkeys(given.values, given))
+        settings = _settings(values, dict.fromkeys(given.values, given), given.unknown)
         return Resolved(settings, {**self.origins, **dict.fromkeys(given.values, _ARGUMENT)}, self.project)
 
 
@@ -138,6 +138,8 @@ class _Source:
     values: Mapping[str, Any]
     folder: Path
     file: Path | None = None
+    unknown: tuple[Invalid, ...] = ()
+    """What is wrong with the names beside the values."""
 
     def origin_of(self, setting: str) -> str:
         return self.origin.format(setting.upper())
@@ -180,16 +182,25 @@ def _resolved(sources: list[_Source], data: Path, project: Project | None) -> Re
         chosen.update(dict.fromkeys(source.values, source))
     values = {name: source.values[name] for name, source in chosen.items()} | {"data": data}
     origins = {name: chosen[name].origin_of(name) if name in chosen else "default" for name in Settings.model_fields}
-    return Resolved(_settings(values, chosen), origins, project)
+    unknown = [problem for source in sources for problem in source.unknown]
+    return Resolved(_settings(values, chosen, unknown), origins, project)
 
 
-def _settings(values: Mapping[str, Any], chosen: Mapping[str, _Source]) -> Settings:
+def _settings(values: Mapping[str, Any], chosen: Mapping[str, _Source], unknown: Sequence[Invalid] = ()) -> Settings:
+    """Raises everything that is wrong with them, and with what stood beside them, at once."""
     try:
-        return Settings(**values)
+        settings = Settings(**values)
     except ValidationError as invalid:
-        first, *rest = _problems(invalid, chosen)
-        first.errors = tuple(rest)
-        raise first from invalid
+        raise _all_of([*unknown, *_problems(invalid, chosen)]) from invalid
+    if unknown:
+        raise _all_of(unknown)
+    return settings
+
+
+def _all_of(problems: Sequence[Invalid]) -> Invalid:
+    first, *rest = problems
+    first.errors = tuple(rest)
+    return first
 
 
 def _problems(invalid: ValidationError, chosen: Mapping[str, _Source]) -> list[Invalid]:
@@ -207,23 +218,27 @@ def _problems(invalid: ValidationError, chosen: Mapping[str, _Source]) -> list[I
 
 
 def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> _Source:
-    for name in arguments:
-        if name not in Settings.model_fields:
-            raise InputError("settings", "names of settings", name, hint=_names_near(str(name)))
-    return _Source(_ARGUMENT, {name: value for name, value in arguments.items() if value is not None}, folder)
+    unknown = tuple(
+        InputError("settings", "names of settings", name, hint=_names_near(str(name)))
+        for name in arguments
+        if name not in Settings.model_fields
+    )
+    given = {name: value for name, value in arguments.items() if value is not None and name in Settings.model_fields}
+    return _Source(_ARGUMENT, given, folder, unknown=unknown)
 
 
 def _from_environment(environ: Mapping[str, str], folder: Path) -> _Source:
     """Variables that are no setting are let be, since versions share an environment; a slip is refused."""
     ours = {name: value for name, value in environ.items() if name.startswith(PREFIX) and value}
+    unknown = []
     for name in ours:
         rest = name.removeprefix(PREFIX).lower()
         near = get_close_matches(rest, Settings.model_fields, 1, _ALIKE)
         if near and rest not in Settings.model_fields:
-            raise ConfigError(f"{name} is no setting", hint=f"Did you mean {PREFIX}{near[0].upper()}?")
+            unknown.append(ConfigError(f"{name} is no setting", hint=f"Did you mean {PREFIX}{near[0].upper()}?"))
     source = EnvSettingsSource(Settings)
     source.env_vars = {name.lower(): value for name, value in ours.items()}
-    return _Source(f"environment {PREFIX}{{}}", source(), folder)
+    return _Source(f"environment {PREFIX}{{}}", source(), folder, unknown=tuple(unknown))
 
 
 def _from_file(file: Path, origin: str) -> _Source:
@@ -234,18 +249,23 @@ def _from_file(file: Path, origin: str) -> _Source:
         raise ConfigError(f"{file}: cannot be read ({problem.strerror})", hint=hint) from problem
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"{file}: not valid TOML: {problem}", hint='Write: bank = "notes"') from problem
-    for name in values:
-        if name not in Settings.model_fields:
-            raise ConfigError(f"{file}: unknown setting {name[:60]!r}", hint=_names_near(name))
-    return _Source(origin, values, file.parent, file)
+    unknown = tuple(
+        ConfigError(f"{file}: unknown setting {name[:60]!r}", hint=_names_near(name))
+        for name in values
+        if name not in Settings.model_fields
+    )
+    known = {name: value for name, value in values.items() if name in Settings.model_fields}
+    return _Source(origin, known, file.parent, file, unknown)
 
 
 def _from_data_folder(file: Path) -> _Source:
     source = _from_file(file, f"data folder {FILE}")
-    if "data" in source.values:
-        hint = f"Set it in {PREFIX}DATA or a project's .pieria.toml."
-        raise ConfigError(f"{file}: data cannot be set in the folder that it names", hint=hint)
-    return source
+    if "data" not in source.values:
+        return source
+    hint = f"Set it in {PREFIX}DATA or a project's .pieria.toml."
+    misplaced = ConfigError(f"{file}: data cannot be set in the folder that it names", hint=hint)
+    values = {name: value for name, value in source.values.items() if name != "data"}
+    return replace(source, values=values, unknown=(*source.unknown, misplaced))
 
 
 def _names_near(name: str) -> str:

@@ -407,6 +407,22 @@ def test_a_cursor_belongs_to_its_question(fixed: Fixed) -> None:
     check_named(refusal(fixed, lambda: bank.recall("heron stork", k=1, kinds="note", cursor=recalled)), "cursor")
 
 
+FILTERS: list[dict[str, Any]] = [
+    {"kinds": "note"}, {"tags": ["a"]}, {"meta": {"a": 1}}, {"since": "2026-01-01"}, {"scope": "bank"},
+    {"include": "removed"}, {"pinned": False}, {"session": "s"}, {"place": "notes"}, {"known_at": "2090-01-01"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("filters", FILTERS, ids=repr)
+def test_the_cursor_of_a_list_belongs_to_its_filters(fixed: Fixed, filters: dict[str, Any]) -> None:
+    bank = fixed.bank
+    cursor = bank.list(limit=1).cursor
+    assert [*bank.list(limit=1), *bank.list(cursor=cursor)] == [*bank.list()]
+    error = refusal(fixed, lambda: bank.list(cursor=cursor, **filters))
+    check_named(error, "cursor")
+    assert "same filters" in str(error)
+
+
 def after_the_first(bank: Bank, order: str) -> list[Any]:
     """What the cursor of a page of one says."""
     return parts_of(bank.list(limit=1, order=order).cursor, "a cursor", 3)
@@ -476,6 +492,21 @@ def test_all_that_is_wrong_is_reported_at_once(
     assert len(error.as_dict().get("errors", [])) == len(parameters) - 1
 
 
+def test_a_place_is_taken_in_every_form(fixed: Fixed) -> None:
+    here = pieria.Place("birds/grey")
+    for verb in ("recall", "list", "count"):
+        assert not VERBS[verb](fixed.bank, place=here)
+    with pieria.open("places") as bank:
+        heron = bank.remember("heron", place=here)
+        [stork] = bank.remember_many([{"text": "stork", "place": here}])
+        assert heron.place == stork.place == "birds/grey"
+        assert bank.update(heron.id, place=pieria.Place("birds/white")).place == "birds/white"
+        assert [memory.text for memory in bank.list(place=here)] == ["stork"]
+        assert bank.count(place=here) == len(bank.recall("stork heron", place=here)) == 1
+        with pytest.raises(InputError, match="place: expected a text"):
+            bank.remember("crane", place=("birds", "grey"))  # type: ignore[arg-type]
+
+
 def test_an_item_that_is_wrong_is_named_by_its_number(fixed: Fixed) -> None:
     def act(items: Any) -> Callable[[], Any]:
         return lambda: fixed.bank.remember_many(items)
@@ -484,7 +515,7 @@ def test_an_item_that_is_wrong_is_named_by_its_number(fixed: Fixed) -> None:
         refusal(fixed, act([{"text": "a"}, {"text": "b"}, {"text": "c", "importance": 5}])), "items[2].importance"
     )
     check_named(refusal(fixed, act([{"text": "a"}, {}])), "items[1].text")
-    check_named(refusal(fixed, act([{"text": "a"}, "b"])), "items[1].items")
+    check_named(refusal(fixed, act([{"text": "a"}, "b"])), "items[1]")
     error = refusal(fixed, act([{"text": "a", "importnace": 1}]))
     check_named(error, "items[0].importnace")
     assert "importance" in str(error.hint)
@@ -492,6 +523,28 @@ def test_an_item_that_is_wrong_is_named_by_its_number(fixed: Fixed) -> None:
     for no_items in (5, None, "text", {"text": "a"}, object()):
         check_named(refusal(fixed, act(no_items)), "items")
     assert fixed.bank.remember_many([]) == []
+
+
+def test_all_items_that_are_wrong_are_told_at_once(fixed: Fixed) -> None:
+    items: list[Any] = [
+        {"text": "a", "importance": 5, "kind": "nonsense"}, "b", {"text": "c"}, {"tag": 1, "importnace": 2},
+        {"text": "d", "extract": True}, {"text": "e", "id": "<private>x</private>"},
+    ]  # fmt: skip
+    error = refusal(fixed, lambda: fixed.bank.remember_many(items))
+    named = [getattr(each, "parameter", None) for each in (error, *error.errors)]
+    assert named == [
+        "items[0].kind", "items[0].importance", "items[1]", "items[3].tag", "items[3].importnace", "items[3].text",
+        "items[4].extract", "items[5].id",
+    ]  # fmt: skip
+    assert all(each.message.startswith(f"{name}:") for each, name in zip((error, *error.errors), named, strict=True))
+
+
+def test_of_very_many_items_the_first_are_told_and_the_rest_counted(fixed: Fixed) -> None:
+    items = [{"text": "a", "importance": n % 2 * 5} for n in range(1_000)]
+    error = refusal(fixed, lambda: fixed.bank.remember_many(items))
+    named = [getattr(each, "parameter", None) for each in (error, *error.errors)]
+    assert named == [f"items[{2 * n + 1}].importance" for n in range(100)]
+    assert "400 more" in str(error.hint)
 
 
 def test_nothing_of_a_batch_is_written_when_one_of_it_cannot_be(fixed: Fixed) -> None:
@@ -547,6 +600,12 @@ def test_a_parameter_without_effect_is_refused_and_says_why(
 def test_a_policy_nobody_knows_is_bad_input(fixed: Fixed) -> None:
     check_named(refusal(fixed, lambda: fixed.bank.recall("heron", policy="nonsense")), "policy")
     check_named(refusal(fixed, lambda: fixed.bank.recall("heron", policy=5)), "policy")  # type: ignore[arg-type]
+
+
+def test_no_policy_is_offered_that_would_be_refused(fixed: Fixed) -> None:
+    error = refusal(fixed, lambda: fixed.bank.recall("heron", policy="vector"))
+    assert str(error) == "policy: expected hybrid, got 'vector'"
+    assert error.hint is None
 
 
 # --- names, folders and files

@@ -602,3 +602,31 @@ def test_a_session_s_own_is_not_the_user_s(opened: Callable[..., Bank]) -> None:
     assert len(opened(session="s2").recall("heron")) == 1
     with closing(opened("other")) as other:
         assert len(other.recall("heron")) == 1
+
+
+@pytest.mark.parametrize("secrets", ["flag", "redact", "refuse"])
+@pytest.mark.parametrize("parameter", ["source", "author", "session", "channel", "place", "id"])
+def test_a_name_that_is_marked_private_is_refused_for_that(tmp_path: Path, parameter: str, secrets: str) -> None:
+    names: dict[str, Any] = {parameter: "x/<private>Maya"}
+    with (
+        pieria.open("notes", data=tmp_path, settings={"secrets": secrets}) as bank,
+        pytest.raises(PrivacyError) as refused,
+    ):
+        bank.remember("heron", **names)
+    assert str(refused.value) == f"{parameter}: refused, for a part of it is marked <private>"
+    assert refused.value.found == ("private",)
+
+
+def test_what_is_private_as_a_whole_is_not_repeated_by_the_error(tmp_path: Path) -> None:
+    whole = "<private>Maya</private>"
+    with pieria.open("notes", data=tmp_path) as bank:
+        memory = bank.remember("heron")
+        acts: list[Callable[[], Any]] = [
+            lambda: bank.remember(whole),
+            lambda: bank.update(memory.id, importance=1, reason=whole),
+            lambda: bank.remember("crane", context=whole),
+        ]
+        for act in acts:
+            with pytest.raises(InputError, match="outside <private>") as refused:
+                act()
+            assert "Maya" not in str(refused.value)

@@ -447,7 +447,7 @@ def test_a_bank_is_closed_at_the_end_of_the_program(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-W", "error", "-c", code], check=True, env={**os.environ, "PIERIA_DATA": str(tmp_path)}
     )
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.db"}
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.db", "notes.db-turn"}
 
 
 FORK = """

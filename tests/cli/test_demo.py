@@ -209,3 +209,4 @@ def test_keep_leaves_the_bank_and_says_what_to_try(tmp_path: Path) -> None:
     again = run("demo", "--keep", folder)
     assert again.returncode != 0
     assert "another folder" in again.stderr
+    assert "error: --keep:" in again.stderr

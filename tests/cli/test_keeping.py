@@ -1,6 +1,7 @@
 """`pieria export`, `import`, `backup`, `restore`, `stats`, `doctor` and `where`."""
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def test_what_is_no_export_is_refused(ask: Ask, tmp_path: Path, content: str | N
     if content is not None:
         file.write_text(content)
     refused = ask("import", str(file))
-    assert refused.code == 1
+    assert refused.code == (3 if content is None else 1)
     assert str(file) in refused.err
     piped = ask("import", "-", stdin=content or "")
     assert piped.code == 1
@@ -171,6 +172,36 @@ def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, m
     assert ask("where", "--bank", "arg").json["bank"] == {"value": "arg", "from": "argument"}
     assert ask("where", "--bank", "arg", "-q").ids == ["arg"]
     assert "not there yet" in " ".join(ask("where", "--no-json").out.split())
+
+
+@pytest.mark.parametrize("command", ["import", "restore"])
+def test_a_file_that_cannot_be_read_is_no_refusal(ask: Ask, tmp_path: Path, command: str) -> None:
+    for file, said in ((tmp_path / "nowhere", "no such file"), (tmp_path, "it is a folder")):
+        refused = ask(command, str(file), "--bank", "copy")
+        assert refused.code == (1 if file.is_dir() else 3)
+        assert said in refused.err
+
+
+@pytest.mark.parametrize("command", ["export", "backup"])
+def test_what_cannot_be_written_is_told_with_what_could_not_be_made(
+    ask: Ask, bank: Bank, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    refused = ask(command, str(tmp_path / "file" / "out"))
+    assert refused.code == 3
+    assert "its folder could not be made" in refused.err
+    assert f"Make the folder {tmp_path / 'file'}" in refused.err
+    assert "data folder" not in refused.err
+    refused = ask(command, "/proc/out")
+    assert refused.code == 3
+    assert "/proc/out cannot be written" in refused.err
+    assert "write in /proc" in refused.err
+
+
+def test_counts_and_sizes_are_for_people(ask: Ask, bank: Bank) -> None:
+    shown = ask("stats", "--no-json").out
+    assert re.search(r"last change +3: remember by python, \d{4}-\d\d-\d\d \d\d:\d\dZ \(just now\)", shown)
+    assert " MB free" in ask("doctor", "--no-json").out
 
 
 def test_where_lists_the_banks_there_are(ask: Ask, bank: Bank) -> None:

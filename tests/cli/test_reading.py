@@ -175,9 +175,44 @@ def test_changes_show_the_last_ones_unless_asked_from_a_number(ask: Ask, bank: B
     assert ask("changes", "--since", "5", "--limit", "2").json["changes"] == every[5:7]
     assert ask("changes", "--since", "5").json["changes"] == every[5:]
     assert len(ask("changes", "--jsonl", "--last", "2").out.splitlines()) == 2
-    shown = ask("changes", "-n", "1", "--no-json").out
-    assert "pin" in shown
-    assert "jwt" in shown
+    shown = ask("changes", "-n", "2", "--no-json").out
+    assert [line.split()[-4:] for line in shown.splitlines()[1:]] == [
+        ["python", "unpin", "1", "jwt"],
+        ["python", "pin", "1", "jwt"],
+    ]
+
+
+def test_a_change_says_how_many_ids_it_is_of_wherever_they_are_cut(ask: Ask, bank: Bank) -> None:
+    bank.remember_many({"text": str(n)} for n in range(1_000))
+    shown = ask("changes", "-n", "1", "--no-json").out.splitlines()
+    assert shown[0].split() == ["seq", "when", "who", "what", "of", "ids"]
+    assert "remember  1,000  " in shown[1]
+
+
+def test_the_journal_tells_entries_of_the_scratchpad_by_their_ids(ask: Ask, bank: Bank) -> None:
+    entry = ask("scratchpad", "write", "a note", "--session", "monday", "-q").ids
+    ask("scratchpad", "update", *entry, "another", "--session", "monday")
+    ask("scratchpad", "clear", "--session", "monday")
+    told = ask("changes", "-n", "3").json["changes"]
+    assert [(change["what"], change["ids"]) for change in told] == [
+        (f"scratchpad {verb}", entry) for verb in ("write", "update", "clear")
+    ]
+
+
+def test_the_hint_of_get_and_history_says_where_ids_are(ask: Ask, bank: Bank) -> None:
+    for command in ("get", "history"):
+        refused = ask(command, "nope")
+        assert refused.code == 1
+        assert "`pieria list` and `pieria recall` give the ids" in refused.err
+
+
+def test_a_cursor_of_other_filters_is_refused_with_what_to_do(ask: Ask, bank: Bank) -> None:
+    cursor = ask("list", "-n", "1").json["cursor"]
+    assert len(ask("list", "--cursor", cursor).json["memories"]) == 2
+    refused = ask("list", "--kind", "note", "--cursor", cursor)
+    assert refused.code == 2
+    assert "--cursor: expected" in refused.err
+    assert "times in full" in refused.err
 
 
 def test_changes_made_here_are_told_as_made_here(ask: Ask) -> None:

@@ -161,10 +161,10 @@ def test_the_plan_is_shown_when_asked_for(ask: Ask, bank: Bank) -> None:
     assert '"arms"' not in ask("recall", "JWT", "--no-json").out
 
 
-def test_a_bank_that_was_not_there_is_noted(ask: Ask, bank: Bank) -> None:
-    answer = ask("recall", "JWT", "--bank", "defualt")
+def test_a_bank_that_nobody_named_may_be_empty_and_is_noted(ask: Ask) -> None:
+    ask("remember", "x", "--bank", "notes")
+    answer = ask("recall", "JWT")
     assert answer.json["hits"] == []
-    assert "defualt" in answer.err
-    assert "default" in answer.err.replace("defualt", "")
-    assert ask("recall", "JWT", "--bank", "defualt").err == ""
-    assert ask("recall", "JWT", "--bank", "other", "--quiet").err == ""
+    assert "there was no bank default" in answer.err
+    assert "notes" in answer.err
+    assert ask("recall", "JWT").err == ""

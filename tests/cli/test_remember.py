@@ -191,6 +191,18 @@ def test_a_value_that_is_wrong_is_told_with_its_line(ask: Ask) -> None:
     assert ask("count").json == {"count": 0}
 
 
+def test_all_lines_that_are_wrong_are_told(ask: Ask) -> None:
+    items: list[Any] = [
+        {"text": "x", "importance": 5}, "fine", {"text": "y", "kind": "nonsense"}, {"text": "z", "extract": True},
+    ]  # fmt: skip
+    refused = ask("remember", "--many", "-", stdin=lines(*items))
+    assert refused.code == 1
+    for told in ("line 1: importance:", "line 3: kind:", "line 4: extract:"):
+        assert told in refused.err
+    assert "line 2" not in refused.err
+    assert ask("count").json == {"count": 0}
+
+
 def test_an_unknown_name_in_a_line_is_refused_with_the_nearest(ask: Ask) -> None:
     refused = ask("remember", "--many", "-", stdin=lines({"text": "x", "tag": ["y"]}))
     assert refused.code == 1
@@ -199,7 +211,7 @@ def test_an_unknown_name_in_a_line_is_refused_with_the_nearest(ask: Ask) -> None
 
 def test_a_file_that_is_not_there_is_told(ask: Ask) -> None:
     refused = ask("remember", "--many", "nowhere.jsonl")
-    assert refused.code == 1
+    assert refused.code == 3
     assert "nowhere.jsonl" in refused.err
 
 

@@ -126,6 +126,39 @@ def test_quiet_prints_ids_alone(ask: Ask, prepared: dict[str, str], tmp_path: Pa
     assert not {"{", "[", ":"} & set(answer.out.replace(str(tmp_path), ""))
 
 
+READING = (
+    "recall", "get", "list", "count", "neighbors", "history", "changes", "export", "backup", "stats", "doctor",
+    "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
+    "facts predicates", "facts aliases", "facts stats",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", READING)
+def test_what_only_reads_makes_no_bank_under_a_name_that_may_be_misspelt(
+    ask: Ask, prepared: dict[str, str], tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = [*path.split(), *arguments(LINES[path], prepared), "--data", str(tmp_path / "data")]
+    refused = ask(*line, "--bank", "mien")
+    assert refused.code == 1
+    assert "bank 'mien' not found" in refused.err
+    assert "Did you mean mine?" in refused.err
+    monkeypatch.setenv("PIERIA_BANK", "elsewhere")
+    refused = ask(*line, "--json")
+    assert refused.code == 1
+    assert "Banks here: mine." in refused.err
+    assert json.loads(refused.err.splitlines()[-1])["error"]["resource"] == "bank"
+    assert {file.stem for file in (tmp_path / "data").glob("*.db")} == {"mine"}
+    assert ask(*line, "--bank", "MINE").code == 0
+
+
+def test_every_command_that_makes_no_bank_is_listed_above(ask: Ask, prepared: dict[str, str], tmp_path: Path) -> None:
+    """Those that write make it, whatever becomes of them then."""
+    for path, line in LINES.items():
+        data = tmp_path / "made" / path.replace(" ", "-")
+        ask(*path.split(), *arguments(line, prepared), "--data", str(data), "--bank", "new")
+        assert (data / "new.db").exists() == (path not in (*READING, "where")), path
+
+
 def test_options_may_stand_between_group_and_command(ask: Ask) -> None:
     ask("facts", "--bank", "mine", "add", "Maya", "works_on", "billing")
     assert ask("--json", "facts", "--bank", "mine", "stats").json["facts"] == 1

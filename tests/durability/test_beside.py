@@ -2,6 +2,10 @@
 
 import errno
 import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +14,7 @@ from tests.durability.test_purge import TEXT, WORDS, fill, holding
 import pieria
 from pieria.errors import DiskFullError, ReadOnlyError
 from pieria.store.files import written_aside
+from pieria.store.sqlite.file import mark_of
 
 
 def test_a_purge_names_every_copy_in_the_data_folder_and_no_bank(tmp_path: Path) -> None:
@@ -37,6 +42,39 @@ def test_a_purge_names_every_copy_in_the_data_folder_and_no_bank(tmp_path: Path)
             "unfinished copy .notes.2.backup.77.88.part",
             "unfinished copy .notes.2.backup.77.88.part-journal",
         ]
+
+
+def test_a_purge_leaves_other_banks_alone_and_takes_them_for_no_copies(tmp_path: Path) -> None:
+    """Closed, open, restored and not yet opened, with a name like a backup's, in a data folder further down."""
+    for name in ("closed", "kept.backup", "deep"):
+        with pieria.open(name, data=tmp_path / "team" if name == "deep" else tmp_path) as other:
+            other.remember("another heron")
+            backup = other.backup(tmp_path.parent / f"{tmp_path.name}.aside")
+    pieria.restore(backup, data=tmp_path, name="restored")
+    with pieria.open("open", data=tmp_path) as other, pieria.open("notes", data=tmp_path) as bank:
+        other.remember("one more")
+        (tmp_path / "not a bank's name.db").write_bytes(backup.read_bytes())
+        with closing(sqlite3.connect(tmp_path / "others.db")) as foreign:
+            foreign.execute("CREATE TABLE theirs (x)")
+        memory = bank.remember(TEXT)
+        before = {path for path in tmp_path.rglob("*") if not path.name.startswith("notes.db")}
+        assert sorted(bank.purge(memory.id).unreached) == ["backup not a bank's name.db", "file others.db"]
+        assert {path for path in tmp_path.rglob("*") if not path.name.startswith("notes.db")} == before
+        other.remember("still whole")
+        assert other.doctor().well
+
+
+def test_looking_at_a_file_gives_no_lock_of_it_up(tmp_path: Path) -> None:
+    """A process that opens and closes a database's file by itself would lose the locks its connections hold on it."""
+    path = tmp_path / "live.db"
+    code = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0).execute('BEGIN IMMEDIATE')"
+    with closing(sqlite3.connect(path, isolation_level=None)) as live:
+        live.execute("PRAGMA application_id = 5")
+        live.execute("BEGIN IMMEDIATE")
+        assert mark_of(path) == 5
+        tried = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+        assert "database is locked" in tried.stderr
+        live.execute("ROLLBACK")
 
 
 def test_doctor_names_what_killed_copying_left_and_says_what_to_do(tmp_path: Path) -> None:

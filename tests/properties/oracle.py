@@ -1,28 +1,42 @@
 """What a bank should answer, written in the plainest way: lists of stretches of known time, searched from end to end.
 
-Nothing here is shared with the engine but its error classes, the spelling of an instant, and the trust of an author.
-Every instant is a whole number of microseconds. It knows no storage, no index and no haste.
+Nothing here is shared with the engine but its error classes and the spelling of an instant. Every instant is a whole
+number of microseconds. It knows no storage, no index and no haste. Which facts follow from a statement is the matter
+of another machine: here they are taken as the bank wrote them, and what becomes of them then is told by the oracle.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.properties.oracle_rules import (
+    CONTENT,
+    DIRECTIONLESS,
+    TIMES,
+    TRUST,
+    Reader,
+    bounded,
+    check_scope,
+    check_valid,
+    holds_ever,
+    may_see,
+    said_by,
+    tie,
+    wanted,
+    within,
+)
+
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.time import iso, moment
 
-TRUST = {"human": 0.9, "system": 0.8, "agent": 0.6, None: 0.5}
-TIMES = ("at", "valid_from", "valid_until")
-CONTENT = ("title", "text", "body", "tags", "entities", "files", "context", "meta")
-ROUTING = ("tag", "intent", "subgoal", "source")
-
-
-@dataclass(frozen=True)
-class Reader:
-    """Who reads: the session and channel a handle was opened for."""
-
-    session: str | None = None
-    channel: str | None = None
+NEW: dict[str, Any] = {
+    "version": 1, "kind": "note", "title": None, "body": {}, "tags": [], "entities": [], "files": [], "flags": [],
+    "source": None, "context": None, "author": None, "author_type": None, "channel": None, "session": None,
+    "sequence": None, "scope": "bank", "importance": 0.5, "confidence": None, "strength": 1.0, "pinned": False,
+    "valid_from": None, "valid_until": None, "meta": {}, "status": "active", "tier": "working", "ended": "",
+    "reason": None, "superseded_by": None,
+}  # fmt: skip
+COUNTS = ("accesses", "reviews", "crossings", "rewarded")
 
 
 @dataclass
@@ -39,15 +53,17 @@ class Stretch:
         return self.begin <= known and (self.end is None or known < self.end)
 
 
+Histories = dict[str, list[Stretch]]
+
+
 @dataclass
 class Entry:
-    """One change: when, what, and which stretches it opened. `undoable` says that it did nothing else."""
+    """One change: when, what, and which stretches it opened. What opened none cannot be undone."""
 
     seq: int
     at: int
     what: str
     opened: list[tuple[str, str]] = field(default_factory=list)
-    undoable: bool = True
 
 
 @dataclass
@@ -56,24 +72,27 @@ class Oracle:
 
     name: str
     now: Callable[[], int]
-    memories: dict[str, list[Stretch]] = field(default_factory=dict)
-    links: dict[str, list[Stretch]] = field(default_factory=dict)
+    memories: Histories = field(default_factory=dict)
+    links: Histories = field(default_factory=dict)
+    facts: Histories = field(default_factory=dict)
     usage: dict[str, dict[str, Any]] = field(default_factory=dict)
     journal: list[Entry] = field(default_factory=list)
-    purged: set[str] = field(default_factory=set)
-    drawn_facts: dict[str, set[str]] = field(default_factory=dict)
+    purged: dict[str, None] = field(default_factory=dict)
 
     # --- changes
 
-    def change(self, what: str, undoable: bool = True) -> Entry:
+    def change(self, what: str) -> Entry:
         last = self.journal[-1].at if self.journal else 0
-        entry = Entry(len(self.journal) + 1, max(self.now(), last + 1), what, undoable=undoable)
+        entry = Entry(len(self.journal) + 1, max(self.now(), last + 1), what)
         self.journal.append(entry)
         return entry
 
+    def held(self, kind: str) -> Histories:
+        return {"memory": self.memories, "link": self.links, "fact": self.facts}[kind]
+
     def open(self, entry: Entry, kind: str, id: str, values: dict[str, Any]) -> None:
         """Closes the stretch before, if there is one, and opens the next; within one change there is one stretch."""
-        stretches = (self.memories if kind == "memory" else self.links).setdefault(id, [])
+        stretches = self.held(kind).setdefault(id, [])
         if stretches and stretches[-1].begin == entry.at:
             stretches[-1].values = dict(values)
             return
@@ -102,193 +121,21 @@ class Oracle:
                 seen.add(id)
                 waiting += self.drawn(id, upwards=False)
 
-    def drawn(self, id: str, *, upwards: bool) -> list[str]:
-        """What an id is drawn from or, downwards, what is drawn from it."""
-        here, there = ("source", "target") if upwards else ("target", "source")
-        held = [stretches[-1].values for stretches in self.links.values()]
-        ties = [values for values in held if values["relation"] == "provenance" and not values["ended"]]
-        return [values[there] for values in ties if values[here] == id]
-
     # --- what is there
 
     def current(self, id: str) -> dict[str, Any]:
         return self.memories[id][-1].values
 
-    def standing(self, id: str, reader: Reader) -> dict[str, Any]:
-        """The memory's present values, if this reader may change it."""
-        if id not in self.memories or not may_see(reader, self.current(id)):
-            raise NotFoundError("memory", id)
-        if self.current(id)["ended"]:
-            raise ConflictError("ended", ids=(id,))
-        return self.current(id)
+    def ties(self) -> dict[str, Stretch]:
+        """The links that stand, in the order in which they were last written."""
+        last = {id: stretches[-1] for id, stretches in self.links.items() if not stretches[-1].values["ended"]}
+        return dict(sorted(last.items(), key=lambda item: item[1].begin))
 
-    def known(self, known: int | None = None) -> Iterator[tuple[str, Stretch]]:
-        for id, stretches in self.memories.items():
-            for stretch in stretches:
-                if stretch.held_at(known):
-                    yield id, stretch
-
-    def visible(self, reader: Reader, known: int | None = None, **asked: Any) -> dict[str, Stretch]:
-        now = self.now()
-        return {
-            id: stretch
-            for id, stretch in self.known(known)
-            if may_see(reader, stretch.values) and wanted(stretch.values, now, asked)
-        }
-
-    def shown(self, id: str, stretch: Stretch) -> dict[str, Any]:
-        """As `Memory.as_dict` shows it, but for the row, which is the store's own."""
-        shown = {"id": id, **stretch.values, "known_from": stretch.begin, "known_until": stretch.end}
-        del shown["type"]
-        for name in (*TIMES, "known_from", "known_until"):
-            shown[name] = None if shown[name] is None else iso(moment(shown[name]))
-        return shown
-
-    # --- verbs
-
-    def remember(self, entry: Entry, id: str, given: dict[str, Any]) -> None:
-        body = given.get("body") or {}
-        values: dict[str, Any] = {
-            "version": 1, "kind": "note", "title": None, "body": {}, "tags": [], "entities": [], "files": [],
-            "flags": [], "source": None, "context": None, "author": None, "author_type": None, "channel": None,
-            "session": None, "sequence": None, "scope": "bank", "importance": 0.5, "confidence": None,
-            "strength": 1.0, "pinned": False, "valid_from": None, "valid_until": None, "meta": {},
-            "status": "active", "tier": "working", "ended": "", "reason": None, "superseded_by": None,
-            **{name: value for name, value in given.items() if value is not None},
-        }  # fmt: skip
-        values.setdefault("place", f"{self.name}/{values['kind']}")
-        values.setdefault("at", self.now())
-        values["type"] = body.get("type")
-        values["trust"] = TRUST[values["author_type"]]
-        self.open(entry, "memory", id, values)
-
-    def update(self, id: str, reader: Reader, given: dict[str, Any], reason: str | None) -> None:
-        old = self.standing(id, reader)
-        new = {**old, **given}
-        if "scope" in given and old["scope"] == "user":
-            raise InputError("scope", "the user's own to stay", given["scope"])
-        check_valid(new)
-        if new["scope"] == "session" and new["session"] is None and new["channel"] is None:
-            raise InputError("scope", "a session", "session")
-        if {**new, "reason": reason} == (old if reason is not None else {**old, "reason": None}):
-            return
-        if any(new[name] != old[name] for name in CONTENT):
-            new["version"] = 1 + max(stretch.values["version"] for stretch in self.memories[id])
-            new["type"] = (new["body"] or {}).get("type")
-        entry = self.change("update")
-        self.open(entry, "memory", id, {**new, "reason": reason})
-        self.settle(entry)
-
-    def newest_revision(self, id: str) -> str:
-        while id in self.memories and self.current(id)["ended"] == "revised":
-            id = self.current(id)["superseded_by"]
-        return id
-
-    def revise(self, id: str, reader: Reader, given: dict[str, Any], reason: str | None, made: str) -> None:
-        id = self.newest_revision(id)
-        old = self.standing(id, reader)
-        if old["valid_until"] is not None and old["valid_until"] <= self.now():
-            raise ConflictError("it no longer holds", ids=(id,))
-        new = {**old, "at": self.now(), **given, "version": 1, "reason": reason, "superseded_by": None}
-        new["type"] = (new["body"] or {}).get("type")
-        entry = self.change("revise")
-        self.open(entry, "memory", id, {**old, "ended": "revised", "superseded_by": made, "reason": reason})
-        self.open(entry, "memory", made, new)
-        self.open(entry, "link", f"revision {made}", tie(made, id, "revises", 1.0, reason))
-        for number, stretches in enumerate(list(self.links.values())):
-            held = stretches[-1].values
-            if held["relation"] == "provenance" and not held["ended"] and held["source"] == id:
-                self.open(entry, "link", f"of revision {made} {number}", {**held, "source": made})
-        self.settle(entry)
-
-    def invalidate(self, id: str, reader: Reader, at: int | None, replacement: str | None, reason: str | None) -> None:
-        if replacement == id:
-            raise InputError("replacement", "another", id)
-        if replacement is not None:
-            self.standing(replacement, reader)
-        old = self.standing(id, reader)
-        until = self.now() if at is None else at
-        if old["valid_until"] is not None and old["valid_until"] <= until:
-            until = old["valid_until"]
-            if replacement is None or replacement == old["superseded_by"]:
-                raise ConflictError("already", ids=(id,))
-        if old["valid_from"] is not None and until <= old["valid_from"]:
-            raise InputError("at", "later", at)
-        leads_to = replacement or old["superseded_by"]
-        entry = self.change("invalidate")
-        self.open(entry, "memory", id, {**old, "valid_until": until, "superseded_by": leads_to, "reason": reason})
-        self.settle(entry)
-
-    def remove(self, id: str, reader: Reader, reason: str | None) -> None:
-        old = self.standing(id, reader)
-        entry = self.change("remove")
-        self.open(entry, "memory", id, {**old, "ended": "removed", "reason": reason})
-        self.settle(entry)
-
-    def restore(self, id: str, reader: Reader) -> None:
-        if id not in self.memories or not may_see(reader, self.current(id)):
-            raise NotFoundError("memory", id)
-        if self.current(id)["ended"] != "removed":
-            raise ConflictError("not removed", ids=(id,))
-        entry = self.change("restore")
-        self.open(entry, "memory", id, {**self.current(id), "ended": "", "reason": None})
-        self.settle(entry)
-
-    def pin(self, id: str, reader: Reader, pinned: bool) -> None:
-        old = self.standing(id, reader)
-        if old["pinned"] != pinned:
-            entry = self.change("pin")
-            self.open(entry, "memory", id, {**old, "pinned": pinned, "reason": None})
-            self.settle(entry)
-
-    def touch(self, id: str, reader: Reader, accesses: int, reviews: int, reward: float | None) -> None:
-        if not accesses and not reviews and reward is None:
-            raise InputError("accesses", "some use", accesses)
-        self.standing(id, reader)
-        self.change("touch", undoable=False)
-        held = self.usage.setdefault(id, dict.fromkeys(("accesses", "reviews", "rewarded"), 0) | {"rewards": 0.0})
-        held["accesses"] += accesses
-        held["reviews"] += reviews
-        held["rewards"] += reward or 0.0
-        held["rewarded"] += reward is not None
-        for count, last in ((accesses, "last_access"), (reviews, "last_review")):
-            if count:
-                held[last] = max(self.now(), held.get(last, self.now()))
-
-    def tied(self, source: str, target: str, relation: str) -> str | None:
-        """The link there is between two ends; a sibling or a tunnel has no direction."""
-        for id, stretches in self.links.items():
-            held = stretches[-1].values
-            ends = (held["source"], held["target"])
-            both_ways = relation in ("sibling", "tunnel") and ends == (target, source)
-            if not held["ended"] and held["relation"] == relation and (ends == (source, target) or both_ways):
-                return id
-        return None
-
-    def link(
-        self, reader: Reader, source: str, target: str, relation: str, weight: float, label: str | None, made: str
-    ) -> str:
-        if source == target:
-            raise InputError("target", "another", target)
-        for end in (source, target):
-            if "/" not in end:
-                self.standing(end, reader)
-        there = self.tied(source, target, relation)
-        new = tie(source, target, relation, weight, label)
-        if there is not None:
-            old = self.links[there][-1].values
-            new |= {"source": old["source"], "target": old["target"]}
-            if old == new:
-                return there
-        if relation == "provenance":
-            if source in self.sources(target):
-                raise ConflictError("a circle", ids=(source, target))
-            if bounded(self.current(source), self.current(target))["ended"]:
-                raise ConflictError("never at the same time", ids=(source, target))
-        entry = self.change("link")
-        self.open(entry, "link", there or made, new)
-        self.settle(entry)
-        return there or made
+    def drawn(self, id: str, *, upwards: bool) -> list[str]:
+        """What an id is drawn from or, downwards, what is drawn from it."""
+        here, there = ("source", "target") if upwards else ("target", "source")
+        ties = [stretch.values for stretch in self.ties().values() if stretch.values["relation"] == "provenance"]
+        return [values[there] for values in ties if values[here] == id]
 
     def sources(self, id: str) -> set[str]:
         """Everything that an id is drawn from, however far."""
@@ -301,158 +148,312 @@ class Oracle:
                     waiting.append(source)
         return found
 
-    def unlink(self, reader: Reader, one: str, other: str, relation: str | None) -> None:
-        ends = [end for end in (one, other) if "/" not in end]
-        seen = all(end in self.memories and may_see(reader, self.current(end)) for end in ends)
-        cut = [
-            id
-            for id, stretches in self.links.items()
-            if seen
-            and not stretches[-1].values["ended"]
-            and {stretches[-1].values["source"], stretches[-1].values["target"]} == {one, other}
-            and relation in (None, stretches[-1].values["relation"])
-            and stretches[-1].values["relation"] != "revises"
-        ]
+    def seen(self, id: str, reader: Reader) -> dict[str, Any]:
+        if id not in self.memories or not may_see(reader, self.current(id)):
+            raise NotFoundError("memory", id)
+        return self.current(id)
+
+    def standing(self, id: str, reader: Reader) -> dict[str, Any]:
+        """The memory's present values, if this reader may change it."""
+        if self.seen(id, reader)["ended"]:
+            raise ConflictError("ended", ids=(id,))
+        return self.current(id)
+
+    def known(self, known: int | None = None) -> Iterator[tuple[str, Stretch]]:
+        for id, stretches in self.memories.items():
+            for stretch in stretches:
+                if stretch.held_at(known):
+                    yield id, stretch
+
+    def visible(self, reader: Reader, known: int | None = None, **asked: Any) -> dict[str, Stretch]:
+        """A session or channel that is asked for is one the reader speaks for."""
+        speaks = Reader(asked.get("session", reader.session), asked.get("channel", reader.channel))
+        return {
+            id: stretch
+            for id, stretch in self.known(known)
+            if may_see(speaks, stretch.values) and wanted(stretch.values, self.now(), asked)
+        }
+
+    def shown(self, id: str, stretch: Stretch) -> dict[str, Any]:
+        """As `Memory.as_dict` shows it, but for the row, which is the store's own."""
+        shown = {"id": id, **stretch.values, "known_from": stretch.begin, "known_until": stretch.end}
+        del shown["type"]
+        for name in (*TIMES, "known_from", "known_until"):
+            shown[name] = None if shown[name] is None else iso(moment(shown[name]))
+        return shown
+
+    def told(self, reader: Reader, known: int | None = None) -> dict[str, dict[str, Any]]:
+        """The facts this reader may see, by id, each held to the time of the memory it names."""
+        found = {}
+        sources = {
+            id: stretch.values
+            for id, stretch in self.known(known)
+            if may_see(reader, stretch.values) and not stretch.values["ended"]
+        }
+        for id, stretches in self.facts.items():
+            for stretch in stretches:
+                fact = stretch.values
+                if not stretch.held_at(known) or fact["ended"]:
+                    continue
+                if fact["memory"] is not None:
+                    if fact["memory"] not in sources:
+                        continue
+                    fact = within(fact, sources[fact["memory"]])
+                if holds_ever(fact):
+                    found[id] = fact
+        return found
+
+    # --- verbs
+
+    def remember(self, entry: Entry, id: str, reader: Reader, given: dict[str, Any]) -> None:
+        """`given` is signed already."""
+        values = {**NEW, **{name: value for name, value in given.items() if value is not None}}
+        values = reader.screened_content(values)
+        values.setdefault("place", f"{self.name}/{values['kind']}")
+        values.setdefault("at", self.now())
+        values["type"] = values["body"].get("type")
+        values["trust"] = TRUST[values["author_type"]]
+        self.open(entry, "memory", id, values)
+
+    def recast(self, old: dict[str, Any], reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
+        """The content with what is given, all of it screened again. What was cut earlier stays noticed."""
+        content = reader.screened_content({**old, **given})
+        if "text" not in given:
+            content["flags"] = list(dict.fromkeys((*old["flags"], *content["flags"])))
+        return {**content, "type": (content["body"] or {}).get("type")}
+
+    def update(self, id: str, reader: Reader, given: dict[str, Any], reason: str | None) -> None:
+        if "scope" in given and self.name == "@me":
+            raise InputError("scope", "the user's own to stay", given["scope"])
+        old = self.standing(id, reader)
+        new = {**old, **{name: value for name, value in given.items() if name not in CONTENT}}
+        check_valid(new)
+        check_scope(new)
+        if any(name in given for name in CONTENT):
+            recast = self.recast(new, reader, given)
+            if any(recast[name] != old[name] for name in CONTENT):
+                new = {**recast, "version": 1 + max(stretch.values["version"] for stretch in self.memories[id])}
+                new["trust"] = min(new["trust"], said_by(new, reader.author, reader.author_type)["trust"])
+        new["reason"] = reader.kept(reason)
+        if new == (old if reason is not None else {**old, "reason": None}):
+            return
+        entry = self.change("update")
+        self.open(entry, "memory", id, new)
+        self.settle(entry)
+
+    def newest_revision(self, id: str) -> str:
+        while id in self.memories and self.current(id)["ended"] == "revised":
+            id = self.current(id)["superseded_by"]
+        return id
+
+    def revise(
+        self,
+        id: str,
+        reader: Reader,
+        given: dict[str, Any],
+        reason: str | None,
+        made: str,
+        made_links: list[dict[str, Any]],
+    ) -> None:
+        """`made_links` are those the bank made, for their ids."""
+        id = self.newest_revision(id)
+        old = self.standing(id, reader)
+        if old["valid_until"] is not None and old["valid_until"] <= self.now():
+            raise ConflictError("it no longer holds", ids=(id,))
+        reason = reader.kept(reason)
+        by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
+        new = {**self.recast(old, reader, given), **said_by(old, *by), "at": given.get("at", self.now())}
+        new |= {"version": 1, "reason": reason, "superseded_by": None}
+        ties = [stretch.values for stretch in self.ties().values()]
+        copied = [{**held, "source": made} for held in ties if (held["relation"], held["source"]) == ("provenance", id)]
+        entry = self.change("revise")
+        self.open(entry, "memory", id, {**old, "ended": "revised", "superseded_by": made, "reason": reason})
+        self.open(entry, "memory", made, new)
+        for values in (tie(made, id, "revises", 1.0, reason), *copied):
+            [same, *_] = [link for link in made_links if all(link[name] == values[name] for name in values)]
+            made_links.remove(same)
+            self.open(entry, "link", same["id"], values)
+        assert made_links == []
+        self.settle(entry)
+
+    def invalidate(self, id: str, reader: Reader, at: int | None, replacement: str | None, reason: str | None) -> None:
+        old = self.standing(id, reader)
+        until = self.now() if at is None else at
+        if old["valid_until"] is not None and old["valid_until"] <= until:
+            until = old["valid_until"]
+            if replacement is None or replacement == old["superseded_by"]:
+                raise ConflictError("already", ids=(id,))
+        if old["valid_from"] is not None and until <= old["valid_from"]:
+            raise InputError("at", "later", at)
+        leads_to = replacement or old["superseded_by"]
+        changed = {**old, "valid_until": until, "superseded_by": leads_to, "reason": reader.kept(reason)}
+        self.restand("invalidate", id, changed)
+
+    def restand(self, what: str, id: str, values: dict[str, Any]) -> None:
+        entry = self.change(what)
+        self.open(entry, "memory", id, values)
+        self.settle(entry)
+
+    def remove(self, id: str, reader: Reader, reason: str | None) -> None:
+        self.restand("remove", id, {**self.standing(id, reader), "ended": "removed", "reason": reader.kept(reason)})
+
+    def restore(self, id: str, reader: Reader) -> None:
+        if self.seen(id, reader)["ended"] != "removed":
+            raise ConflictError("not removed", ids=(id,))
+        back = {**self.current(id), "ended": "", "reason": None}
+        held = back
+        for source in self.drawn(id, upwards=True):
+            held = held if held["ended"] else bounded(held, self.current(source))
+        if held["ended"]:
+            raise ConflictError("it stands on nothing", ids=(id,))
+        self.restand("restore", id, back)
+
+    def pin(self, id: str, reader: Reader, pinned: bool) -> None:
+        old = self.standing(id, reader)
+        if old["pinned"] != pinned:
+            self.restand("pin", id, {**old, "pinned": pinned, "reason": None})
+
+    def touch(self, id: str, counted: dict[str, int], reward: float | None) -> None:
+        """The change is one of all the ids that are touched together, and is made by whoever calls this."""
+        held = self.usage.setdefault(id, dict.fromkeys(COUNTS, 0) | {"rewards": 0.0})
+        for name, count in counted.items():
+            held[name] += count
+        held["rewards"] += reward or 0.0
+        held["rewarded"] += reward is not None
+        for name, last in (("accesses", "last_access"), ("reviews", "last_review")):
+            if counted[name]:
+                held[last] = max(self.now(), held.get(last, self.now()))
+
+    def tied(self, source: str, target: str, relation: str) -> str | None:
+        """The link there is between two ends; a sibling or a tunnel has no direction."""
+        for id, stretch in self.ties().items():
+            ends = (stretch.values["source"], stretch.values["target"])
+            both_ways = relation in DIRECTIONLESS and ends == (target, source)
+            if stretch.values["relation"] == relation and (ends == (source, target) or both_ways):
+                return id
+        return None
+
+    def link(self, reader: Reader, new: dict[str, Any], made: str) -> str:
+        source, target, relation = new["source"], new["target"], new["relation"]
+        if source == target:
+            raise InputError("target", "another", target)
+        for end in (source, target):
+            if "/" not in end:
+                self.standing(end, reader)
+        new = {**new, "label": reader.kept(new["label"])}
+        there = self.tied(source, target, relation)
+        if there is not None:
+            old = self.links[there][-1].values
+            new |= {"source": old["source"], "target": old["target"]}
+            if old == new:
+                return there
+        if relation == "provenance":
+            if source in self.sources(target):
+                raise ConflictError("a circle", ids=(source, target))
+            if bounded(self.current(source), self.current(target))["ended"]:
+                raise ConflictError("nothing in common", ids=(source, target))
+        entry = self.change("link")
+        self.open(entry, "link", there or made, new)
+        self.settle(entry)
+        return there or made
+
+    def unlink(self, reader: Reader, ids: list[str]) -> None:
+        """Those of the links that may be cut by this reader."""
+        cut = [id for id in ids if self.links[id][-1].values["relation"] != "revises" and self.sees_link(reader, id)]
         if not cut:
-            raise NotFoundError("link", one)
+            raise NotFoundError("link", "")
         entry = self.change("unlink")
         for id in cut:
             self.open(entry, "link", id, {**self.links[id][-1].values, "ended": "removed"})
         self.settle(entry)
 
+    def sees_link(self, reader: Reader, id: str) -> bool:
+        ends = [self.links[id][-1].values[end] for end in ("source", "target")]
+        return all("/" in end or may_see(reader, self.current(end)) for end in ends)
+
+    def latest(self, what: str | None = None) -> list[int]:
+        """The changes, or those of one verb, whose work still stands as they left it."""
+        return [
+            entry.seq
+            for entry in self.journal
+            if entry.opened
+            and what in (None, entry.what)
+            and all(id in self.held(kind) and self.held(kind)[id][-1].begin == entry.at for kind, id in entry.opened)
+        ]
+
     def undo(self, seq: int, reader: Reader) -> None:
         if not 1 <= seq <= len(self.journal):
-            raise NotFoundError("change", seq)
+            raise NotFoundError("change", str(seq))
         undone = self.journal[seq - 1]
-        where = {"memory": self.memories, "link": self.links}
-        if not undone.undoable or not undone.opened or any(id not in where[kind] for kind, id in undone.opened):
+        if not undone.opened or any(id not in self.held(kind) for kind, id in undone.opened):
             raise ConflictError("it touched what keeps no versions, or what was purged since")
         for kind, id in undone.opened:
-            if where[kind][id][-1].begin != undone.at:
-                raise ConflictError("later changes depend on it")
-            ends = [id] if kind == "memory" else [self.links[id][-1].values[end] for end in ("source", "target")]
-            if any(end in self.memories and not may_see(reader, self.current(end)) for end in ends):
-                raise ConflictError("it touched what is not seen")
-            if kind == "memory" and len(self.memories[id]) == 1 and self.tied_since(id, undone.at):
-                raise ConflictError("later links rest on it")
+            self.check_undoable(undone, kind, id, reader)
         entry = self.change(f"undo {seq}")
         for kind, id in undone.opened:
-            stretches = where[kind][id]
+            stretches = self.held(kind)[id]
             before = [stretch for stretch in stretches if stretch.end == undone.at]
             if before:
                 self.open(entry, kind, id, before[0].values)
             else:
-                values = {**stretches[-1].values, "ended": "removed"}
-                if kind == "memory":
-                    values["reason"] = f"undo of change {seq}"
-                self.open(entry, kind, id, values)
+                why = {} if kind == "link" else {"reason": f"undo of change {seq}"}
+                self.open(entry, kind, id, {**stretches[-1].values, "ended": "removed", **why})
         self.settle(entry)
 
-    def tied_since(self, id: str, at: int) -> bool:
-        return any(
-            id in (stretches[-1].values["source"], stretches[-1].values["target"])
-            and not stretches[-1].values["ended"]
-            and stretches[-1].begin > at
-            for stretches in self.links.values()
+    def check_undoable(self, undone: Entry, kind: str, id: str, reader: Reader) -> None:
+        stretches = self.held(kind)[id]
+        values = stretches[-1].values
+        touched: dict[str, list[Any]] = {
+            "memory": [id],
+            "link": [values.get("source"), values.get("target")],
+            "fact": [values.get("memory")],
+        }
+        if stretches[-1].begin != undone.at:
+            raise ConflictError("later changes depend on it")
+        if any(end in self.memories and not may_see(reader, self.current(end)) for end in touched[kind]):
+            raise ConflictError("it touched what is not seen")
+        if kind == "memory" and len(stretches) == 1 and self.rests_on(id, undone.at):
+            raise ConflictError("later links or facts rest on it")
+
+    def rests_on(self, id: str, at: int) -> bool:
+        ties = any(
+            id in (stretch.values["source"], stretch.values["target"]) and stretch.begin > at
+            for stretch in self.ties().values()
+        )
+        last = [stretches[-1] for stretches in self.facts.values()]
+        return ties or any(
+            fact.values["memory"] == id and not fact.values["ended"] and fact.begin > at for fact in last
         )
 
-    def purge(self, ids: list[str], reader: Reader) -> set[str]:
-        for id in ids:
-            if id not in self.memories or not may_see(reader, self.current(id)):
-                raise NotFoundError("memory", id)
-        gone = set(ids)
+    def story(self, *ids: str, drawn: bool = False) -> set[str]:
+        """The ids with their revisions, both ways; with `drawn` also what is drawn from any of them."""
+        found = set(ids)
         waiting = list(ids)
         while waiting:
             here = waiting.pop()
             for stretches in self.links.values():
-                ends = stretches[0].values["source"], stretches[0].values["target"]
-                relation = stretches[0].values["relation"]
-                drawn = relation == "provenance" and ends[1] == here and not stretches[-1].values["ended"]
-                follows = relation == "revises" or drawn
-                if here in ends and follows:
+                last = stretches[-1].values
+                ends = last["source"], last["target"]
+                follows = drawn and last["relation"] == "provenance" and ends[1] == here and not last["ended"]
+                if here in ends and (follows or last["relation"] == "revises"):
                     other = ends[0] if ends[1] == here else ends[1]
-                    if other not in gone:
-                        gone.add(other)
+                    if other not in found:
+                        found.add(other)
                         waiting.append(other)
-        self.change("purge", undoable=False)
-        for id in gone:
-            self.memories.pop(id, None)
+        return found
+
+    def purge(self, ids: list[str]) -> set[str]:
+        """Revisions go along, both ways, and whatever is drawn from what goes."""
+        gone = self.story(*ids, drawn=True)
+        self.change("purge")
+        for id in sorted(gone):
+            self.memories.pop(id)
             self.usage.pop(id, None)
-            self.drawn_facts.pop(id, None)
-        for id, stretches in list(self.links.items()):
-            if gone & {stretches[0].values["source"], stretches[0].values["target"]}:
-                del self.links[id]
-        self.purged |= gone
+            self.purged[id] = None
+        self.links = {
+            id: held
+            for id, held in self.links.items()
+            if not gone & {held[0].values["source"], held[0].values["target"]}
+        }
+        self.facts = {id: held for id, held in self.facts.items() if held[0].values["memory"] not in gone}
         return gone
-
-
-def may_see(reader: Reader, values: dict[str, Any]) -> bool:
-    if values["scope"] != "session":
-        return True
-    own = values["session"] is not None and values["session"] == reader.session
-    shared = values["channel"] is not None and values["channel"] == reader.channel
-    return own or shared
-
-
-def wanted(values: dict[str, Any], now: int, asked: dict[str, Any]) -> bool:
-    """Whether a plain question, or one with these conditions, is answered with this memory."""
-    include = asked.get("include", ())
-    valid_at = asked.get("valid_at") or now
-    holds = (values["valid_from"] is None or values["valid_from"] <= valid_at) and (
-        values["valid_until"] is None or valid_at < values["valid_until"]
-    )
-    labels: dict[str, Callable[[str], str]] = {"tags": str.casefold, "entities": str.casefold, "files": str}
-    return (
-        (values["ended"] == "" or values["ended"] in include)
-        and (values["status"] != "archived" or "archived" in include)
-        and (holds or "invalid" in include)
-        and all(values[name] == asked[name] for name in ("author", "session", "channel", "scope") if name in asked)
-        and ("kind" not in asked or values["kind"] == asked["kind"])
-        and ("place" not in asked or asked["place"] in (values["place"], values["place"].partition("/")[0]))
-        and ("since" not in asked or values["at"] >= asked["since"])
-        and ("until" not in asked or values["at"] < asked["until"])
-        and all(
-            asked[name] in [fold(label) for label in values[name]] for name, fold in labels.items() if name in asked
-        )
-        and ("pinned" not in asked or values["pinned"] == asked["pinned"])
-    )
-
-
-def says(values: dict[str, Any], word: str) -> bool:
-    """Whether a text, title, label or body holds the word; the words of the tests have no other forms."""
-    body = values["body"] or {}
-    spoken = [values["text"], values["title"] or "", *values["tags"], *values["entities"], *values["files"]]
-    spoken += [item for item in body.values() if isinstance(item, str)]
-    return any(word in part.casefold().replace(".", " ").replace("/", " ").split() for part in spoken)
-
-
-def tie(source: str, target: str, relation: str, weight: float, label: str | None) -> dict[str, Any]:
-    return {
-        "source": source, "target": target, "relation": relation, "weight": weight, "label": label, "ended": "",
-    }  # fmt: skip
-
-
-def check_valid(values: dict[str, Any]) -> None:
-    begin, end = values["valid_from"], values["valid_until"]
-    if begin is not None and end is not None and end <= begin:
-        raise InputError("valid_until", "later", end)
-
-
-def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
-    """What is drawn from a source is trusted no more, holds no longer and is seen no further."""
-    begins = [values["valid_from"] for values in (derived, source) if values["valid_from"] is not None]
-    ends = [values["valid_until"] for values in (derived, source) if values["valid_until"] is not None]
-    held = {
-        **derived,
-        "trust": min(derived["trust"], source["trust"]),
-        "valid_from": max(begins, default=None),
-        "valid_until": min(ends, default=None),
-    }
-    if source["scope"] == "session":
-        alone = derived["scope"] == "session" and derived["channel"] is None
-        channel = None if alone else source["channel"]
-        held |= {"scope": "session", "session": source["session"], "channel": channel}
-    if None not in (held["valid_from"], held["valid_until"]) and held["valid_from"] >= held["valid_until"]:
-        reason = "a memory it was drawn from does not hold at the same time"
-        return {**derived, "ended": "removed", "reason": reason, "trust": held["trust"]}
-    return held

@@ -35,11 +35,15 @@ SNIPPETS = [
         "/",
         ":",
         "+",
+        "\x1b[31m",
+        "\x1b[",
+        "\x1b",
     ),
 ]
 any_text = st.text() | st.lists(st.sampled_from(SNIPPETS) | st.text(max_size=3)).map("".join)
-ascii_text = st.text(st.characters(codec="ascii")) | st.lists(
-    st.sampled_from([snippet for snippet in SNIPPETS if snippet.isascii()]) | st.text("aAbB19.-_'/: ", max_size=4)
+ascii_text = st.text(st.characters(codec="ascii", exclude_characters="\x1b")) | st.lists(
+    st.sampled_from([snippet for snippet in SNIPPETS if snippet.isascii() and "\x1b" not in snippet])
+    | st.text("aAbB19.-_'/: ", max_size=4)
 ).map("".join)
 
 

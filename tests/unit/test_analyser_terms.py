@@ -136,6 +136,27 @@ def test_a_long_identifier_still_has_its_parts() -> None:
     assert {"remember", "every", "speak", "word"} <= set(found)
 
 
+COLOURED = [
+    ("\x1b[31mred\x1b[0m", "red"),
+    ("auth\x1b[1;31menti\x1b[mcate", "authenticat"),
+    ("\x1b[38;5;208msrc/a.py\x1b[0m  \x1b[32m12\x1b[K", "src/a.py src a.py a py 12"),
+    ("caf\x1b[31m\xe9\x1b[0m \x1b[?25l\x1b[2J", "cafe"),
+    ("a\x1bb \x1b[31", "a b 31"),
+    ("[31mred", "31mred 31 mred"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), COLOURED)
+def test_a_terminal_s_escape_sequences_are_no_part_of_words(text: str, expected: str) -> None:
+    assert terms(text) == expected.split()
+    assert [span.term for span in spans(text)] == expected.split()
+
+
+def test_a_word_in_colours_is_found_where_it_stands() -> None:
+    text = "see \x1b[31mre\x1b[1md\x1b[0m boats"
+    assert [text[start:end] for _, start, end in spans(text)] == ["see", "re\x1b[1md", "boats"]
+
+
 def test_spans_point_into_the_original_text() -> None:
     text = "See src/ﬁles.ts, cafe\u0301 東京 and don’t"
 

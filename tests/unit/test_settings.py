@@ -229,6 +229,19 @@ def test_everything_wrong_is_told_at_once() -> None:
     assert len(told) == 3
 
 
+def test_names_and_values_that_are_wrong_are_told_together_wherever_they_stand(tmp_path: Path) -> None:
+    (tmp_path / ".pieria.toml").write_text('bnak = "x"\nsecrets = "hide"\nbusy = 3\n')
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "pieria.toml").write_text('data = "x"\ncolour = 1\n')
+    with pytest.raises(PieriaError) as caught:
+        resolve({"seccion": "x"}, environ={"PIERIA_AUTOR": "x", "PIERIA_DATA": "data"}, cwd=tmp_path)
+    told = [str(error.message) for error in (caught.value, *caught.value.errors)]
+    wrong = ("seccion", "PIERIA_AUTOR", "'bnak'", "'busy'", "'colour'", "data cannot be set", "secrets: expected")
+    assert len(told) == len(wrong)
+    for line, part in zip(told, wrong, strict=True):
+        assert part in line
+
+
 def test_an_argument_that_is_no_setting_is_refused_with_the_nearest() -> None:
     with pytest.raises(InputError) as caught:
         resolve({"secret": "refuse"})

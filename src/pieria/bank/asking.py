@@ -9,6 +9,7 @@ from typing import Any
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.draft import Instant, Problems, last_moment, moment
+from pieria.record.end import End
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.indexing import compared
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
@@ -32,7 +33,7 @@ class Asked:
     session: str | None = None
     scope: Names | None = None
     source: str | None = None
-    place: str | None = None
+    place: str | End | None = None
     meta: Mapping[str, Any] | None = None
     since: Instant | None = None
     until: Instant | None = None
@@ -93,7 +94,7 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
 
 def place_filter(value: object, parameter: str = "place") -> str:
     """`wing`, `wing/room`, or `*/room` for a room of any wing."""
-    kept = check.name(value, parameter)
+    kept = check.name(check.spelt_place(value), parameter)
     wing, slash, room = (part.strip() for part in kept.partition("/"))
     if not wing or (slash and (not room or "/" in room)):
         raise InputError(parameter, "a place spelt wing, wing/room or */room", value)

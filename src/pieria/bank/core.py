@@ -134,9 +134,7 @@ class Core:
         """The state of an id that this reader may see and change."""
         held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
         if held is None:
-            if reader.purged([id]):
-                raise NotFoundError("memory", id, hint="It was purged: its content is erased for good.")
-            raise NotFoundError("memory", id, hint="`list` and `recall` give the ids there are.")
+            raise missing(reader, id)
         if held.state.ended == "removed":
             raise ConflictError("it was removed", ids=(id,), hint="Bring it back with `restore` first.")
         if held.state.ended == "revised":
@@ -169,3 +167,10 @@ class Core:
         if head.documents and head.analyser != ANALYSER_VERSION:
             log.info("bank %s: building the text index again for a new analyser", self.name)
             self.store.reindex(terms_of, ANALYSER_VERSION, if_older=True)
+
+
+def missing(reader: Reader, id: str) -> NotFoundError:
+    """Nothing is to be seen under the id: the error that says so."""
+    if reader.purged([id]):
+        return NotFoundError("memory", id, hint="It was purged: its content is erased for good.")
+    return NotFoundError("memory", id, hint="`list` and `recall` give the ids there are.")

@@ -48,7 +48,7 @@ class Correcting(Core):
         importance: float | Keep = KEEP,
         confidence: float | Keep | None = KEEP,
         strength: float | Keep = KEEP,
-        place: str | Keep = KEEP,
+        place: str | End | Keep = KEEP,
         scope: str | Keep = KEEP,
         status: str | Keep = KEEP,
         tier: str | Keep = KEEP,
@@ -57,7 +57,10 @@ class Correcting(Core):
         valid_until: Instant | Keep | None = KEEP,
         reason: str | None = None,
     ) -> Memory:
-        """Changes what is given and keeps the rest. Changed content becomes the next version under the same id."""
+        """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
+
+        Its author stays; where the bank was opened for somebody else, new content is trusted no more than they are.
+        """
         given = _given(
             "update",
             text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
@@ -116,7 +119,7 @@ class Correcting(Core):
         problems = Problems()
         changes, kept_reason = self._checked(problems, id, given, reason)
         said_at = None if at is None else problems.of(moment, at, "at")
-        said_by = _speaker(problems, author or self.author, author_type or self.author_type)
+        speaker = _speaker(problems, author or self.author, author_type or self.author_type)
         problems.settle()
         holder = self._holder(id)
         revised = new_id()
@@ -130,6 +133,7 @@ class Correcting(Core):
             draft = holder._redrafted(before, {name: given[name] for name in CONTENT if name in given})
             state = _changed_state(held.state, changes, kept_reason)
             now = self._now() if said_at is None else said_at
+            said_by = _said_by(held.state, *speaker)
             state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
             content = content_of(draft, revised, 1)
             ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
@@ -179,9 +183,10 @@ class Correcting(Core):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id).state
-            if held.pinned == int(pinned):
-                return Changeset("pin")
-            return Changeset("pin", writes=[Write(held._replace(pinned=int(pinned), reason=None))])
+            changeset = Changeset("pin" if pinned else "unpin")
+            if held.pinned != int(pinned):
+                changeset.writes.append(Write(held._replace(pinned=int(pinned), reason=None)))
+            return changeset
 
         return holder._changed(id, plan)
 
@@ -230,7 +235,8 @@ class Correcting(Core):
         same = content_of(before, held.state.id, number)
         if content._replace(flags=None) == same._replace(flags=None):
             return None
-        state = changed._replace(version=number, type=type_of(draft.body))
+        trust = min(changed.trust, _said_by(changed, self.author, self.author_type)["trust"])
+        state = changed._replace(version=number, type=type_of(draft.body), trust=trust)
         return with_index(state, content, draft, fresh=False)
 
 
@@ -279,14 +285,27 @@ def _changed_state(state: State, changes: Mapping[str, Any], reason: str | None)
     return changed
 
 
-def _speaker(problems: Problems, author: str | None, author_type: str | None) -> dict[str, Any]:
-    """Who says the revision, and how far that is to be trusted; nobody named leaves both as they were."""
-    said_by: dict[str, Any] = {}
-    if author is not None:
-        said_by["author"] = problems.of(check.name, author, "author")
-    if author_type is not None and (kind := problems.of(check.one_of, author_type, "author_type", AUTHOR_TYPES)):
-        said_by.update(author_type=kind, trust=TRUST[kind])
-    return said_by
+def _speaker(problems: Problems, author: object, author_type: object) -> tuple[str | None, str | None]:
+    """The author and type that are named, checked."""
+    return (
+        None if author is None else problems.of(check.name, author, "author"),
+        None if author_type is None else problems.of(check.one_of, author_type, "author_type", AUTHOR_TYPES),
+    )
+
+
+def _said_by(held: State, author: str | None, author_type: str | None) -> dict[str, Any]:
+    """Who says what stands now, and how far that is trusted.
+
+    Nobody named leaves it as it was. One is not lent the other's: somebody else's name drops the type that was, and
+    is trusted no more than the memory was before; somebody else's type drops the name.
+    """
+    if author_type is not None:
+        same = held.author_type in (None, author_type)
+        name = author or (held.author if same else None)
+        return {"author": name, "author_type": author_type, "trust": TRUST[author_type]}
+    if author in (None, held.author):
+        return {"author": held.author, "author_type": held.author_type, "trust": held.trust}
+    return {"author": author, "author_type": None, "trust": min(TRUST[None], held.trust)}
 
 
 def _end(value: object) -> int:

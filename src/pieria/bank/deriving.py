@@ -11,7 +11,8 @@ from pieria.record.changeset import Changeset, State, Write
 from pieria.record.link import End
 from pieria.store.protocol import Reader
 
-BASELESS = "a memory it was drawn from does not hold at the same time"
+NEVER_BOTH = "a memory it was drawn from does not hold at the same time"
+SEEN_BY_NOBODY = "nobody may see both it and a memory it was drawn from"
 
 
 def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
@@ -39,6 +40,13 @@ def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
 
 
 def bounded(derived: State, source: State) -> State:
+    """The derived state within its source's bounds; removed where the two have nothing in common."""
+    held = narrowed(derived, source)
+    reason = baseless(held)
+    return held if reason is None else derived._replace(ended="removed", reason=reason, trust=held.trust)
+
+
+def narrowed(derived: State, source: State) -> State:
     starts = [moment for moment in (derived.valid_from, source.valid_from) if moment is not None]
     ends = [moment for moment in (derived.valid_until, source.valid_until) if moment is not None]
     held = derived._replace(
@@ -46,17 +54,24 @@ def bounded(derived: State, source: State) -> State:
         valid_from=max(starts, default=None),
         valid_until=min(ends, default=None),
     )
-    if source.scope == "session":
-        alone = derived.scope == "session" and derived.channel is None
-        held = held._replace(scope="session", session=source.session, channel=None if alone else source.channel)
-    if not holds_ever(held):
-        # Their times have nothing in common: what was drawn from it stands on nothing any more.
-        return derived._replace(ended="removed", reason=BASELESS, trust=held.trust)
-    return held
+    if source.scope != "session":
+        return held
+    if derived.scope != "session":
+        return held._replace(scope="session", session=source.session, channel=source.channel)
+    # Whoever speaks for either of these sees the memory; so only what both name is left of them.
+    return held._replace(
+        session=derived.session if derived.session == source.session else None,
+        channel=derived.channel if derived.channel == source.channel else None,
+    )
 
 
-def holds_ever(state: State) -> bool:
-    return state.valid_from is None or state.valid_until is None or state.valid_from < state.valid_until
+def baseless(held: State) -> str | None:
+    """Why a state that was narrowed to its source can stand at no time or for nobody, if so."""
+    if held.valid_from is not None and held.valid_until is not None and held.valid_until <= held.valid_from:
+        return NEVER_BOTH
+    if held.scope == "session" and held.session is None and held.channel is None:
+        return SEEN_BY_NOBODY
+    return None
 
 
 def _state(reader: Reader, changeset: Changeset, planned: dict[str, int], id: str) -> State | None:

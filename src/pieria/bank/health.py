@@ -69,7 +69,8 @@ class Health(Core):
     def _disk(self) -> Finding:
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
         well = free > LITTLE_SPACE
-        return Finding("disk", well, f"{free >> 20:,} MiB free", None if well else "Free some space before writing on.")
+        remedy = None if well else "Free some space before writing on."
+        return Finding("disk", well, f"{free / 1e6:,.0f} MB free", remedy)
 
     def _clock_finding(self) -> Finding:
         with self._reading() as reader:

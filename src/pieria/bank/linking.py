@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from pieria.bank.core import Core
-from pieria.bank.deriving import bounded
+from pieria.bank.deriving import baseless, narrowed
 from pieria.bank.replies import Neighbor, Neighborhood
 from pieria.bank.tracing import DRAWN_FROM, RESERVED
 from pieria.errors import ConflictError, InputError, NotFoundError
@@ -77,8 +77,9 @@ class Linking(Core):
             raise ConflictError("each would be drawn from the other", ids=(row.source, row.target))
         if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
             derived, evidence = (self._standing(writer, id).state for id in (row.source, row.target))
-            if bounded(derived, evidence).ended:
-                raise ConflictError("they never hold at the same time", ids=(row.source, row.target))
+            reason = baseless(narrowed(derived, evidence))
+            if reason is not None:
+                raise ConflictError(reason, ids=(row.source, row.target))
         return Changeset("link", links=[row if old is None else _as_tied(row, old)])
 
     def unlink(self, source: str | End, target: str | End | None = None, relation: str | None = None) -> list[Link]:
@@ -87,12 +88,21 @@ class Linking(Core):
             if relation is not None:
                 raise InputError("target", "an end, together with the relation", None)
             wanted = check.identifier(source, "source")
-            return self._untied(lambda reader: reader.links(ids=[wanted]), wanted)
+            return self._link_holder(wanted)._untied(lambda reader: reader.links(ids=[wanted]), wanted)
         ends = (_end(source, "source"), _end(target, "target"))
         if relation is not None:
             _own_relation(relation)
         holder = self._common_holder(ends)
         return holder._untied(lambda reader: reader.links(between=ends, relation=relation), f"{source} – {target}")
+
+    def _link_holder(self, id: str) -> Self:
+        """The bank that holds the link, as `_holder` for a memory."""
+        user: Self | None = None if self.is_user_bank else self._me(False)
+        if user is not None:
+            with user._reading() as reader:
+                if reader.links(ids=[id]):
+                    return user
+        return self
 
     def _untied(self, find: Callable[[Reader], list[Link]], asked: str) -> list[Link]:
         untied: list[Link] = []
@@ -107,7 +117,7 @@ class Linking(Core):
                 if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
             )
             if not untied:
-                raise NotFoundError("link", asked)
+                raise NotFoundError("link", asked, hint="`neighbors` shows the links, with their ids.")
             return Changeset("unlink", links=[row_of(link)._replace(ended="removed") for link in untied])
 
         self._apply(plan)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Self
 
 from pieria.bank.asking import Asked, Names
-from pieria.bank.core import Core
+from pieria.bank.core import Core, missing
 from pieria.bank.replies import Page
 from pieria.bank.tracing import REVISES, reached
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER
 from pieria.record.cursor import foreign, is_share, is_whole, parts_of, written
 from pieria.record.draft import Instant, Problems
+from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
 from pieria.record.memory import Memory
@@ -28,10 +30,23 @@ COUNTED = (
 
 
 class Reading(Core):
-    def get(self, reference: str, *, known_at: Instant | None = None, include_removed: bool = False) -> Memory | None:
-        """The memory under an id, whatever its status; `id@version` opens that version. None if there is none."""
+    def get(
+        self,
+        reference: str,
+        *,
+        version: int | None = None,
+        known_at: Instant | None = None,
+        include_removed: bool = False,
+    ) -> Memory | None:
+        """The memory under an id, whatever its status; `id@version` opens that version. None if there is none.
+
+        An id that itself ends like a version comes before the version; with `version` the whole reference is the id.
+        """
         check.identifier(reference, "reference")
         check.flag(include_removed, "include_removed")
+        if version is not None:
+            check.whole(version, "version", 1)
+            return self._holder(reference)._version(reference, version, known_at, include_removed)
         holder = self._holder(reference)
         with holder._reading() as reader:
             exact = bool(reader.states([reference]))
@@ -48,8 +63,14 @@ class Reading(Core):
                 if held.state.ended == "removed" and not include_removed:
                     return None
                 return reader.memories([held.state.row], filter).get(held.state.row)
-            id, version = parse_reference(reference)
-            if version is None or not reader.states([id], filter.having(ids=(id,), known_at=None).anything()):
+        id, version = parse_reference(reference)
+        return None if version is None else self._version(id, version, known_at, include_removed)
+
+    def _version(self, id: str, version: int, known_at: Instant | None, include_removed: bool) -> Memory | None:
+        """One version, as it stood last."""
+        filter = self._filter(known_at=known_at)
+        with self._reading() as reader:
+            if not reader.states([id], filter.having(ids=(id,), known_at=None).anything()):
                 return None
             stretches = [
                 memory
@@ -78,7 +99,7 @@ class Reading(Core):
         session: str | None = None,
         scope: Names | None = None,
         source: str | None = None,
-        place: str | None = None,
+        place: str | End | None = None,
         meta: Mapping[str, Any] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
@@ -89,7 +110,7 @@ class Reading(Core):
     ) -> Page:
         """Memories of this bank in order; with scope `user` alone, the user's own.
 
-        `cursor` goes on where a page ended, whatever came since.
+        `cursor` goes on where a page of the same order and filters ended, whatever came since.
         """
         problems = Problems()
         filter = problems.of(
@@ -101,13 +122,15 @@ class Reading(Core):
         )  # fmt: skip
         problems.of(check.one_of, order, "order", ORDERS)
         problems.of(check.whole, limit, "limit", 1, 10_000)
-        after = None if cursor is None else problems.of(_after, cursor, order)
         problems.settle()
-        with self._keeper(filter)._reading() as reader:
+        keeper = self._keeper(filter)
+        mark = _mark(keeper.name, order, filter)
+        after = None if cursor is None else _after(cursor, mark, order)
+        with keeper._reading() as reader:
             found = reader.select(filter, order, limit + 1, after)
         more = len(found) > limit
         page = tuple(found[:limit])
-        return Page(page, _cursor(page[-1], order) if more else None)
+        return Page(page, _cursor(page[-1], mark, order) if more else None)
 
     def count(
         self,
@@ -125,7 +148,7 @@ class Reading(Core):
         session: str | None = None,
         scope: Names | None = None,
         source: str | None = None,
-        place: str | None = None,
+        place: str | End | None = None,
         meta: Mapping[str, Any] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
@@ -171,8 +194,7 @@ class Reading(Core):
         holder = self._holder(id)
         with holder._reading() as reader:
             if not reader.states([id], holder._filter().having(ids=(id,)).anything()):
-                hint = "It was purged: its content is erased for good." if reader.purged([id]) else None
-                raise NotFoundError("memory", id, hint=hint)
+                raise missing(reader, id)
             ids = reached(reader, [id], lambda link, _: link.relation == REVISES) if revisions else [id]
             stretches = [memory for each in ids for memory in reader.history(each) if holder.viewer.sees(memory)]
         return tuple(sorted(stretches, key=lambda memory: (memory.known_from, memory.row)))
@@ -194,14 +216,20 @@ def _order_value(memory: Memory, order: str) -> float:
     return micros(memory.known_from if order == "changed" else memory.at)
 
 
-def _cursor(last: Memory, order: str) -> str:
-    return written([order, _order_value(last, order), last.row])
+def _mark(bank: str, order: str, filter: Filter) -> str:
+    """Tells whose cursor it is: bank, order and all that is asked of a memory, but not the moment of asking."""
+    said = repr((bank, order, filter.having(now=0)))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _after(cursor: str, order: str) -> tuple[float, int]:
-    expected = f"the cursor of a page in the order {order}"
+def _cursor(last: Memory, mark: str, order: str) -> str:
+    return written([mark, _order_value(last, order), last.row])
+
+
+def _after(cursor: str, mark: str, order: str) -> tuple[float, int]:
+    expected = f"the cursor of a page in the order {order}, with the same filters"
     made_for, value, row = parts_of(cursor, expected, 3)
     is_value = is_share(value) if order == "important" else is_whole(value, -FOREVER, FOREVER)
-    if made_for != order or not is_value or not is_whole(row):
+    if made_for != mark or not is_value or not is_whole(row):
         raise foreign(cursor, expected)
     return value, row

@@ -18,13 +18,16 @@ from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.cursor import foreign
 from pieria.record.draft import Instant, Problems
+from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.memory import KINDS, ROUTING_KINDS
 
 K_LIMIT = 10_000
 QUERY_LIMIT = 1 << 20
 ANSWERING_KINDS = tuple(kind for kind in KINDS if kind not in ROUTING_KINDS)
-POLICIES = ("hybrid", "value", "decay", "weighted", "similarity")
+POLICY = "hybrid"
+TO_COME = ("value", "decay", "weighted", "similarity")
+"""Policies that are not there yet: they are refused as such, and offered to nobody."""
 
 
 class Recalling(Core):
@@ -44,7 +47,7 @@ class Recalling(Core):
         session: str | None = None,
         scope: Names | None = None,
         source: str | None = None,
-        place: str | None = None,
+        place: str | End | None = None,
         meta: Mapping[str, Any] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
@@ -119,15 +122,15 @@ def _check_index(source: Source) -> None:
 
 
 def _policy(policy: object) -> None:
-    if not callable(policy):
-        check.one_of(policy, "policy", POLICIES)
+    if not callable(policy) and policy not in (POLICY, *TO_COME):
+        raise InputError("policy", POLICY, policy)
 
 
 def _check_offered(
     policy: object, weights: Mapping[str, float] | None, deadline_ms: int | None, budget_tokens: int | None
 ) -> None:
-    if callable(policy) or policy != "hybrid":
-        raise UnavailableError("policy", "this bank ranks by text alone, which only hybrid does")
+    if policy != POLICY:
+        raise UnavailableError("policy", f"this bank ranks by text alone, which only {POLICY} does")
     for value, parameter in ((weights, "weights"), (deadline_ms, "deadline_ms"), (budget_tokens, "budget_tokens")):
         if value is not None:
             raise UnavailableError(parameter, "there is one arm, and nothing to weigh or cut")

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from pieria.bank.core import Core
-from pieria.errors import ConflictError, InputError, UnavailableError
+from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
 from pieria.record.composing import first_write, memory_of
 from pieria.record.draft import Draft, Instant, NewMemory, as_new, checked
+from pieria.record.end import End
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
 from pieria.record.memory import Memory, nothing
 from pieria.record.time import micros
 from pieria.store.protocol import Progress, Reader
 
+Faulty = InputError | UnavailableError | PrivacyError
+FAULTY = (InputError, UnavailableError, PrivacyError)
+"""What one item may be refused for, whatever the bank holds; each names a parameter."""
+MOST_TOLD = 100
+"""Problems of a list that one error tells of."""
 BATCH = 1_000
 """Memories a transaction: large enough for speed, small enough not to keep other writers waiting."""
 
@@ -49,7 +55,7 @@ class Remembering(Core):
         channel: str | None = None,
         session: str | None = None,
         sequence: int | None = None,
-        place: str | None = None,
+        place: str | End | None = None,
         at: Instant | None = None,
         valid_from: Instant | None = None,
         valid_until: Instant | None = None,
@@ -73,12 +79,13 @@ class Remembering(Core):
     def remember_many(
         self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
     ) -> list[Memory]:
-        """Keeps many, in batches of one transaction each. Everything is checked before the first is written."""
+        """Keeps many, in batches of one transaction each. Everything is checked before the first is written.
+
+        What is wrong with any of them is told at once, as `items[3].importance`.
+        """
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InputError("items", "a list of mappings or NewMemory records", items)
-        given = list(items)
-        with _nothing_to_collect():
-            drafts = [self._numbered_draft(number, item) for number, item in enumerate(given)]
+        drafts = self._numbered_drafts(list(items))
         self._check_ids(drafts)
         kept: list[Memory] = []
         for start in range(0, len(drafts), BATCH):
@@ -88,11 +95,20 @@ class Remembering(Core):
                 progress(len(kept), len(drafts))
         return kept
 
-    def _numbered_draft(self, number: int, item: Mapping[str, Any] | NewMemory) -> Draft:
-        try:
-            return self._drafted(as_new(item))
-        except InputError as problem:
-            raise _numbered(problem, number) from None
+    def _numbered_drafts(self, items: Sequence[Mapping[str, Any] | NewMemory]) -> list[Draft]:
+        """A draft of every item; or all that is wrong with them, as one error."""
+        drafts: list[Draft] = []
+        wrong: list[Faulty] = []
+        with _nothing_to_collect():
+            for number, item in enumerate(items):
+                try:
+                    drafts.append(self._drafted(as_new(item)))
+                except FAULTY as problem:
+                    if len(wrong) < MOST_TOLD:
+                        wrong += _numbered(problem, number)
+        if wrong:
+            _tell(wrong[:MOST_TOLD], len(items) - len(drafts))
+        return drafts
 
     def _check_ids(self, drafts: list[Draft]) -> None:
         """Every id that was given, against both banks, before the first batch is written."""
@@ -259,9 +275,23 @@ def _in_order(count: int, kept: dict[int, Memory], numbers: list[int], made: lis
     return answers
 
 
-def _numbered(problem: InputError, number: int) -> InputError:
-    """The same problem, saying which item has it."""
-    numbered = copy(problem)
-    numbered.parameter = f"items[{number}].{problem.parameter}"
-    numbered.args = (f"items[{number}].{problem.message}",)
-    return numbered
+def _numbered(problem: Faulty, number: int) -> Iterator[Faulty]:
+    """The same problem and those it brings along, each saying which item has it."""
+    for one in (problem, *problem.errors):
+        if isinstance(one, FAULTY):
+            numbered = copy(one)
+            numbered.errors = ()
+            numbered.parameter = f"items[{number}]{'.' if one.parameter else ''}{one.parameter}"
+            numbered.args = (numbered.parameter + one.message.removeprefix(one.parameter),)
+            yield numbered
+
+
+def _tell(wrong: list[Faulty], items: int) -> NoReturn:
+    """Raises what is wrong with so many items; where that is too much for one error, it says how much is left out."""
+    first, *others = wrong
+    first.errors = tuple(others)
+    left = items - len({problem.parameter.partition("]")[0] for problem in wrong})
+    if left:
+        more = f"{left:,} more of the items are wrong."
+        first.hint = f"{first.hint} {more}" if first.hint else more
+    raise first

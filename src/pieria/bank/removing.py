@@ -30,7 +30,7 @@ class Removing(Core):
         return holder._changed(id, plan)
 
     def restore(self, id: str) -> Memory:
-        """Brings back what `remove` took away, as it stood."""
+        """Brings back what `remove` took away, as it stood. What was drawn from others needs those to stand on."""
         holder = self._holder(check.identifier(id, "id"))
 
         def plan(writer: Writer) -> Changeset:
@@ -38,11 +38,17 @@ class Removing(Core):
             if held is None:
                 holder._standing(writer, id)
             elif held.state.ended != "removed":
-                raise ConflictError("it was not removed", ids=(id,))
+                raise ConflictError("it was not removed", ids=(id,), hint="There is nothing to bring back.")
             assert held is not None
             return Changeset("restore", writes=[Write(held.state._replace(ended="", reason=None))])
 
-        return holder._changed(id, plan)
+        with holder._writing() as writer:
+            holder._applied(writer, plan)
+            restored = holder._at_hand(writer, id)
+            if restored.removed:
+                hint = "Unlink it from that memory first, or give the two something in common."
+                raise ConflictError(restored.standing.reason or "it cannot stand", ids=(id,), hint=hint)
+            return restored
 
     def purge(self, ids: str | Iterable[str]) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.

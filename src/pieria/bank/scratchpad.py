@@ -27,7 +27,7 @@ class Scratchpad:
         kept, _ = self._core._screen(check.text(content, "content"), "content")
         now = iso(self._core.clock())
         entry = ScratchpadEntry(new_id(), kept, now, now)
-        self._core._apply(lambda _: Changeset("scratchpad write", records=[self._record(entry)]))
+        self._core._apply(lambda _: self._changeset("write", [self._record(entry)]))
         return entry
 
     def update(self, id: str, content: str) -> ScratchpadEntry:
@@ -38,9 +38,10 @@ class Scratchpad:
         def plan(writer: Writer) -> Changeset:
             old = self._entries(writer).get(id)
             if old is None:
-                raise NotFoundError("scratchpad entry", id)
+                hint = "`scratchpad.read` gives the ids there are; each session has a scratchpad of its own."
+                raise NotFoundError("scratchpad entry", id, hint=hint)
             entries.append(ScratchpadEntry(id, kept, old.created_at, iso(self._core.clock())))
-            return Changeset("scratchpad update", records=[self._record(entries[0])])
+            return self._changeset("update", [self._record(entries[0])])
 
         self._core._apply(plan)
         return entries[0]
@@ -57,10 +58,15 @@ class Scratchpad:
 
         def plan(writer: Writer) -> Changeset:
             found.extend(self._entries(writer))
-            return Changeset("scratchpad clear", records=[Record(COLLECTION, self._prefix + id, None) for id in found])
+            return self._changeset("clear", [Record(COLLECTION, self._prefix + id, None) for id in found])
 
         self._core._apply(plan)
         return len(found)
+
+    def _changeset(self, verb: str, records: list[Record]) -> Changeset:
+        """The journal tells the entries by their ids; which session they are of is its own business."""
+        ids = tuple(record.key.removeprefix(self._prefix) for record in records)
+        return Changeset(f"scratchpad {verb}", records=records, ids=ids)
 
     def _entries(self, reader: Reader) -> dict[str, ScratchpadEntry]:
         held = reader.records(COLLECTION, self._prefix)

@@ -31,7 +31,8 @@ class Screen:
     def text(self, text: str, parameter: str) -> Screened:
         kept, cuts, kinds = _looked_at(text) if len(text) <= SHORT else _look(text)
         if cuts and not kept.strip():
-            raise InputError(parameter, "some text outside <private>", text)
+            # The text itself is not handed on: an error may be logged.
+            raise InputError(parameter, "some text outside <private>", None)
         flags = (CUT,) if cuts else ()
         if not kinds:
             return Screened(kept, flags)
@@ -43,11 +44,10 @@ class Screen:
 
     def name(self, name: str, parameter: str) -> Screened:
         """A name that stands for something: it can be flagged, but not changed."""
-        kept = self.text(name, parameter)
-        if kept.text != name:
-            kinds = [flag.removeprefix("secret:") for flag in kept.flags]
-            raise PrivacyError(parameter, kinds, hint="Use a name that holds nothing private.")
-        return kept
+        _, cuts, kinds = _looked_at(name)
+        if cuts or (kinds and self._secrets != "flag"):
+            raise PrivacyError(parameter, kinds or ["private"], hint="Use a name that holds nothing private.")
+        return self.text(name, parameter)
 
     def labels(self, labels: Sequence[str], parameter: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The labels without those that are private as a whole."""

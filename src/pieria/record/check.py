@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from pieria.errors import InputError
+from pieria.record.end import End
 
 TEXT_LIMIT = 1 << 20
 """Bytes of UTF-8 in a text; also in a memory's body and meta."""
@@ -128,7 +129,13 @@ def mapping(value: object, parameter: str) -> str | None:
     return text(written, parameter)
 
 
+def spelt_place(value: object) -> object:
+    """A place as it is spelt, where it comes as the end of a link."""
+    return value.name if isinstance(value, End) and value.what == "place" else value
+
+
 def place(value: object, parameter: str = "place") -> str:
+    value = spelt_place(value)
     return _place(value, parameter) if isinstance(value, str) else name(value, parameter)
 
 

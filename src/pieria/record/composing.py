@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
 from pieria.record.changeset import FOREVER, Content, State, Write
 from pieria.record.draft import TRUST, Draft
 from pieria.record.indexing import indexed_terms, labels
-from pieria.record.memory import EMPTY, Judgement, Labels, Memory, Origin, Standing, Times
+from pieria.record.memory import EMPTY, Frozen, Judgement, Labels, Memory, Origin, Standing, Times
 from pieria.record.time import moment
 
 
@@ -103,7 +102,7 @@ def names_of(written: str | None) -> tuple[str, ...]:
 
 
 def mapping_of(written: str | None) -> Mapping[str, Any]:
-    return MappingProxyType(json.loads(written)) if written else EMPTY
+    return Frozen(json.loads(written)) if written else EMPTY
 
 
 @lru_cache(1024)

@@ -13,6 +13,7 @@ from typing import Any
 
 from pieria.errors import InputError
 from pieria.record import check
+from pieria.record.end import End
 from pieria.record.memory import AUTHOR_TYPES, EMPTY, KINDS, SCOPES, nothing
 from pieria.record.time import instant, micros
 
@@ -57,7 +58,7 @@ class NewMemory:
     channel: str | None = None
     session: str | None = None
     sequence: int | None = None
-    place: str | None = None
+    place: str | End | None = None
     at: Instant | None = None
     valid_from: Instant | None = None
     valid_until: Instant | None = None
@@ -72,19 +73,23 @@ _FIELDS = tuple(f.name for f in fields(NewMemory))
 
 
 def as_new(item: NewMemory | Mapping[str, Any]) -> NewMemory:
-    """A draft from a mapping with the names of `remember`; a name it does not have is refused with the nearest one."""
+    """A draft from a mapping with the names of `remember`; a name it does not have is refused with the nearest one.
+
+    What is no mapping has no parameter to be named: the caller knows which item it is.
+    """
     if isinstance(item, NewMemory):
         return item
     if not isinstance(item, Mapping):
-        raise InputError("items", "mappings or NewMemory records", item)
+        raise InputError("", "a mapping or a NewMemory record", item)
+    problems = Problems()
     for key in item:
         if key not in _FIELDS:
             near = get_close_matches(str(key), _FIELDS, 1)
-            raise InputError(
-                str(key), "a parameter of remember", key, hint=f"Did you mean {near[0]}?" if near else None
-            )
+            hint = f"Did you mean {near[0]}?" if near else None
+            problems.found.append(InputError(str(key), "a parameter of remember", key, hint=hint))
     if "text" not in item:
-        raise InputError("text", "a text", None)
+        problems.found.append(InputError("text", "a text", None))
+    problems.settle()
     return NewMemory(**item)
 
 
@@ -186,7 +191,7 @@ def checked(new: NewMemory) -> Draft:
     tags = of(check.names, new.tags, "tags") if new.tags else ()
     entities = of(check.names, new.entities, "entities") if new.entities else ()
     files = of(check.names, new.files, "files") if new.files else ()
-    place = None if new.place is None else of(check.place, new.place)
+    place = None if new.place is None else str(new.place)
     at = None if new.at is None else of(moment, new.at, "at")
     valid_from = valid_until = None
     if new.valid_from is not None or new.valid_until is not None:
@@ -197,13 +202,16 @@ def checked(new: NewMemory) -> Draft:
     return Draft(new, text, title, context, kept_body, meta, tags, entities, files, at, valid_from, valid_until, place)
 
 
+_NAMES = (*((name, check.name) for name in ("source", "author", "channel", "session")), ("place", check.place))
+
+
 def _trimmed(new: NewMemory, problems: Problems) -> NewMemory:
     """With its names as they are kept. An id is taken as it comes, for it is somebody else's."""
     kept = {}
-    for parameter in ("source", "author", "channel", "session"):
+    for parameter, check_value in _NAMES:
         value = getattr(new, parameter)
         if value is not None:
-            name = problems.of(check.name, value, parameter)
+            name = problems.of(check_value, value, parameter)
             if name is not None and name != value:
                 kept[parameter] = name
     return replace(new, **kept) if kept else new

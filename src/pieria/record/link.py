@@ -8,22 +8,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.record.check import mapping, place
+from pieria.record.end import End as End  # noqa: PLC0414 - links are where it is looked for
 from pieria.record.memory import nothing
 
 RELATIONS = ("membership", "hierarchical", "provenance", "sibling", "tunnel")
 """The relations the engine itself gives a meaning to; any other name is the user's own."""
 
 SYMMETRIC = ("sibling", "tunnel")
-
-
-class End(NamedTuple):
-    """`what` is `memory` or `place`; `name` a memory's id or a place's `wing/room`."""
-
-    what: str
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +73,5 @@ def row_of(link: Link) -> LinkRow:
 
 
 def Place(spelling: str) -> End:
-    """A place as the end of a link: `Place("billing/decisions")`."""
+    """A place as the end of a link, or wherever one is asked for: `Place("billing/decisions")`."""
     return End("place", place(spelling))

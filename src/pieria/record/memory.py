@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 KINDS = (
     "note",
@@ -37,7 +36,22 @@ TIERS = ("working", "kept", "settled")
 ENDINGS = ("", "removed", "revised")
 """Why a memory is no longer offered: it still is, it was removed, or a revision under another id took its place."""
 
-EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+class Frozen(dict[str, Any]):
+    """A mapping that nobody can change. Unlike a read-only view of one, it can be copied and pickled."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("this mapping cannot be changed; take a copy of it: dict(…)")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
+        return Frozen, (dict(self),)
+
+
+EMPTY: Mapping[str, Any] = Frozen()
 
 
 def nothing() -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from pieria.errors import DiskFullError, ReadOnlyError, StorageError
+from pieria.errors import DiskFullError, ReadOnlyError, StorageError, TransferError
 from pieria.record.time import iso
 
 PRIVATE_FILE = 0o600
@@ -24,10 +24,21 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
-    """The system's error in our words; the system's stays as the cause."""
+    """The system's error in our words, with what it was that could not be made; the system's stays as the cause."""
     if problem.errno in FULL:
         return DiskFullError(operation, f"no space left for {path.name}")
-    return ReadOnlyError(operation, f"{path} cannot be written ({problem.strerror})")
+    folder = path.parent
+    if not folder.is_dir():
+        reason = f"{path} cannot be written, since its folder could not be made ({problem.strerror})"
+        return ReadOnlyError(operation, reason, hint=f"Make the folder {folder}, or name another place.")
+    hint = f"Allow this user to write in {folder}, or name another place."
+    return ReadOnlyError(operation, f"{path} cannot be written ({problem.strerror})", hint=hint)
+
+
+def unreadable(path: Path, problem: OSError) -> TransferError:
+    """A file that was to be brought in cannot be read; the system's error becomes the cause."""
+    missing = isinstance(problem, FileNotFoundError)
+    return TransferError(path, "there is no such file" if missing else f"it cannot be read ({problem.strerror})")
 
 
 def made_aside(path: Path) -> Path:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from pieria.errors import InputError, TransferError
-from pieria.store.files import flush, made_aside, storage_error
+from pieria.store.files import flush, made_aside, storage_error, unreadable
 
 LONGEST_LINE = 128 << 20
 _LOOKED_AT = 4096
@@ -111,10 +111,8 @@ class Source:
             self.size = os.fstat(self._file.fileno()).st_size
             if not self._file.seekable():
                 raise TransferError(path, "it can be read only once; copy it to a file first")
-        except FileNotFoundError:
-            raise TransferError(path, "there is no such file") from None
         except OSError as problem:
-            raise TransferError(path, f"it cannot be read ({problem.strerror})") from problem
+            raise unreadable(path, problem) from problem
 
     def lines(self) -> Iterator[RawLine]:
         """Every line from the first on, without its line feed only where the file ends without one."""

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.workspace import Workspace
 
+UNNAMED = ("git repository", "default")
+"""Where a bank's name may come from without anybody having given it."""
+MOST_OFFERED = 10
 Progress = Callable[[int, int], None]
 
 
@@ -45,18 +48,24 @@ class Call:
 
     @contextmanager
     def opened(self, *, reading: bool = False) -> Iterator[Bank]:
-        """The bank of this call. A reader is told when there was none, since the name may be misspelt."""
-        from pieria.record.banks import USER_BANK, same_bank
-
+        """The bank of this call. A reader makes none under a name that somebody gave, since it may be misspelt."""
         with self.workspace() as workspace:
             if reading:
-                name = workspace.resolved.settings.bank
-                there = workspace.banks()
-                if name != USER_BANK and same_bank(name) not in map(same_bank, there):
-                    others = f" Others here: {', '.join(there[:10])}." if there else ""
-                    self.note(f"there was no bank {name} in {workspace.data}, so an empty one is made.{others}")
+                self._check_there(workspace)
             with workspace.open(who="cli", **self.speaker) as bank:
                 yield bank
+
+    def _check_there(self, workspace: Workspace) -> None:
+        from pieria.errors import NotFoundError
+        from pieria.record.banks import USER_BANK, same_bank
+
+        name, there = workspace.resolved.settings.bank, workspace.banks()
+        if name == USER_BANK or same_bank(name) in map(same_bank, there):
+            return
+        if workspace.resolved.origins["bank"] not in UNNAMED:
+            raise NotFoundError("bank", name, hint=_offered(name, there))
+        others = f" Others here: {', '.join(there[:MOST_OFFERED])}." if there else ""
+        self.note(f"there was no bank {name} in {workspace.data}, so an empty one is made.{others}")
 
     def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
         """Answers on stdout: JSON for programs, ids alone when asked to be quiet, and otherwise for people."""
@@ -97,6 +106,19 @@ class Call:
 
     def _print_json(self, document: Any) -> None:
         sys.stdout.write(_as_json(document, 2 if sys.stdout.isatty() else None) + "\n")
+
+
+def _offered(name: str, there: Sequence[str]) -> str:
+    """The names that may be meant, and how a bank comes to be."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.casefold(), [other.casefold() for other in there], 3)
+    alike = [other for other in there if other.casefold() in near]
+    if alike:
+        meant = f"Did you mean {' or '.join(alike)}?"
+    else:
+        meant = f"Banks here: {', '.join(there[:MOST_OFFERED])}." if there else "There are no banks here yet."
+    return f"{meant} What is first written to a bank makes it."
 
 
 def _as_json(document: Any, indent: int | None = None) -> str:

@@ -18,11 +18,13 @@ from pieria.errors import InputError, PieriaError, TransferError, UnknownError
 SHOWN_PROBLEMS = 20
 _AS_COMMANDS = (
     ("`restore`", "`pieria unforget`"),
-    *((f"`{verb}`", f"`pieria {verb}`") for verb in ("list", "recall", "changes", "backup")),
+    *((f"`{verb}`", f"`pieria {verb}`") for verb in ("list", "recall", "changes", "backup", "neighbors")),
+    ("`scratchpad.read`", "`pieria scratchpad read`"),
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),
     ("with bank.facts", "with `pieria facts add`"),
     ("or with replace,", "or with --replace,"),
     ('unless_exists="id"', "--unless-exists id"),
+    ("without a cursor.", "without a cursor; to go on, write times in full: 7d is another time in every call."),
 )
 """What errors call by its name in Python, and what to type instead."""
 

@@ -1,7 +1,7 @@
 """From an argument list to an exit code: the one place where every failure ends, in words and never in a traceback.
 
-Exit codes: 0 done; 1 refused, not found or not well; 2 asked wrongly; 3 the store, or a stream, failed; 4 try again;
-70 a fault of Pieria's; 130 interrupted; 141 nobody reads the output any more.
+Exit codes: 0 done; 1 refused, not found or not well; 2 asked wrongly; 3 the store, a file or a stream failed; 4 try
+again; 70 a fault of Pieria's; 130 interrupted; 141 nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def exit_code(error: BaseException) -> int:
         return OUR_FAULT
     if error.retryable:
         return TRY_AGAIN
-    if isinstance(error, errors.StorageError):
+    unreadable = isinstance(error, errors.TransferError) and isinstance(error.__cause__, OSError)
+    if unreadable or isinstance(error, errors.StorageError):
         return FAILED
     wrongly = (errors.InputError, errors.UnavailableError, errors.ConfigError)
     return ASKED_WRONGLY if isinstance(error, wrongly) or type(error) is errors.Invalid else REFUSED

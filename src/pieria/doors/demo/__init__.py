@@ -28,7 +28,9 @@ def demo(ctx: click.Context, /, keep: Path | None, pause: bool, as_json: bool) -
     """
     from pieria.doors.demo.show import show
 
-    as_json = as_json or bool(ctx.ensure_object(Call).json)
+    call = ctx.ensure_object(Call)
+    call.parameters = ctx.command.params
+    as_json = as_json or bool(call.json)
     told = show(keep, shown=not as_json, pause=pause and sys.stdin.isatty())
     if as_json:
         click.echo(json.dumps(told, ensure_ascii=False, indent=1))

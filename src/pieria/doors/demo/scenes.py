@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.doors.cli.shown.words import size
 from pieria.doors.demo.stage import Stage, day
 from pieria.doors.demo.telling import BANK, Story, tell
 from pieria.record.fact import Fact
@@ -337,4 +338,4 @@ def _pairs(values: Mapping[str, object]) -> str:
 
 
 def _size(file: Path) -> str:
-    return f"{file.name}, {file.stat().st_size >> 10:,} KiB"
+    return f"{file.name}, {size(file.stat().st_size)}"

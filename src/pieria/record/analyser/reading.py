@@ -17,6 +17,10 @@ from pieria.record.analyser.words import LONGEST, Placed
 _SPACELESS = re.compile(r"\S+")
 _SIMPLE = re.compile(r"""[("'\[{*]*([A-Z]?[a-z]+|[A-Z]+s?)[.,;:!?)"'\]}*]*""")
 """An ordinary word between its punctuation: most of what people write, and no need to look closer."""
+_ESCAPE = "\x1b"
+_COLOURING = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]")
+"""What tells a terminal of colours and the like (CSI). It shows nothing, and may stand in the middle of a word; an
+escape that begins nothing of the kind stands between words."""
 
 
 class Span(NamedTuple):
@@ -56,6 +60,8 @@ _memory = _Memory()
 
 def terms(text: str) -> list[str]:
     """The terms of a text in their order, repeated as often as they occur. Any string is a legal text."""
+    if _ESCAPE in text:
+        text = _COLOURING.sub("", text).replace(_ESCAPE, " ")
     found: list[str] = []
     recent = _memory.recent
     for word in text.split():
@@ -83,6 +89,8 @@ def spans(text: str) -> list[Span]:
 
 def placed(text: str, *, asked: bool) -> list[Span]:
     """`spans`, or with `asked` the same for what a question looks up."""
+    if _ESCAPE in text:
+        return _placed_in_colours(text, asked=asked)
     found: list[Span] = []
     seen: dict[str, list[Placed]] = {}
     for match in _SPACELESS.finditer(text):
@@ -91,6 +99,20 @@ def placed(text: str, *, asked: bool) -> list[Span]:
             seen[word] = _placed(word, asked=asked)
         found += [Span(term, offset + start, offset + end) for term, start, end in seen[word]]
     return found
+
+
+def _placed_in_colours(text: str, *, asked: bool) -> list[Span]:
+    """`placed` for a text with escape sequences: read without them, and led back to where it stood."""
+    plain: list[str] = []
+    origins: list[int] = []
+    start = 0
+    for start_of_next, end in (*(found.span() for found in _COLOURING.finditer(text)), (len(text), len(text))):
+        plain.append(text[start:start_of_next].replace(_ESCAPE, " "))
+        origins += range(start, start_of_next)
+        start = end
+    return [
+        Span(term, origins[first], origins[after - 1] + 1) for term, first, after in placed("".join(plain), asked=asked)
+    ]
 
 
 def _placed(word: str, *, asked: bool) -> list[Placed]:

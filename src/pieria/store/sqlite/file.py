@@ -1,4 +1,4 @@
-"""Whether a file is a database, asked without ever opening it beside SQLite.
+"""What database a file is, asked without ever opening it beside SQLite.
 
 A process that opens and closes a database's file by itself gives up the locks its connections hold on it, whoever they
 belong to; others may then take the log away under a bank in use. SQLite knows its own open files and takes care.
@@ -10,6 +10,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+UNREADABLE = -1
+"""The mark of a database that cannot be looked into."""
 LOGS = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database, after the database's own name."""
 
@@ -19,7 +21,23 @@ def read_only(path: Path) -> sqlite3.Connection:
 
 
 def is_database(path: Path) -> bool:
-    return _journal_mode(path) is not None
+    return mark_of(path) is not None
+
+
+def mark_of(path: Path) -> int | None:
+    """By which number a database says whose it is, as far as it stands in the file itself; None for no database.
+
+    Nothing is left beside the file, as a look at one that keeps a write-ahead log otherwise would: taken for
+    immutable, its log is not asked, and no lock of it is touched.
+    """
+    if not path.is_file() or path.stat().st_size == 0:
+        return None
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
+            return mark
+    except sqlite3.DatabaseError as problem:
+        return None if _is_no_database(problem) else UNREADABLE
 
 
 def is_live_database(path: Path) -> bool:
@@ -41,5 +59,8 @@ def _journal_mode(path: Path) -> str | None:
             mode: str = connection.execute("PRAGMA journal_mode").fetchone()[0]
             return mode
     except sqlite3.DatabaseError as problem:
-        name = getattr(problem, "sqlite_errorname", None) or ""
-        return None if name == "SQLITE_NOTADB" else ""
+        return None if _is_no_database(problem) else ""
+
+
+def _is_no_database(problem: sqlite3.DatabaseError) -> bool:
+    return getattr(problem, "sqlite_errorname", None) == "SQLITE_NOTADB"

@@ -10,9 +10,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from pieria.errors import InputError
+from pieria.record.banks import check_bank_name
 from pieria.store.files import UNFINISHED
 from pieria.store.protocol import Finding
-from pieria.store.sqlite.file import LOGS, is_database, is_live_database
+from pieria.store.sqlite.connection import APPLICATION_ID
+from pieria.store.sqlite.file import LOGS, UNREADABLE, mark_of
+from pieria.store.sqlite.turn import ENDING as TURN
 
 BANK = ".db"
 BACKUP = ".backup"
@@ -68,7 +72,8 @@ def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
 def _what(found: Path, folder: Path) -> str | None:
     """None for what is no copy: banks with their logs, settings, empty files, and files of other kinds further down.
 
-    An empty file may become a bank at any moment, and must not be opened beside SQLite.
+    An empty file may become a bank at any moment, and must not be opened beside SQLite. A database of another program
+    is a file like any other.
     """
     name, log_of = found.name, _log_of(found)
     if not _size(found):
@@ -78,15 +83,28 @@ def _what(found: Path, folder: Path) -> str | None:
     if log_of is not None and log_of.name.endswith(BANK):
         # Its bank's file may be gone; what stands in the log is still there then.
         return None if log_of.exists() else "log"
-    if BACKUP in name:
-        return "backup"
-    if found.suffix == BANK and is_live_database(found):
+    mark = mark_of(found)
+    if mark is not None and found.suffix == BANK and _is_bank(found, mark, folder):
         return None
-    if is_database(found):
+    if BACKUP in name or mark in (APPLICATION_ID, UNREADABLE):
         return "backup"
     if found.relative_to(folder).parts[0] in EXPORTS or _begins_like_an_export(found):
         return "export"
     return "file" if found.parent == folder and found.suffix not in SETTINGS else None
+
+
+def _is_bank(found: Path, mark: int, folder: Path) -> bool:
+    """In the data folder, what bears a bank's name; a new one's mark may still stand in its log alone.
+
+    In a folder below, which may be somebody's data folder, what was opened as a bank there: not a mere copy.
+    """
+    if found.parent != folder:
+        return found.with_name(found.name + TURN).exists()
+    try:
+        check_bank_name(found.name.removesuffix(BANK))
+    except InputError:
+        return False
+    return mark == APPLICATION_ID or _size(found.with_name(f"{found.name}-wal")) > 0
 
 
 def _size(found: Path) -> int:

@@ -200,7 +200,7 @@ class SQLiteReader:
     def opened(self, seq: int) -> tuple[list[Stored], list[Link], list[Fact]]:
         made = self.changes(seqs=[seq])
         if not made:
-            raise NotFoundError("change", str(seq))
+            raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
         asked = {"seq": seq, "known": micros(made[0].at)}
         run = self._connection.execute
         return (

@@ -22,7 +22,7 @@ from pieria.errors import (
     TransferError,
 )
 from pieria.record.time import iso, system_clock
-from pieria.store.files import flush, stamp, written_aside
+from pieria.store.files import flush, stamp, unreadable, written_aside
 from pieria.store.sqlite.connection import APPLICATION_ID, translated
 from pieria.store.sqlite.file import LOGS, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
@@ -59,15 +59,13 @@ def restore_file(file: Path, target: Path, *, replace: bool, progress: Callable[
 
 
 def _no_backup(file: Path) -> PieriaError:
-    if not file.exists():
-        return TransferError(file, "there is no such file")
     if file.is_dir():
         return TransferError(file, "it is a folder; name the backup in it")
     try:
         with file.open("rb") as opened:
             start = opened.read(64)
     except OSError as problem:
-        return TransferError(file, f"it cannot be read ({problem.strerror})")
+        raise unreadable(file, problem) from problem
     if start.startswith(b'{"pieria":"export"'):
         return TransferError(file, "it is an export, not a backup", hint="Bring it in with `pieria import`.")
     return ForeignFileError(OPERATION, f"{file} is not a database", hint="Give the file that `backup` made.")

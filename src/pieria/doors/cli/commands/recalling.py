@@ -23,7 +23,7 @@ from pieria.doors.cli.values import NUMBER, PAIRS, WHOLE, OneOf, given, text_of
 @filtering
 @click.option(
     "--policy",
-    type=OneOf("hybrid", "value", "decay", "weighted", "similarity"),
+    type=OneOf("hybrid"),
     metavar="NAME",
     help="How answers are ranked; hybrid otherwise.",
 )

@@ -16,7 +16,7 @@ import click
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command, signing, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, WHOLE, OneOf, decoded, given, text_of
-from pieria.errors import InputError, PieriaError, TransferError
+from pieria.errors import InputError, PieriaError, PrivacyError, TransferError, UnavailableError
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import KINDS, SCOPES
 
@@ -100,8 +100,8 @@ def _remember_many(call: Call, name: str, defaults: Mapping[str, Any]) -> None:
 
         try:
             memories = bank.remember_many(items, progress=count)
-        except InputError as problem:
-            raise _on_its_line(problem, name, numbers) from problem
+        except (InputError, PrivacyError, UnavailableError) as problem:
+            raise _on_its_lines(problem, name, numbers) from problem
         except (PieriaError, KeyboardInterrupt):
             if kept:
                 call.note(f"{kept:,} of {len(items):,} were kept before this")
@@ -153,7 +153,7 @@ def _opened(name: str, stack: ExitStack) -> BinaryIO:
     try:
         return stack.enter_context(Path(name).expanduser().open("rb"))
     except OSError as problem:
-        raise TransferError(name, f"cannot be read ({problem.strerror})") from problem
+        raise TransferError(name, f"it cannot be read ({problem.strerror})") from problem
 
 
 def _item(written: bytes, number: int) -> dict[str, Any] | None:
@@ -172,13 +172,13 @@ def _item(written: bytes, number: int) -> dict[str, Any] | None:
     return read
 
 
-def _on_its_line(problem: InputError, name: str, numbers: list[int]) -> TransferError:
-    """The bank counts items; a person looks for a line."""
-    index = int(problem.parameter.removeprefix("items[").partition("]")[0])
+def _on_its_lines(problem: PieriaError, name: str, numbers: list[int]) -> TransferError:
+    """The bank counts items; a person looks for lines."""
     told = []
     for one in (problem, *problem.errors):
+        index, _, rest = one.message.removeprefix("items[").partition("]")
         moved = copy(one)
         moved.errors = ()
-        moved.args = (f"line {numbers[index]}: {one.message.removeprefix(f'items[{index}].')}",)
+        moved.args = (f"line {numbers[int(index)]}: {rest.lstrip('.: ')}",)
         told.append(moved)
     return TransferError(name, "nothing was remembered", told)

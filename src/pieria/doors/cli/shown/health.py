@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from pieria.doors.cli.shown.console import line, pairs, row, table
-from pieria.doors.cli.shown.words import age, counted, size
+from pieria.doors.cli.shown.words import age, counted, day_and_age, size
 from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
     from pieria.bank.replies import Diagnosis, Stats
 
 
+SHOWN_IDS = 10
+"""More than a line of the journal has room for."""
+
+
 def counts(stats: Stats) -> Iterator[RenderableType]:
     """What a bank holds and how large it is."""
     yield line(("bank ", "dim"), (stats.bank, "bold"))
-    last = stats.last_change
     yield pairs(
         [
             *((name.replace("_", " "), f"{number:,}") for name, number in stats.counts.items()),
@@ -29,7 +33,7 @@ def counts(stats: Stats) -> Iterator[RenderableType]:
             *((f"by {by}", _breakdown(group)) for by, group in _groups(stats).items()),
             *((f"pending: {name}", f"{number:,}") for name, number in stats.pending.items()),
             *((name.replace("_", " "), _described(name, value)) for name, value in stats.store.items()),
-            ("last change", f"{last['seq']:,}: {last['what']} by {last['who']}, {last['at']}" if last else None),
+            ("last change", _last(stats.last_change)),
         ]
     )
 
@@ -65,9 +69,10 @@ def happened(changes: Sequence[Change]) -> Iterator[RenderableType]:
         yield line("No changes.")
         return
     now = system_clock()
-    made = table("seq", "when", "who", "what", "ids", wide=("ids",), right=("seq",))
+    made = table("seq", "when", "who", "what", "of", "ids", wide=("ids",), right=("seq", "of"))
     for change in changes:
-        row(made, f"{change.seq}", age(change.at, now), change.who, change.what, (_ids(change.ids), "dim"))
+        ids = " ".join(change.ids[:SHOWN_IDS])
+        row(made, f"{change.seq}", age(change.at, now), change.who, change.what, f"{len(change.ids):,}", (ids, "dim"))
     yield made
 
 
@@ -111,5 +116,8 @@ def _described(name: str, value: Any) -> str:
     return size(value) if name.endswith("bytes") and isinstance(value, int) else str(value)
 
 
-def _ids(ids: Sequence[str]) -> str:
-    return " ".join(ids[:3]) + (f" and {len(ids) - 3:,} more" if len(ids) > 3 else "")
+def _last(change: Mapping[str, Any] | None) -> str | None:
+    if change is None:
+        return None
+    when = day_and_age(datetime.fromisoformat(change["at"]), system_clock())
+    return f"{change['seq']:,}: {change['what']} by {change['who']}, {when}"

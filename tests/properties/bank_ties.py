@@ -1,0 +1,276 @@
+"""The verbs on what memories are tied to: links, facts, the undoing of changes, and the bank taken in as a file."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+from tests.properties.bank_values import ALICE, PREDICATES, instants, readers, reasons, statements, texts, words
+from tests.properties.bank_verbs import Verbs
+from tests.properties.oracle import Oracle
+from tests.properties.oracle_rules import DIRECTIONLESS, Reader, may_see, tie
+
+import pieria
+from pieria.bank import Bank
+from pieria.bank.replies import Neighborhood
+from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.record.fact import Fact
+from pieria.record.link import End
+from pieria.record.time import micros, moment
+
+PLACE = "attic/birds"
+RELATIONS = ("related", "sibling", "follows", "revises")
+TIMES = ("valid_from", "valid_until")
+
+
+def end_of(name: str) -> str | End:
+    return pieria.Place(name) if "/" in name else name
+
+
+def as_written(fact: Fact) -> dict[str, Any]:
+    values = {name: getattr(fact, name) for name in ("subject", "predicate", "object", *TIMES)}
+    values |= {name: None if values[name] is None else micros(values[name]) for name in TIMES}
+    return values | {name: getattr(fact, name) for name in ("confidence", "memory", "source", "ended", "reason")}
+
+
+class Ties(Verbs):
+    # --- links
+
+    def some_end(self, data: st.DataObject) -> str:
+        return PLACE if data.draw(st.integers(0, 5), label="a place?") == 5 else self.some_id(data)
+
+    def common_oracle(self, ends: list[str]) -> Oracle:
+        """Links stay within a bank."""
+        names = {self.oracle_of(end).name for end in ends if "/" not in end}
+        if len(names) > 1:
+            raise ConflictError("in two banks", ids=tuple(ends))
+        return self.mine if names == {self.mine.name} else self.ours
+
+    @rule(
+        data=st.data(), reader=readers, relation=st.sampled_from(RELATIONS), weight=st.sampled_from([0.5, 1.0]),
+        label=reasons,
+    )  # fmt: skip
+    def link(self, data: st.DataObject, reader: Reader, relation: str, weight: float, label: str | None) -> None:
+        self.tie([self.some_end(data), self.some_end(data)], reader, relation, weight, label)
+
+    @rule(data=st.data(), reader=readers, several=st.integers(1, 2))
+    def derive(self, data: st.DataObject, reader: Reader, several: int) -> None:
+        derived = self.some_id(data)
+        for _ in range(several):
+            self.tie([derived, self.some_id(data)], reader, "provenance", 1.0, None)
+
+    def tie(self, ends: list[str], reader: Reader, relation: str, weight: float, label: str | None) -> None:
+        def model(made: pieria.Link | None) -> None:
+            if relation == "revises":
+                raise InputError("relation", "one of your own", relation)
+            if ends[0] == ends[1]:
+                raise InputError("target", "another", ends[1])
+            new = tie(ends[0], ends[1], relation, weight, label)
+            id = self.common_oracle(ends).link(reader, new, made.id if made else "")
+            assert made is not None
+            assert made.id == id
+
+        source, target = map(end_of, ends)
+        self.agree(lambda: self.handles[reader].link(source, target, relation, weight=weight, label=label), model)
+
+    def oracle_of_link(self, id: str) -> Oracle:
+        return self.mine if id in self.mine.links else self.ours
+
+    @precondition(lambda self: self.ours.ties() or self.mine.ties())
+    @rule(data=st.data(), reader=readers, named=st.booleans(), by_id=st.booleans())
+    def unlink(self, data: st.DataObject, reader: Reader, named: bool, by_id: bool) -> None:
+        ties = {**self.ours.ties(), **self.mine.ties()}
+        id = data.draw(st.sampled_from(list(ties)), label="link")
+        oracle, held = self.oracle_of_link(id), ties[id].values
+        bank, relation = self.handles[reader], held["relation"] if named else None
+        one, other = held["source"], held["target"]
+        if by_id:
+            self.agree(lambda: bank.unlink(id), lambda links: oracle.unlink(reader, [id]))
+            return
+
+        def model(links: list[pieria.Link] | None) -> None:
+            if relation == "revises":
+                raise InputError("relation", "one of your own", relation)
+            between = [
+                each
+                for each, stretch in oracle.ties().items()
+                if {stretch.values["source"], stretch.values["target"]} == {one, other}
+                and relation in (None, stretch.values["relation"])
+            ]
+            oracle.unlink(reader, between)
+            assert links is not None
+            assert {link.id for link in links} <= set(between)
+
+        self.agree(lambda: bank.unlink(end_of(other), end_of(one), relation), model)
+
+    @rule(
+        data=st.data(), reader=readers, direction=st.sampled_from(["both", "out", "in"]), hops=st.integers(1, 3),
+        relation=st.none() | st.sampled_from(RELATIONS), limit=st.sampled_from([1, 1_000]),
+    )  # fmt: skip
+    def neighbors(
+        self, data: st.DataObject, reader: Reader, direction: str, hops: int, relation: str | None, limit: int
+    ) -> None:
+        start = self.some_end(data)
+
+        def model(found: Neighborhood | None) -> None:
+            oracle = self.oracle_of(start)
+            if "/" not in start:
+                oracle.standing(start, reader)
+            expected = self.reached(oracle, start, reader, direction, hops, relation)
+            assert found is not None
+            assert len(found) == min(limit, len(expected))
+            assert found.truncated == (len(expected) > limit)
+            reached = {each.place or (each.memory.id if each.memory else ""): each.hops for each in found}
+            assert reached.items() <= expected.items()
+
+        bank = self.handles[reader]
+        walk: dict[str, Any] = {"direction": direction, "hops": hops, "relation": relation, "limit": limit}
+        self.agree(lambda: bank.neighbors(end_of(start), **walk), model)
+
+    def reached(
+        self, oracle: Oracle, start: str, reader: Reader, direction: str, hops: int, relation: str | None
+    ) -> dict[str, int]:
+        seen = oracle.visible(reader)
+        found = {start: 0}
+        for hop in range(1, hops + 1):
+            edge = [end for end, number in found.items() if number == hop - 1]
+            for stretch in oracle.ties().values():
+                ends = stretch.values["source"], stretch.values["target"]
+                if relation not in (None, stretch.values["relation"]):
+                    continue
+                any_way = direction == "both" or stretch.values["relation"] in DIRECTIONLESS
+                ways = [ends, ends[::-1]] if any_way else [ends if direction == "out" else ends[::-1]]
+                for here, there in ways:
+                    if here in edge and ("/" in there or there in seen):
+                        found.setdefault(there, hop)
+        del found[start]
+        return found
+
+    # --- facts
+
+    @rule(
+        data=st.data(), reader=readers, said=statements, times=st.tuples(st.none() | instants, st.none() | instants),
+        supersedes=st.booleans(), named=st.booleans(), source=st.none() | texts,
+    )  # fmt: skip
+    def state(
+        self,
+        data: st.DataObject,
+        reader: Reader,
+        said: tuple[str, str, str],
+        times: tuple[int | None, int | None],
+        supersedes: bool,
+        named: bool,
+        source: str | None,
+    ) -> None:
+        facts = self.handles[reader].facts
+        memory = self.some_id(data) if named else None
+        begin, end = (None if at is None else moment(at) for at in times)
+        seen = memory is None or (memory in self.ours.memories and self.may_name(memory, reader))
+        before = self.state_of_the_files()
+        try:
+            if supersedes:
+                fact = facts.supersede(*said, at=begin, memory=memory, source=source)
+            else:
+                fact = facts.add(*said, valid_from=begin, valid_until=end, memory=memory, source=source)
+        except InputError:
+            # The times stand against each other, or against the memory's.
+            assert memory is not None or (begin and end and end <= begin)
+            assert self.state_of_the_files() == before
+        except NotFoundError:
+            assert not seen
+            assert self.state_of_the_files() == before
+        else:
+            assert seen
+            self.learn_facts()
+            # An answer of other words or another memory would be somebody else's fact.
+            assert (fact.subject, fact.predicate, fact.object, fact.memory) == (*said, memory)
+
+    def may_name(self, id: str, reader: Reader) -> bool:
+        values = self.ours.current(id)
+        return may_see(reader, values) and not values["ended"]
+
+    @rule(reader=readers, said=statements, at=st.none() | instants, reason=reasons)
+    def end_a_fact(self, reader: Reader, said: tuple[str, str, str], at: int | None, reason: str | None) -> None:
+        told = [
+            tuple(fact[name] for name in ("subject", "predicate", "object")) for fact in self.ours.told(reader).values()
+        ]
+        try:
+            ended = self.handles[reader].facts.invalidate(*said, at=None if at is None else moment(at), reason=reason)
+        except NotFoundError:
+            return
+        assert said in told
+        assert all((fact.subject, fact.predicate, fact.object) == said for fact in ended)
+        self.learn_facts()
+
+    @rule(data=st.data(), reader=readers, reason=reasons)
+    def remove_a_fact(self, data: st.DataObject, reader: Reader, reason: str | None) -> None:
+        id = data.draw(st.sampled_from([*self.ours.facts, "nobody"]), label="fact")
+
+        def model(fact: Fact | None) -> None:
+            held = self.ours.facts[id][-1].values if id in self.ours.facts else {"ended": "never"}
+            if held["ended"] or (held["memory"] is not None and not self.may_name(held["memory"], reader)):
+                raise NotFoundError("fact", id)
+            entry = self.ours.change("facts remove")
+            self.ours.open(entry, "fact", id, {**held, "ended": "removed", "reason": reader.kept(reason)})
+
+        self.agree(lambda: self.handles[reader].facts.remove(id, reason=reason), model)
+
+    def learn_facts(self) -> None:
+        """What the bank has made of a statement; often nothing that it did not know."""
+        bank = self.handles[ALICE]
+        made = bank.changes(since=len(self.ours.journal))
+        assert len(made) <= 1
+        for change in made:
+            entry = self.ours.change(change.what)
+            with bank.store.reading() as reader:
+                memories, links, facts = reader.opened(change.seq)
+            assert not memories
+            assert not links
+            for fact in facts:
+                self.ours.open(entry, "fact", fact.id, as_written(fact))
+
+    @rule(
+        reader=readers, name=st.sampled_from(["Grey One", "Fisher"]), of=words, predicate=st.sampled_from(PREDICATES),
+        verb=st.sampled_from(["alias", "alias", "unalias", "declare"]), single=st.booleans(),
+    )  # fmt: skip
+    def name_things(self, reader: Reader, name: str, of: str, predicate: str, verb: str, single: bool) -> None:
+        """The bank's own records: they keep no versions, and look-ups by either name find the same."""
+        facts = self.handles[reader].facts
+        known = facts.aliases()
+        if verb == "declare":
+            facts.declare(predicate, single)
+        elif verb == "alias" and name not in known:
+            facts.alias(name, of)
+            assert facts.aliases() == {**known, name: of}
+            assert facts.query(entity=name, history=True) == facts.query(entity=of, history=True)
+        elif verb == "unalias" and name in known:
+            facts.unalias(name)
+            assert name not in facts.aliases()
+            assert facts.query(entity=name, history=True) == []
+        made = self.handles[ALICE].changes(since=len(self.ours.journal))
+        for change in made:
+            self.ours.change(change.what)
+        assert len(made) <= 1
+
+    # --- undoing, and taking in
+
+    @rule(data=st.data(), reader=readers, theirs=st.sampled_from([False, False, True]))
+    def undo(self, data: st.DataObject, reader: Reader, theirs: bool) -> None:
+        users = self.handles[reader]._me(False)
+        bank: Bank = self.handles[reader] if users is None or not theirs else users
+        oracle = self.mine if bank.name == self.mine.name else self.ours
+        any_seq = st.integers(1, len(oracle.journal) + 1)
+        likely = [st.sampled_from(seqs) for seqs in (oracle.latest(), oracle.latest("remember")) if seqs]
+        seq = data.draw(st.one_of(*likely, any_seq), label="change")
+        self.agree(lambda: bank.undo(seq), lambda change: oracle.undo(seq, reader))
+
+    @rule(mode=st.sampled_from(["skip", "merge", "replace"]))
+    def take_in_what_was_taken_out(self, mode: str) -> None:
+        """It is all there already."""
+        before = self.state_of_the_files()
+        file = self.aside / "bank.jsonl"
+        self.handles[ALICE].export(file)
+        report = self.handles[ALICE].import_(file, mode=mode)
+        file.unlink()
+        assert self.state_of_the_files() == before
+        assert report.problem_count == 0
+        assert report.changes is None
