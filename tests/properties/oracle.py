@@ -311,7 +311,7 @@ class Oracle:
     def pin(self, id: str, reader: Reader, pinned: bool) -> None:
         old = self.standing(id, reader)
         if old["pinned"] != pinned:
-            self.restand("pin", id, {**old, "pinned": pinned, "reason": None})
+            self.restand("pin" if pinned else "unpin", id, {**old, "pinned": pinned, "reason": None})
 
     def touch(self, id: str, counted: dict[str, int], reward: float | None) -> None:
         """The change is one of all the ids that are touched together, and is made by whoever calls this."""
