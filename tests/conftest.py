@@ -22,6 +22,11 @@ ORIGINALS = ("MNEMEX_", "CORTEXGRAPH_", "LTM_VAULT_PATH", "MNEMOSYNE_", "MEMPALA
 for variable in [name for name in os.environ if name.startswith(("PIERIA_", *ORIGINALS))]:
     del os.environ[variable]
 
+EMBEDDER = "none"
+"""What is not about vectors is tested without them; a test that is asks for an embedder."""
+# From now on, for processes that are started once for many tests.
+os.environ["PIERIA_EMBEDDER"] = EMBEDDER
+
 # No deadlines: a busy machine is not a failure. `ci` repeats the same examples in every run, so that a red
 # run stays red; `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
 settings.register_profile("dev", deadline=None, max_examples=50)
@@ -77,6 +82,7 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for variable in ELSEWHERE:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("PIERIA_DATA", str(folder / "data"))
+    monkeypatch.setenv("PIERIA_EMBEDDER", EMBEDDER)
     monkeypatch.chdir(work)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

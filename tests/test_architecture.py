@@ -199,11 +199,20 @@ def test_no_file_names_a_folder_of_somebodys_machine() -> None:
 
 
 def test_importing_pieria_loads_nothing_heavy() -> None:
-    heavy = {"numpy", "pydantic", "click", "rich", "mcp", "starlette", "httpx2", "jinja2", "onnxruntime"}
+    heavy = {"numpy", "pydantic", "click", "rich", "mcp", "starlette", "httpx2", "jinja2"}
+    heavy |= {"onnxruntime", "tokenizers"}
     names = "import sys, pieria; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = set(run(sys.executable, "-c", names).split())
     assert "pieria" in loaded
     assert loaded & heavy == set()
+
+
+def test_a_bank_that_embeds_nothing_loads_no_model(tmp_path: Path) -> None:
+    """Opening, writing and closing: what is pending is left to whoever stays longer."""
+    verbs = f"with pieria.open('b', data={str(tmp_path)!r}, settings={{'embedder': 'auto'}}) as b: b.remember('a word')"
+    names = f"import sys, pieria\n{verbs}\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    loaded = set(run(sys.executable, "-c", names).split())
+    assert loaded & {"numpy", "onnxruntime", "tokenizers", "httpx2"} == set()
 
 
 def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
@@ -262,5 +271,5 @@ def test_a_test_can_reach_this_machine() -> None:
 def test_a_test_sees_no_home_and_no_setting_of_the_user(home: Path) -> None:
     assert Path.home() == home
     assert Path.cwd() == home / "work"
-    assert {name for name in os.environ if name.startswith("PIERIA_")} == {"PIERIA_DATA"}
+    assert {name for name in os.environ if name.startswith("PIERIA_")} == {"PIERIA_DATA", "PIERIA_EMBEDDER"}
     assert not Path(os.environ["PIERIA_DATA"]).exists()

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -23,6 +23,7 @@ from pydantic_settings import (
 )
 
 from pieria.errors import ConfigError, InputError, Invalid, UnavailableError
+from pieria.models import checked_name
 from pieria.project import Project, find_project
 from pieria.record import check
 from pieria.record.banks import check_bank_name
@@ -30,8 +31,11 @@ from pieria.record.banks import check_bank_name
 PREFIX = "PIERIA_"
 FILE = "pieria.toml"
 """In the data folder: what holds for all of its banks."""
+PERSONAL = ("embedder_url", "embedder_key")
+"""No project may say them: what is remembered would go wherever the author of a repository likes."""
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"://[^/\s]*@")
 _ALIKE = 0.75
 
 
@@ -50,6 +54,10 @@ def _checked(checker: Any, value: str, parameter: str) -> str:
     except InputError as problem:
         raise ValueError(problem) from problem
     return kept
+
+
+def _embedder(value: str) -> str:
+    return _checked(checked_name, value, "embedder")
 
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -92,6 +100,15 @@ class Settings(BaseSettings):
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
+    embedder: Annotated[str, AfterValidator(_embedder)] = Field(
+        default="auto", description="the model that makes vectors of texts"
+    )
+    embedder_threads: int | None = Field(
+        default=None, ge=1, le=1_024, description="processors that the model uses for one call"
+    )
+    embedder_url: str | None = Field(default=None, description="the address of the embedder's server")
+    embedder_key: SecretStr | None = Field(default=None, description="the key to the embedder's server")
+    models: Path = Field(default=Path("~/.pieria/models"), description="the folder of installed models")
 
     @classmethod
     def settings_customise_sources(
@@ -117,6 +134,8 @@ class Resolved:
     def shown(self) -> dict[str, tuple[Any, str]]:
         """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
         values = self.settings.model_dump(mode="json")
+        if values["embedder_url"]:
+            values["embedder_url"] = _CREDENTIALS.sub("://", values["embedder_url"])
         return {name: (values[name], origin) for name, origin in self.origins.items()}
 
     def having(self, **arguments: Any) -> Resolved:
@@ -128,6 +147,7 @@ class Resolved:
 
 
 _ARGUMENT = "argument"
+_PROJECT = "project .pieria.toml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +186,16 @@ def resolve(
     sources = [_from_arguments(arguments, folder)]
     sources.append(_from_environment(os.environ if environ is None else environ, folder))
     if project is not None and project.file is not None:
-        sources.append(_from_file(project.file, "project .pieria.toml"))
+        sources.append(_impersonal(_from_file(project.file, _PROJECT)))
     data = _data_folder(sources, folder)
     if project is not None and not any("bank" in source.values for source in sources):
         named = project.bank_name()
         sources.append(_Source("git repository", {"bank": named} if named else {}, folder))
     if os.path.isfile(data / FILE):
-        sources.append(_from_data_folder(data / FILE))
+        shared = _from_data_folder(data / FILE)
+        # A project that chooses the data folder could lay a file into it, too.
+        chosen = next((source for source in sources if "data" in source.values), None)
+        sources.append(_impersonal(shared) if chosen is not None and chosen.origin == _PROJECT else shared)
     return _resolved(sources, data, project)
 
 
@@ -181,6 +204,7 @@ def _resolved(sources: list[_Source], data: Path, project: Project | None) -> Re
     for source in reversed(sources):
         chosen.update(dict.fromkeys(source.values, source))
     values = {name: source.values[name] for name, source in chosen.items()} | {"data": data}
+    values["models"] = _models_folder(chosen.get("models"), data)
     origins = {name: chosen[name].origin_of(name) if name in chosen else "default" for name in Settings.model_fields}
     unknown = [problem for source in sources for problem in source.unknown]
     return Resolved(_settings(values, chosen, unknown), origins, project)
@@ -268,6 +292,17 @@ def _from_data_folder(file: Path) -> _Source:
     return replace(source, values=values, unknown=(*source.unknown, misplaced))
 
 
+def _impersonal(source: _Source) -> _Source:
+    """The source without what a project may not say, which is refused."""
+    refused = tuple(
+        ConfigError(f"{source.file}: {name} cannot be set by a project", hint=f"Set {PREFIX}{name.upper()} instead.")
+        for name in PERSONAL
+        if name in source.values
+    )
+    values = {name: value for name, value in source.values.items() if name not in PERSONAL}
+    return replace(source, values=values, unknown=(*source.unknown, *refused))
+
+
 def _names_near(name: str) -> str:
     near = get_close_matches(name.lower().replace("-", "_"), Settings.model_fields, 1)
     if near:
@@ -286,13 +321,30 @@ def _data_folder(sources: list[_Source], folder: Path) -> Path:
     if address := _ADDRESS.match(given):
         reason = f"this version keeps banks in a folder of this machine, not behind a {address[1].lower()} address"
         raise UnavailableError("data", reason, hint="name a folder, or leave data out")
+    return _folder(source, "data", given)
+
+
+def _models_folder(source: _Source | None, data: Path) -> Path:
+    """One for all banks of the user; for a user without a home, beside the banks."""
+    if source is None:
+        default: Path = Settings.model_fields["models"].default
+        return default.expanduser() if _home() is not None else data / default.name
+    value = source.values["models"]
+    given = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(given, str) or not given.strip() or "\0" in given:
+        raise source.problem("models", "a folder", given)
+    return _folder(source, "models", given)
+
+
+def _folder(source: _Source, setting: str, given: str) -> Path:
+    """In full: a relative one counts from where it was said."""
     try:
         path = source.folder / Path(given).expanduser()
     except RuntimeError as problem:
-        hint = f"This user's home is not known; name the data folder in full, as data or {PREFIX}DATA."
-        raise source.problem("data", "a folder with a known home behind its ~", given, hint) from problem
+        hint = f"This user's home is not known; name the folder in full, as {setting} or {PREFIX}{setting.upper()}."
+        raise source.problem(setting, "a folder with a known home behind its ~", given, hint) from problem
     if os.path.isfile(path):
-        raise source.problem("data", "a folder, not a file", given)
+        raise source.problem(setting, "a folder, not a file", given)
     return path.resolve() if ".." in path.parts else path
 
 

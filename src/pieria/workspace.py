@@ -16,7 +16,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pieria.bank import Bank
+from pieria.bank.background import background
+from pieria.bank.embedding import Embedding
 from pieria.errors import ClosedError, ConflictError, InputError, StorageError, UnavailableError
+from pieria.models import NONE, PROVIDERS, Embedder, Library, settled
+from pieria.models import embedder as made_of
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name, same_bank
 from pieria.record.filter import Viewer
@@ -25,12 +29,14 @@ from pieria.store.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import RestoreReport
-    from pieria.settings import Resolved
+    from pieria.settings import Resolved, Settings
     from pieria.store.protocol import Progress
 
 log = logging.getLogger(__name__)
 
 ENDING = ".db"
+CLOSING = 1.5
+"""Seconds that closing waits for what is still to be embedded, and for a step under way; the rest is left."""
 
 
 def open(
@@ -100,15 +106,18 @@ class Workspace:
     ) -> None:
         from pieria.settings import resolve
 
-        later = {"llm": llm, "embedder": embedder, "notifier": notifier, "config": config}
+        later = {"llm": llm, "notifier": notifier, "config": config}
         for parameter, value in later.items():
             if value is not None:
                 raise UnavailableError(parameter, "this version keeps and recalls without a model")
         if clock is not None and not callable(clock):
             raise InputError("clock", "a function that returns the time", clock)
         given = {} if data is None else {"data": data}
-        self.resolved = resolve({**_mapping(settings), **given})
+        named = {"embedder": embedder} if isinstance(embedder, str) else {}
+        self.resolved = resolve({**_mapping(settings), **given, **named})
         self.data = self.resolved.settings.data
+        self.models = Library(self.resolved.settings.models)
+        self._embedder = None if named or embedder is None else _embedders.given(embedder, self.models.folder)
         self.clock = clock or system_clock
         self._banks: weakref.WeakSet[Bank] = weakref.WeakSet()
         self._closed = False
@@ -156,13 +165,16 @@ class Workspace:
         check.name(who, "who")
         settings = resolved.settings
         name, path = self._located(settings.bank)
-        store, leave = _stores.join(path, settings.durability, settings.busy_seconds, self.clock)
+        embedder = self._embedder or _embedders.named(settings)
+        key = _Key(os.path.realpath(path), settings.durability, settings.busy_seconds, self.clock, embedder)
+        held, leave = _stores.join(path, key)
         user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who), self.data)
         closing = partial(_closed, user, leave)
         try:
             bank = Bank(
                 name,
-                store,
+                held.store,
+                embedding=held.embedding,
                 data=self.data,
                 clock=self.clock,
                 who=who,
@@ -172,14 +184,14 @@ class Workspace:
                 secrets=settings.secrets,
                 text_budget=settings.text_budget,
                 me=user.bank,
-                origins=resolved.shown() | {"bank": (name, resolved.origins["bank"])},
+                origins=resolved.shown() | self._origins(name, resolved),
                 on_close=closing,
             )
         except BaseException:
             leave()
             raise
         # A bank that is dropped without being closed gives its store back all the same.
-        weakref.finalize(bank, closing)
+        weakref.finalize(bank, _given_back, closing)
         with _stores.lock:
             late = self._closed
             self._banks.add(bank)
@@ -187,6 +199,13 @@ class Workspace:
             bank.close()
             raise ClosedError("workspace")
         return bank
+
+    def _origins(self, name: str, resolved: Resolved) -> dict[str, tuple[Any, str]]:
+        """What is in force in place of what the settings say by themselves."""
+        found: dict[str, tuple[Any, str]] = {"bank": (name, resolved.origins["bank"])}
+        if self._embedder is not None:
+            found["embedder"] = (self._embedder.model, "argument")
+        return found
 
     def _located(self, name: str) -> tuple[str, Path]:
         """The bank's name as it was first spelt, and its file.
@@ -235,20 +254,26 @@ class _Key(NamedTuple):
     durability: str
     busy_seconds: float
     clock: Clock
+    embedder: Embedder | None
 
 
 class _Held:
-    """A store, the file it is of (which may be replaced under its name), and who uses it."""
+    """A store and its vectors, the file it is of (which may be replaced under its name), and who uses it."""
 
-    def __init__(self, key: _Key, store: SQLiteStore) -> None:
+    def __init__(self, path: Path, key: _Key) -> None:
         self.key = key
-        self.store = store
+        self.store = _store(path, key.durability, key.busy_seconds, key.clock)
+        self.embedding = Embedding(self.store, key.embedder, background)
         self.file = _file_of(key.path)
         self.users: set[object] = set()
 
     @property
     def in_place(self) -> bool:
         return self.file is not None and self.file == _file_of(self.key.path)
+
+    def close(self) -> None:
+        self.embedding.close(CLOSING)
+        self.store.close()
 
 
 class _Stores:
@@ -266,23 +291,20 @@ class _Stores:
         """After a fork the lock may be held by a thread that does not exist here."""
         self.lock = threading.RLock()
 
-    def join(
-        self, path: Path, durability: str, busy_seconds: float, clock: Clock
-    ) -> tuple[SQLiteStore, Callable[[], None]]:
+    def join(self, path: Path, key: _Key) -> tuple[_Held, Callable[[], None]]:
         """The store of a file, and what to call, once or more often, when it is needed no longer."""
-        key = _Key(os.path.realpath(path), durability, busy_seconds, clock)
         user = object()
         held = self._entered(key, user)
         if held is None:
-            opened = _Held(key, _store(path, durability, busy_seconds, clock))
+            opened = _Held(path, key)
             with self.lock:
                 held = self._entered(key, user)
                 if held is None:
                     held = self._held[key] = opened
                     held.users.add(user)
             if held is not opened:
-                opened.store.close()
-        return held.store, partial(self._leave, held, user)
+                opened.close()
+        return held, partial(self._leave, held, user)
 
     def hold(self, path: Path) -> bool:
         """Whether a bank of this process is open on the file."""
@@ -305,16 +327,60 @@ class _Stores:
                 return
             if self._held.get(held.key) is held:
                 del self._held[held.key]
-        held.store.close()
+        held.close()
+
+
+class _Embedders:
+    """The embedders of this process: one for each setting, since a loaded model is large, and one for each object."""
+
+    def __init__(self) -> None:
+        self._named: dict[tuple[object, ...], Embedder] = {}
+        self._given: weakref.WeakValueDictionary[int, Embedder] = weakref.WeakValueDictionary()
+
+    def named(self, settings: Settings) -> Embedder | None:
+        """Of the settings. What `auto` means is settled anew each time, for a model may have been installed."""
+        name = settled(settings.embedder, settings.models)
+        if name == NONE:
+            return None
+        key = settings.embedder_key
+        told = {
+            "threads": settings.embedder_threads,
+            "base_url": settings.embedder_url,
+            "api_key": None if key is None else key.get_secret_value(),
+        }
+        provider = PROVIDERS[name.partition(":")[0]]
+        options = {option: value for option, value in told.items() if value is not None and option in provider.options}
+        if "base_url" in provider.options and provider.address is None and "base_url" not in options:
+            raise InputError("embedder_url", "the address of the server", None, hint="Such as http://localhost:8000/v1")
+        mark = (name, settings.models, *sorted(options.items()))
+        with _stores.lock:
+            return self._named.setdefault(mark, made_of(name, models=settings.models, options=options))
+
+    def given(self, embedder: object, models: Path) -> Embedder:
+        # An embedder holds the object it was made of, so that no other can have its number meanwhile.
+        with _stores.lock:
+            made = self._given.get(id(embedder))
+            if made is None:
+                made = self._given[id(embedder)] = made_of(embedder, models=models)
+            return made
 
 
 _stores = _Stores()
+_embedders = _Embedders()
 os.register_at_fork(after_in_child=_stores.start_anew)
 
 
 def _store(path: Path, durability: str, busy_seconds: float, clock: Clock) -> SQLiteStore:
     told = partial(log.warning, "%s was brought to a new schema; as it was: %s", path)
     return SQLiteStore(path, durability=durability, busy_seconds=busy_seconds, clock=clock, on_migration=told)
+
+
+def _given_back(closing: Callable[[], None]) -> None:
+    """Whatever thread happens to find that a bank was dropped. The one that embeds may be in the middle of anything."""
+    if background.is_current():
+        background.afterwards(closing)
+    else:
+        closing()
 
 
 def _closed(user: _User, leave: Callable[[], None]) -> None:

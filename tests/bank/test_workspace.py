@@ -1,7 +1,9 @@
 """Opening banks: which file a name means, what banks on one file share, and that every setting has its effect."""
 
 import gc
+import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.embedding_server import server
 
 import pieria
 from pieria import Bank, Workspace
@@ -31,6 +34,7 @@ from pieria.errors import (
 from pieria.settings import Settings
 from pieria.workspace import _stores
 
+INSTALLED = Path(sys.prefix) / "models"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
 
 
@@ -108,6 +112,54 @@ def seen_of_text_budget(folder: Path, value: Any) -> object:
         return bank.recall("gardens rivers").plan["arms"]["text"]["banks"]["b"]["cut"] != []
 
 
+def seen_of_embedder(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"embedder": value}) as bank:
+        bank.remember_many([{"text": "a word"}])
+        with bank.store.reading() as reader:
+            space = reader.space()
+            return None if space is None else space.dimension
+
+
+def seen_of_embedder_threads(folder: Path, value: Any) -> object:
+    """How many threads the runtime begins beside the one that asks, and that one."""
+    ask = (
+        "import os, pieria, sys; told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
+        "import onnxruntime\n"
+        "with pieria.open('b', data=sys.argv[1], settings=told) as bank:\n"
+        "    before = len(os.listdir('/proc/self/task')); bank.remember_many([{'text': 'a word'}])\n"
+        "    print(1 + len(os.listdir('/proc/self/task')) - before)"
+    )
+    command = [sys.executable, "-c", ask, str(folder), str(INSTALLED), str(value)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1]), "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def seen_of_embedder_url(folder: Path, value: Any) -> object:
+    with server() as (address, requests):
+        told = {"embedder": "server:m", "embedder_url": address + value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.remember_many([{"text": "a word"}])
+    return requests[0].path
+
+
+def seen_of_embedder_key(folder: Path, value: Any) -> object:
+    with server() as (address, requests):
+        told = {"embedder": "server:m", "embedder_url": address, "embedder_key": value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.remember_many([{"text": "a word"}])
+            assert value not in json.dumps(bank.doctor().as_dict())
+    return requests[0].key
+
+
+def seen_of_models(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"embedder": "local", "models": folder / value}) as bank:
+        [finding] = [finding for finding in bank.doctor().findings if finding.check == "embedder"]
+        assert not finding.well
+        return re.sub(r".*/(\w+)/all-MiniLM.*", r"\1", finding.detail)
+
+
 EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
     "bank": (seen_of_bank, {"one": "one", "two": "two"}),
@@ -119,6 +171,11 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "busy_seconds": (seen_of_busy_seconds, {5.0: 5_000, 60: 60_000}),
     "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
     "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
+    "embedder": (seen_of_embedder, {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),
+    "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),
+    "embedder_url": (seen_of_embedder_url, {"/one": "/one/embeddings", "/two": "/two/embeddings"}),
+    "embedder_key": (seen_of_embedder_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
+    "models": (seen_of_models, {"one": "one", "two": "two"}),
 }
 
 
@@ -289,7 +346,7 @@ def test_what_cannot_be_right_is_refused_and_nothing_made(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("parameter", ["llm", "embedder", "notifier", "config"])
+@pytest.mark.parametrize("parameter", ["llm", "notifier", "config"])
 def test_what_needs_a_model_is_refused(parameter: str) -> None:
     with pytest.raises(UnavailableError) as caught:
         Workspace(**{parameter: object()})  # type: ignore[arg-type]

@@ -10,7 +10,14 @@ from tests.cli.reference import leaves
 
 import pieria
 
-APART = {"pieria bench speed", "pieria demo"}
+APART = {
+    "pieria bench speed",
+    "pieria demo",
+    "pieria models install",
+    "pieria models verify",
+    "pieria bench beam",
+    "pieria bench locomo",
+}
 """They work on banks of their own."""
 
 LINES = {
@@ -59,6 +66,8 @@ LINES = {
     "stats": "",
     "doctor": "",
     "where": "",
+    "models list": "",
+    "models use": "hashing",
 }
 
 
@@ -156,7 +165,7 @@ def test_every_command_that_makes_no_bank_is_listed_above(ask: Ask, prepared: di
     for path, line in LINES.items():
         data = tmp_path / "made" / path.replace(" ", "-")
         ask(*path.split(), *arguments(line, prepared), "--data", str(data), "--bank", "new")
-        assert (data / "new.db").exists() == (path not in (*READING, "where")), path
+        assert (data / "new.db").exists() == (path not in (*READING, "where", "models list")), path
 
 
 def test_options_may_stand_between_group_and_command(ask: Ask) -> None:

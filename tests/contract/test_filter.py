@@ -17,8 +17,12 @@ from pieria.store.protocol import Reader, Store
 WORD = "heron"
 
 
-def write(id: str, **values: Any) -> Write:
-    return memory(f"{WORD} {id}", id, **values)
+RULE = "Always answer in metric units."
+PREFERENCE = "I prefer window seats."
+
+
+def write(id: str, says: str = "", **values: Any) -> Write:
+    return memory(f"{WORD} {id}\n{says}", id, **values)
 
 
 def seen_by(reader: Reader, filter: Filter) -> dict[str, list[str]]:
@@ -54,6 +58,13 @@ FIELDS: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
     ("tags", ("strasse",), {"tags": ["straße"]}, {"entities": ["straße"]}),
     ("entities", ("maya",), {"entities": ["Maya"]}, {"tags": ["maya"]}),
     ("files", ("src/a.py",), {"files": ["src/a.py"]}, {"files": ["src/A.py"]}),
+    ("standing", ("rule",), {"says": RULE}, {"says": PREFERENCE}),
+    ("standing", ("rule", "preference"), {"says": PREFERENCE}, {}),
+    ("standing", ("profile",), {"says": "My name is Ingrid."}, {"tags": ["profile"]}),
+    ("standing", ("rule",), {"says": RULE, "author_type": "human"}, {"says": RULE, "author_type": "agent"}),
+    ("standing", ("rule",), {"says": RULE, "kind": "turn"}, {"says": RULE, "author_type": "system"}),
+    ("standing", ("rule",), {"says": RULE, "kind": "drawer"}, {"says": RULE, "kind": "summary"}),
+    ("standing", ("rule",), {"says": RULE}, {"says": f"```\n{RULE}\n```"}),
     ("author", "maya", {"author": "maya"}, {"author": "Maya"}),
     ("author", "maya", {"author": "maya"}, {}),
     ("author_type", "human", {"author_type": "human"}, {"author_type": "agent"}),
@@ -188,12 +199,13 @@ def test_the_whole_filter_is_an_and_of_its_fields(store: Store) -> None:
 
 def test_an_empty_list_lets_nothing_through(store: Store) -> None:
     apply(store, write("m", tags=["a"]))
-    for field in ("ids", "kinds", "types", "tags", "entities", "files", "scopes", "status"):
+    for field in ("ids", "kinds", "types", "tags", "entities", "files", "standing", "scopes", "status"):
         assert select(store, ALL.having(**{field: ()})) == [], field
 
 
 # --- every combination, against the plainest reading of what the fields say
 
+STATED = {"": None, RULE: "rule", PREFERENCE: "preference"}
 FEW = ("a", "b", None)
 INSTANTS = tuple(NOW + hours * HOUR for hours in (-2, -1, 0, 1, 2))
 
@@ -208,6 +220,7 @@ def some_memory(draw: st.DrawFn) -> dict[str, Any]:
         "author": draw(st.sampled_from(FEW)),
         "tags": [tag for tag in (draw(st.sampled_from(FEW)),) if tag],
         "files": [file for file in (draw(st.sampled_from(FEW)),) if file],
+        "says": draw(st.sampled_from(["", RULE, PREFERENCE])),
         "place": draw(st.sampled_from(["a/a", "a/b", "b/a"])),
         "meta": draw(st.sampled_from([{}, {"a": 1}, {"a": 2}])),
         "pinned": draw(st.booleans()),
@@ -235,6 +248,7 @@ def some_filter(draw: st.DrawFn) -> Filter:
         kinds=draw(maybe(st.sampled_from([("note",), ("note", "diary")]))),
         tags=draw(maybe(several)),
         files=draw(maybe(several)),
+        standing=draw(maybe(st.sampled_from([("rule",), ("rule", "preference"), ("profile",)]))),
         author=draw(maybe(one)),
         channel=draw(maybe(one)),
         session=draw(maybe(one)),
@@ -251,7 +265,7 @@ def some_filter(draw: st.DrawFn) -> Filter:
 
 
 def passes(values: dict[str, Any], filter: Filter) -> bool:
-    state = memory("x", "x", **values).state
+    state = write("x", **values).state
     viewer = filter.viewer
     when = NOW if filter.valid_at is None else filter.valid_at
     wing, _, room = state.place.partition("/")
@@ -264,6 +278,7 @@ def passes(values: dict[str, Any], filter: Filter) -> bool:
             filter.kinds is None or state.kind in filter.kinds,
             filter.tags is None or set(filter.tags) & set(values["tags"]),
             filter.files is None or set(filter.files) & set(values["files"]),
+            filter.standing is None or STATED[values["says"]] in filter.standing,
             filter.author in (None, state.author),
             filter.channel in (None, state.channel),
             filter.session in (None, state.session),

@@ -8,10 +8,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.conftest import Opens
-from tests.contract.making import ALL, NOW, apply, ids_of, memory, next_version, standing
+from tests.contract.making import (
+    ALL,
+    NOW,
+    apply,
+    ids_of,
+    memory,
+    next_version,
+    open_state,
+    select,
+    standing,
+    state_of,
+)
 
 from pieria.record.analyser import terms
-from pieria.record.changeset import Changeset, Content, Write
+from pieria.record.changeset import Changeset, Content, Mark, Write
 from pieria.record.composing import terms_of
 from pieria.record.filter import Filter
 from pieria.store.protocol import ORDERS, Store, TextMatch
@@ -310,12 +321,34 @@ def test_reindexing_with_another_analyser_changes_what_is_found(store: Store) ->
     def shouted(content: Content) -> list[str]:
         return [word.lower() * 2 for word in content.text.split()]
 
-    store.reindex(shouted, 3)
+    store.reindex(shouted, 43)
     assert found(asked(store, "heron")) == {}
     assert found(asked(store, "heronheron")) == {row: {"heronheron": 1}}
     assert asked(store, "heronheron").terms == 1
-    store.analyser = 3
+    store.analyser = 43
     assert all(finding.well for finding in store.check())
+
+
+def test_reindexing_finds_the_standing_rules_of_people_again(store: Store) -> None:
+    said = "Always answer in metric units."
+    ours = memory(said, "ours", tags=["kept"])
+    apply(
+        store,
+        state_of(memory("heron", "told", author_type="human")),
+        memory(said, "agent", author_type="agent"),
+        ours._replace(labels=[Mark("tag", "kept", "kept"), Mark("standing", "profile", "profile")]),
+        memory(said, "summary", kind="summary"),
+        state_of(memory(said, "in another's name", author_type="human"), trust=0.6),
+    )
+    apply(store, next_version(memory("heron", "told"), "I prefer window seats."))
+    kept = open_state(store, "ours")
+    apply(store, standing(ours, kept.row, author_type="agent", trust=0.6))
+    for _ in range(2):
+        store.reindex(terms_of, store.analyser)
+        assert select(store, ALL.having(standing=("rule",))) == ["ours"]
+        assert select(store, ALL.having(standing=("preference",))) == ["told"]
+        assert select(store, ALL.having(standing=("profile",))) == []
+        assert select(store, ALL.having(tags=("kept",))) == ["ours"]
 
 
 def test_a_broken_reindexing_leaves_the_index_as_it_was(store: Store) -> None:
@@ -325,7 +358,7 @@ def test_a_broken_reindexing_leaves_the_index_as_it_was(store: Store) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        store.reindex(breaks, 3)
+        store.reindex(breaks, store.analyser + 1)
     assert found(asked(store, "heron")) == {row: {"heron": 1}}
     assert all(finding.well for finding in store.check())
     with store.reading() as reader:

@@ -11,6 +11,9 @@ from typing import Any
 
 import pieria
 from pieria.bank import Bank
+from pieria.record.filter import Filter
+from pieria.record.time import micros
+from pieria.store.protocol import Embedded, Kind
 
 BEGAN = datetime(2026, 1, 10, 9, tzinfo=UTC)
 ASKED = BEGAN + timedelta(days=90)
@@ -59,7 +62,52 @@ def tell(bank: Bank) -> None:
     bank.facts.add("Ola", "knows", "Maya")
     bank.facts.alias("M. Lindqvist", "Maya")
     bank.scratchpad.write("a note to itself")
-    bank.purge("erased")
+    for number in range(4):
+        bank.remember(f"Turn {number}.", id=f"turn{number}", kind="turn", session="talk", author="Maya")
+    bank.remember("Always answer in metric units.", id="metric", author_type="human")
+    embed(bank)
+    bank.remember("Turn 4.", id="turn4", kind="turn", session="talk", author="Ola")
+    bank.purge(["erased", "turn0"])
+
+
+def embed(bank: Bank) -> None:
+    """A vector for everything, by its row; again and again, until the last of them reach over the end of a block."""
+    with bank.store.writing() as writer:
+        space = writer.set_space("frozen:rows", 8).number
+        seen = writer.head().seq
+        waiting = writer.pending(1_000)
+        turns = [row for row, what in waiting if what == "window"]
+        lasting = writer.rows(Filter(now=micros(ASKED), standing=("rule",)))
+        members = {row: [other for other in turns if 0 < abs(row - other) <= 2] for row in turns}
+        for _ in range(1 + 1_024 // len(waiting)):
+            writer.put_vectors(
+                space,
+                [
+                    Embedded(row, kind, 0, 0, 9, vector(row), members[row] if what == "window" else (), 1)
+                    for row, what in waiting
+                    for kind in ((what, "rule") if what == "passage" and row in lasting else (what,))
+                ],
+                seen,
+            )
+
+
+def vector(row: int) -> list[float]:
+    return [float((row * factor) % 23 - 11) for factor in (1, 2, 3, 5, 7, 9, 4, 6)]
+
+
+def near(bank: Bank, what: Kind) -> list[tuple[str, float]]:
+    """Ids and similarities; none in a bank whose vectors are of no space."""
+    asked = Filter(now=micros(ASKED))
+    with bank.store.reading() as reader:
+        found = reader.near(vector(2), asked, 5, what)
+        memories = reader.memories([one.row for one in found.candidates], asked)
+    return [(memories[one.row].id, round(one.similarity, 3)) for one in found.candidates]
+
+
+def standing(bank: Bank) -> list[str]:
+    asked = Filter(now=micros(ASKED), standing=("rule", "preference", "profile"))
+    with bank.store.reading() as reader:
+        return [memory.id for memory in reader.select(asked)]
 
 
 def told(bank: Bank) -> dict[str, Any]:
@@ -86,6 +134,8 @@ def told(bank: Bank) -> dict[str, Any]:
         "facts at": lambda: [f.object for f in bank.facts.query("Maya", "works_on", valid_at="2026-01-12")],
         "notes": lambda: [entry.content for entry in bank.scratchpad.read()],
         "changes": lambda: [(change.seq, change.what, pieria.record.time.iso(change.at)) for change in bank.changes()],
+        "near": lambda: [near(bank, "passage"), near(bank, "window")],
+        "standing rules": lambda: [near(bank, "rule"), standing(bank)],
         "well": lambda: [finding.check for finding in bank.store.check() if not finding.well],
     }
     return {question: ask() for question, ask in asked.items()}

@@ -56,6 +56,8 @@ EXAMPLES = [
     SessionError("not_ready", "idle"),
     PipelineError("task_crashed", errors=[NotFoundError("repo", "x")]),
     AdapterError("openai", "chat", ConnectionError("refused"), retryable=True),
+    errors.ModelMissingError("all-MiniLM-L6-v2", Path("models/all-MiniLM-L6-v2")),
+    errors.ModelDamagedError(Path("models/all-MiniLM-L6-v2/config.json"), "the file is missing"),
     errors.RepoError("notes", "already_open"),
     StorageError("remember", "out of memory"),
     *(kind("remember") for kind in StorageError.__subclasses__()),

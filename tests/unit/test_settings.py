@@ -1,12 +1,14 @@
 """Where each setting's value comes from, and what is said when it cannot be right."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from pieria.errors import ConfigError, InputError, PieriaError, UnavailableError
-from pieria.settings import Settings, resolve
+from pieria.settings import PERSONAL, Settings, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 # For each setting, two values that differ from each other and from the default.
@@ -21,6 +23,11 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "busy_seconds": (5.0, 60.0),
     "secrets": ("redact", "refuse"),
     "text_budget": (100, 900),
+    "embedder": ("hashing", "none"),
+    "embedder_threads": (1, 2),
+    "embedder_url": ("http://one", "http://two"),
+    "embedder_key": ("first", "second"),
+    "models": ("one", "two"),
 }
 
 
@@ -30,7 +37,9 @@ def toml(value: object) -> str:
 
 def value_of(name: str, found: Settings, base: Path) -> Any:
     value = getattr(found, name)
-    return value.relative_to(base).as_posix() if name == "data" else value
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return value.relative_to(base).as_posix() if isinstance(value, Path) else value
 
 
 def test_every_setting_is_tested_here() -> None:
@@ -60,7 +69,7 @@ def test_an_argument_counts_before_the_environment(name: str, tmp_path: Path) ->
     assert found.origins[name] == f"environment {variable}"
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("name", [name for name in VALUES if name not in PERSONAL])
 def test_the_environment_counts_before_the_project(name: str, tmp_path: Path) -> None:
     first, second = VALUES[name]
     (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(second)}\n")
@@ -78,10 +87,48 @@ def test_the_project_counts_before_the_data_folder(name: str, tmp_path: Path) ->
     data.mkdir()
     (data / "pieria.toml").write_text(f"{name} = {toml(second)}\n")
     found = resolve({"data": data}, environ={}, cwd=tmp_path)
-    assert getattr(found.settings, name) == second
+    assert value_of(name, found.settings, data) == second
     assert found.origins[name] == "data folder pieria.toml"
-    (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(first)}\n")
-    assert getattr(resolve({"data": data}, environ={}, cwd=tmp_path).settings, name) == first
+    if name not in PERSONAL:
+        (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(first)}\n")
+        assert value_of(name, resolve({"data": data}, environ={}, cwd=tmp_path).settings, tmp_path) == first
+
+
+@pytest.mark.parametrize("name", PERSONAL)
+def test_a_project_does_not_say_where_memories_are_sent(name: str, tmp_path: Path) -> None:
+    (tmp_path / ".pieria.toml").write_text(f'{name} = "http://elsewhere"\n')
+    with pytest.raises(ConfigError, match=f"{name} cannot be set by a project") as caught:
+        resolve({}, environ={}, cwd=tmp_path)
+    assert str(caught.value.hint) == f"Set PIERIA_{name.upper()} instead."
+    assert "elsewhere" not in json.dumps(caught.value.as_dict())
+
+
+@pytest.mark.parametrize("name", PERSONAL)
+def test_nor_does_a_data_folder_that_a_project_brings_along(name: str, tmp_path: Path) -> None:
+    (tmp_path / ".pieria.toml").write_text('data = "memory"\n')
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "pieria.toml").write_text(f'{name} = "http://elsewhere"\n')
+    with pytest.raises(ConfigError, match=f"{name} cannot be set by a project"):
+        resolve({}, environ={}, cwd=tmp_path)
+    found = resolve({"data": tmp_path / "memory"}, environ={}, cwd=tmp_path)
+    assert found.origins[name] == "data folder pieria.toml"
+
+
+def test_keys_and_passwords_are_not_shown() -> None:
+    found = resolve({"embedder_key": "hunter2", "embedder_url": "http://maya:hunter2@localhost/v1"}, environ={})
+    assert "hunter2" not in json.dumps(found.shown())
+    assert found.shown()["embedder_url"] == ("http://localhost/v1", "argument")
+    assert "hunter2" not in repr(found.having(bank="other").settings.embedder_key)
+    with pytest.raises(PieriaError) as caught:
+        resolve({"embedder_key": 7_041_776}, environ={})
+    assert "7041776" not in json.dumps(caught.value.as_dict())
+
+
+@pytest.mark.parametrize("name", ["locl", "locl:x", "auto:x", "", 7])
+def test_an_embedder_that_nobody_makes_is_refused(name: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        resolve({"embedder": name}, environ={})
+    assert caught.value.parameter == "embedder"
 
 
 def test_a_repository_counts_before_the_data_folder_for_the_bank(tmp_path: Path) -> None:
@@ -189,6 +236,8 @@ WRONG: dict[str, list[Any]] = {
     "busy_seconds": [4.9, -1, float("nan"), float("inf"), 3601, "soon"],
     "secrets": ["hide", 7],
     "text_budget": [99, 1.5, 10**12, "many"],
+    "embedder": ["locl", "none:x", 7],
+    "embedder_threads": [0, 1.5, "many"],
 }
 
 

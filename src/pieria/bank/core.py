@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
+from pieria.bank.embedding import Embedding
 from pieria.bank.screening import Screen, Screened
 from pieria.errors import ClosedError, ConflictError, NotFoundError
 from pieria.record import check
@@ -35,6 +36,7 @@ class Core:
         name: str,
         store: Store,
         *,
+        embedding: Embedding,
         data: Path,
         clock: Clock,
         who: str = "python",
@@ -50,6 +52,7 @@ class Core:
         self.name = name
         self.data = data
         self.store = store
+        self._embedding = embedding
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()
@@ -61,6 +64,8 @@ class Core:
         self._origins = origins or {}
         self._on_close = on_close
         self._closed = False
+        # What the process before left to be embedded.
+        embedding.wake()
         self._bring_index_up_to_date()
 
     def close(self) -> None:
@@ -90,6 +95,7 @@ class Core:
         self._check_open()
         with self.store.writing() as writer:
             yield writer
+        self._embedding.wake()
 
     def _apply(self, plan: Plan) -> Change | None:
         """Plans inside the write transaction, so that nothing can change between the look and the write.

@@ -6,15 +6,17 @@ What a store finds in itself, and how it is mended, is the store's; here is what
 from __future__ import annotations
 
 import shutil
+import time
 
 from pieria.bank.core import Core
 from pieria.bank.replies import Diagnosis, Stats
+from pieria.errors import UnavailableError
 from pieria.facts import summary
 from pieria.record import check
 from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, moment
-from pieria.store.protocol import Finding
+from pieria.store.protocol import Finding, Progress
 
 LITTLE_SPACE = 200 << 20
 CLOCK_TOLERANCE = 5_000_000
@@ -27,6 +29,7 @@ class Health(Core):
         everything = self._everything()
         with self._reading() as reader:
             groups = {by: reader.count(everything, by) for by in ("kind", "status", "tier", "scope")}
+            waiting = reader.pending_count()
             last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
             facts = summary.stats(reader, self.clock(), everything)
         described = self.store.describe()
@@ -39,7 +42,7 @@ class Health(Core):
             by_scope=groups["scope"],
             facts={"facts": facts.facts, "current": facts.current, "entities": facts.entities},
             store=described,
-            pending={},
+            pending={"vectors": waiting} if self._embedding.embedder else {},
             last_change=last[0].as_dict() | {"ids": len(last[0].ids)} if last else None,
         )
 
@@ -50,21 +53,60 @@ class Health(Core):
         repaired = self.store.repair(findings, terms_of) if repair else []
         if repaired:
             findings = self.store.check()
-        findings += [self._disk(), self._clock_finding(), self._engine()]
+        findings += [*self._embedding_findings(), self._disk(), self._clock_finding(), self._engine()]
         return Diagnosis(tuple(findings), self._origins, tuple(repaired))
 
-    def sync(self, timeout: float | None = None) -> bool:
+    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Waits until every projection has caught up with the record; True when they have.
 
-        The text index is written with the record, so there is nothing to wait for.
+        The text index is written with the record, so what is waited for is vectors: True at once without an embedder,
+        False where time runs out or the bank's vectors are of another model. Raises `AdapterError` where the model
+        fails. What belongs to the user counts too. `progress` is told how many of how many are embedded.
         """
         if timeout is not None:
             check.number(timeout, "timeout", 0.0, 86_400.0)
         self._check_open()
-        return True
+        deadline = None if timeout is None else time.monotonic() + timeout
+        user = None if self.is_user_bank else self._me(False)
+        caught_up = self._embedding.sync(timeout, progress)
+        if user is None:
+            return caught_up
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        return user.sync(left, progress=progress) and caught_up
+
+    def use_embedder(self) -> str:
+        """Moves the bank over to the embedder of this process: all is embedded anew, in the background; see `sync`.
+
+        Until that is done, recall uses the vectors there are, and the words of all. Returns the name of the space.
+        """
+        self._check_open()
+        space = self._embedding.use()
+        if space is None:
+            hint = "Set embedder to another than none."
+            raise UnavailableError("embedder", "no embedder is set to move the bank to", hint=hint)
+        return space.name
 
     def _everything(self) -> Filter:
         return self._filter().having(viewer=Viewer(everything=True), status=None, valid_at=ANY_TIME)
+
+    def _embedding_findings(self) -> list[Finding]:
+        """Who embeds, and whether all is embedded: a floor that serves for want of a model is said out loud."""
+        embedder = self._embedding.embedder
+        with self._reading() as reader:
+            standing = self._embedding.standing(reader)
+            held = reader.space()
+        if embedder is None:
+            return [Finding("embedder", True, "none: recall finds by words alone")]
+        problem = self._embedding.problem
+        if problem is not None:
+            return [Finding("embedder", False, problem.message, problem.hint or "It is tried again by itself."),
+                    _waiting(standing.pending)]  # fmt: skip
+        if held is not None and not standing.usable and standing.model == held.name:
+            remedy = "Set embedder to the model of the bank's vectors, or move the bank: pieria models use NAME."
+            return [Finding("embedder", False, str(standing.reason), remedy)]
+        advice = "Run pieria models install." if embedder.is_floor else None
+        detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
+        return [Finding("embedder", True, detail, advice), _waiting(standing.pending)]
 
     def _disk(self) -> Finding:
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
@@ -83,3 +125,8 @@ class Health(Core):
     def _engine(self) -> Finding:
         held = self.store.describe()
         return Finding("engine", True, f"{held['engine']} {held['engine_version']}, durability {held['synchronous']}")
+
+
+def _waiting(pending: int) -> Finding:
+    detail = f"{pending:,} texts are still to be embedded" if pending else "all texts are embedded"
+    return Finding("vectors", True, detail)

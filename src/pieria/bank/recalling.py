@@ -89,6 +89,7 @@ class Recalling(Core):
             if cursor is not None:
                 walk, sources = _resumed(cursor, question, sources)
             found = search(sources, question, k, walk)
+            found.plan["embedding"] = self._embedding.standing(sources[0].reader).as_dict()
         next_cursor = None if found.walk is None else found.walk.cursor()
         return Recall(asked, tuple(found.hits), found.confidence, next_cursor, found.plan)
 

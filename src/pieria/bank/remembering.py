@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any, NoReturn
+from functools import cache
+from typing import Any, NoReturn, Self
 
 from pieria.bank.core import Core
+from pieria.bank.supplying import supplied, wrong_length
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.record import check
 from pieria.record.analyser import terms
@@ -21,7 +23,7 @@ from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
 from pieria.record.memory import Memory, nothing
 from pieria.record.time import micros
-from pieria.store.protocol import Progress, Reader
+from pieria.store.protocol import Pending, Progress, Reader, Writer
 
 Faulty = InputError | UnavailableError | PrivacyError
 FAULTY = (InputError, UnavailableError, PrivacyError)
@@ -68,41 +70,79 @@ class Remembering(Core):
         """Keeps one thing. When this returns it is on the disk and can be recalled.
 
         The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
+        `vectors` are its own, of the bank's space: one list of numbers, or several for its passages.
         """
         new = NewMemory(
             text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
             strength, scope, source, context, author, author_type, channel, session, sequence, place, at, valid_from,
             valid_until, pinned, nothing() if meta is None else meta, vectors, unless_exists, extract,
         )  # fmt: skip
-        return self._remember([self._drafted(new)])[0]
+        return self._remember([self._drafted(new, self._embedding.dimension)])[0]
 
     def remember_many(
         self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
     ) -> list[Memory]:
         """Keeps many, in batches of one transaction each. Everything is checked before the first is written.
 
-        What is wrong with any of them is told at once, as `items[3].importance`.
+        What is wrong with any of them is told at once, as `items[3].importance`. When this returns, their vectors are
+        there too; where the model fails, that is logged, and they are embedded later. `progress` is told of both.
         """
         if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
             raise InputError("items", "a list of mappings or NewMemory records", items)
         drafts = self._numbered_drafts(list(items))
         self._check_ids(drafts)
-        kept: list[Memory] = []
-        for start in range(0, len(drafts), BATCH):
-            with _nothing_to_collect():
-                kept += self._remember(drafts[start : start + BATCH])
-            if progress is not None:
-                progress(len(kept), len(drafts))
+        told = progress or _untold
+        with ExitStack() as stack:
+            before = {bank: bank._begun(stack) for bank in self._keepers(drafts)}
+            whole = len(drafts) * (2 if any(bank._embedding.embedder for bank in before) else 1)
+            kept: list[Memory] = []
+            for start in range(0, len(drafts), BATCH):
+                with _nothing_to_collect():
+                    kept += self._remember(drafts[start : start + BATCH])
+                told(len(kept), whole)
+            wanted = {bank: bank._unembedded(drafts, kept, known) for bank, known in before.items()}
+            texts = _Share(told, len(drafts), sum(map(len, wanted.values())))
+            for bank, pending in wanted.items():
+                bank._embedding.embed(pending, texts.add)
+            if whole > len(drafts):
+                told(whole, whole)
+        for bank in before:
+            bank._embedding.wake()
         return kept
+
+    def _keepers(self, drafts: list[Draft]) -> list[Self]:
+        """The banks that are written to: this one and, for what belongs to the user, `@me`."""
+        apart = not self.is_user_bank and any(draft.new.scope == "user" for draft in drafts)
+        user = self._me(True) if apart else None
+        return [self] if user is None else [self, user]
+
+    def _begun(self, stack: ExitStack) -> int:
+        """From which instant on what is known was written by the call that begins. It embeds that by itself."""
+        stack.enter_context(self._embedding.aside())
+        with self._reading() as reader:
+            return reader.head().known
+
+    def _unembedded(self, drafts: list[Draft], kept: list[Memory], known: int) -> list[Pending]:
+        """What is still to be embedded of the memories that were new, and are in this bank."""
+        wanted: dict[Pending, None] = {}
+        for draft, memory in zip(drafts, kept, strict=True):
+            here = self.is_user_bank == (memory.scope == "user")
+            if here and micros(memory.known_from) > known:
+                if not draft.vectors:
+                    wanted[Pending(memory.row, "passage")] = None
+                if memory.session is not None:
+                    wanted[Pending(memory.row, "window")] = None
+        return list(wanted)
 
     def _numbered_drafts(self, items: Sequence[Mapping[str, Any] | NewMemory]) -> list[Draft]:
         """A draft of every item; or all that is wrong with them, as one error."""
         drafts: list[Draft] = []
+        dimension = cache(self._embedding.dimension)
         wrong: list[Faulty] = []
         with _nothing_to_collect():
             for number, item in enumerate(items):
                 try:
-                    drafts.append(self._drafted(as_new(item)))
+                    drafts.append(self._drafted(as_new(item), dimension))
                 except FAULTY as problem:
                     if len(wrong) < MOST_TOLD:
                         wrong += _numbered(problem, number)
@@ -122,16 +162,19 @@ class Remembering(Core):
                 with bank._reading() as reader:
                     bank._check_given(reader, part, {})
 
-    def _drafted(self, new: NewMemory) -> Draft:
+    def _drafted(self, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
         """Checked, with what this bank's speaker adds, and screened."""
-        if new.vectors is not None:
-            raise UnavailableError("vectors", "this bank keeps no vectors yet; leave it out")
         if new.extract is not False:
             check.flag(new.extract, "extract")
             raise UnavailableError("extract", "nothing here draws facts from text yet; add them with bank.facts")
         if new.unless_exists == "id" and new.id is None:
             raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
-        return self._screening.draft(checked(self._signed(new)))
+        draft = self._screening.draft(checked(self._signed(new)))
+        if new.vectors is not None:
+            # What belongs to the user goes to another bank, which says what its own vectors must be.
+            theirs = new.scope == "user" and not self.is_user_bank
+            draft.vectors = supplied(new.vectors, draft.text, None if theirs else dimension())
+        return draft
 
     def _signed(self, new: NewMemory) -> NewMemory:
         """With the session, channel and author this bank was opened for, where the caller names none."""
@@ -184,7 +227,7 @@ class Remembering(Core):
                 writes.append(first_write(draft, draft.new.id or id, now, f"{self.name}/{draft.new.kind}"))
                 numbers.append(number)
             if writes:
-                changeset = Changeset("remember", self.who, writes=writes)
+                changeset = Changeset("remember", self.who, writes=writes, space=self._space_of(writer, writes))
                 applied = writer.apply(changeset)
                 known = micros(applied.change.at)
                 made = [
@@ -192,6 +235,18 @@ class Remembering(Core):
                     for write, row in zip(writes, applied.rows, strict=True)
                 ]
             return _in_order(len(drafts), kept, numbers, made if writes else [])
+
+    def _space_of(self, writer: Writer, writes: list[Write]) -> int | None:
+        """The number of the space that the supplied vectors are of; None where there are none."""
+        lengths = {len(each.vector) for write in writes for each in write.vectors}
+        if not lengths:
+            return None
+        space = self._embedding.enter(writer)
+        if space is None:
+            raise UnavailableError("vectors", "this bank has no space yet, and no embedder is set to begin one")
+        for length in lengths - {space.dimension}:
+            raise wrong_length(space.dimension, length)
+        return space.number
 
     def _already_there(self, reader: Reader, drafts: list[Draft]) -> dict[int, Memory]:
         """The memories that stand for drafts which asked not to be kept twice. A taken id is refused otherwise."""
@@ -245,6 +300,21 @@ def _readers(new: NewMemory) -> dict[str, str | None]:
 def _identity(draft: Draft) -> tuple[Any, ...]:
     """What two drafts share that ask not to be kept twice."""
     return (draft.new.kind, draft.text, draft.new.scope, *_readers(draft.new).values())
+
+
+def _untold(done: int, whole: int) -> None:
+    """Stands for a progress that nobody wants to be told."""
+
+
+class _Share:
+    """The second half of a progress, for texts that are embedded after as many memories were written."""
+
+    def __init__(self, told: Progress, memories: int, texts: int) -> None:
+        self._told, self._memories, self._texts, self._done = told, memories, texts, 0
+
+    def add(self, texts: int) -> None:
+        self._done += texts
+        self._told(self._memories + self._memories * self._done // self._texts, 2 * self._memories)
 
 
 @contextmanager

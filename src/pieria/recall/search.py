@@ -274,7 +274,7 @@ def _plan(page: Search, moved: list[str], walk: Walk | None) -> dict[str, Any]:
     arm = {"terms": page.terms, "ms": round(1000 * page.seconds, 3), "banks": page.banks}
     return {
         "arms": {"text": arm},
-        "left_out": {"dense": "this bank keeps no vectors"},
+        "left_out": {"dense": "this version ranks by words alone"},
         "weights": {"lexical": 1.0},
         "truncated": truncated(question.considered, page.walk.pins.frequencies, question.beyond) if page.terms else {},
         "behind_sources": moved,

@@ -7,7 +7,7 @@ end anything: what is removed has an open state that says so. Links and facts li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -68,15 +68,26 @@ class State(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A label by which a version is found: `tag`, `entity` or `file`, as it is compared, and as it was spelt."""
+    """A label by which a version is found: `tag`, `entity`, `file` or `standing`, as it is compared, and as spelt."""
 
     what: str
     value: str
     spelt: str
 
 
+class NewVector(NamedTuple):
+    """The vector of a passage: which characters of the embedded text it stands for, and its numbers, of any length."""
+
+    start: int
+    stop: int
+    vector: Collection[float]
+
+
 class Write(NamedTuple):
-    """A new state, with the new content it points to if there is any; then the store sets the state's row."""
+    """A new state, with the new content it points to if there is any; then the store sets the state's row.
+
+    With vectors of its passages, in their order, the content has nothing of itself left to embed.
+    """
 
     state: State
     content: Content | None = None
@@ -84,6 +95,7 @@ class Write(NamedTuple):
     labels: Sequence[Mark] = ()
     fresh: bool = False
     """The id has no state yet, so there is none to close."""
+    vectors: Sequence[NewVector] = ()
 
 
 class Stored(NamedTuple):
@@ -125,6 +137,8 @@ class Changeset:
     purged: list[str] = field(default_factory=list)
     """Ids to remember as purged, so that nothing brings them back unasked."""
     ids: tuple[str, ...] = ()
+    space: int | None = None
+    """The number of the space that the vectors of the writes are of."""
     replay: Change | None = None
     """Write this very journal entry, with its time and number: how an export becomes a bank again."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pieria.record.changeset import FOREVER, Content, State, Write
 from pieria.record.draft import TRUST, Draft
-from pieria.record.indexing import indexed_terms, labels
+from pieria.record.indexing import indexed_terms, labels, stated
 from pieria.record.memory import EMPTY, Frozen, Judgement, Labels, Memory, Origin, Standing, Times
 from pieria.record.time import moment
 
@@ -76,12 +76,15 @@ def content_of(draft: Draft, id: str, version: int) -> Content:
 
 
 def with_index(state: State, content: Content, draft: Draft, *, fresh: bool) -> Write:
+    found = indexed_terms(draft.title, draft.text, draft.body, draft.tags, draft.entities, draft.files)
+    standing = stated(draft.text, found, state.kind, state.author_type, state.trust)
     return Write(
         state,
         content,
-        indexed_terms(draft.title, draft.text, draft.body, draft.tags, draft.entities, draft.files),
-        labels(draft.tags, draft.entities, draft.files) if draft.tags or draft.entities or draft.files else (),
+        found,
+        labels(draft.tags, draft.entities, draft.files, standing),
         fresh,
+        draft.vectors,
     )
 
 

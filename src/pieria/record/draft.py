@@ -5,7 +5,7 @@ Everything wrong with a draft is reported at once, and before anything is writte
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from difflib import get_close_matches
@@ -13,6 +13,7 @@ from typing import Any
 
 from pieria.errors import InputError
 from pieria.record import check
+from pieria.record.changeset import NewVector
 from pieria.record.end import End
 from pieria.record.memory import AUTHOR_TYPES, EMPTY, KINDS, SCOPES, nothing
 from pieria.record.time import instant, micros
@@ -167,6 +168,7 @@ class Draft:
     valid_until: int | None
     place: str | None
     flags: tuple[str, ...] = ()
+    vectors: Sequence[NewVector] = ()
 
 
 def checked(new: NewMemory) -> Draft:

@@ -42,6 +42,8 @@ class Filter:
     tags: tuple[str, ...] | None = None
     entities: tuple[str, ...] | None = None
     files: tuple[str, ...] | None = None
+    standing: tuple[str, ...] | None = None
+    """Kinds of standing rules (`rule`, `preference`, `profile`) that are laid down in it."""
     author: str | None = None
     author_type: str | None = None
     channel: str | None = None

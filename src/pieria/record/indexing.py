@@ -8,6 +8,13 @@ from typing import Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Mark
+from pieria.record.draft import TRUST
+from pieria.record.standing_cues import may_state
+
+STANDING = "standing"
+SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
+"""Kinds that hold what was said; all others were drawn from it, or lead to it."""
+NO_PEOPLE = ("agent", "system")
 
 
 def indexed_terms(
@@ -31,13 +38,35 @@ def indexed_terms(
     return found
 
 
-def labels(tags: Sequence[str], entities: Sequence[str], files: Sequence[str]) -> list[Mark]:
-    """Tags and entities are compared without regard to case, files as they are spelt."""
+def labels(
+    tags: Sequence[str], entities: Sequence[str], files: Sequence[str], standing: Sequence[str] = ()
+) -> list[Mark]:
+    """Tags and entities are compared without regard to case, files as they are spelt; `standing` are kinds of rules."""
+    if not (tags or entities or files or standing):
+        return []
     return [
         *(Mark("tag", compared(tag), tag) for tag in tags),
         *(Mark("entity", compared(entity), entity) for entity in entities),
         *(Mark("file", file, file) for file in files),
+        *(Mark(STANDING, kind, kind) for kind in standing),
     ]
+
+
+def stated(
+    text: str, found: Sequence[str], kind: str | None, author_type: str | None, trust: float | None
+) -> tuple[str, ...]:
+    """The kinds of standing rules that people lay down in a text, of which `found` are the terms.
+
+    What an agent or the system writes, under its own name or in somebody's, lays nothing down; nor does what was drawn
+    from other memories.
+    """
+    if kind not in SAID_KINDS or author_type in NO_PEOPLE or trust is None or trust < TRUST[author_type]:
+        return ()
+    if not may_state(found):
+        return ()
+    from pieria.record.standing import standing
+
+    return tuple(dict.fromkeys(rule.kind for rule in standing(text)))
 
 
 def compared(label: str) -> str:

@@ -6,11 +6,11 @@ but the one it is given. All above is written against this file, so that a bank 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pieria.record.change import Change
 from pieria.record.changeset import Applied, Changeset, Content, Stored
@@ -20,7 +20,16 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 ORDERS = ("newest", "oldest", "changed", "important")
+Kind = Literal["passage", "window", "rule"]
+"""What a vector stands for: part of a text, a turn with its neighbours in the session, or a sentence of a text that
+lays down a standing rule. Rules come with the passages of their text, and are never pending by themselves."""
+WINDOW_REACH = 2
+"""How many neighbours on either side a window may take in: so far a change makes windows pending again."""
 Progress = Callable[[int, int], None]
 """Called with what is done and the whole, in the unit the caller knows."""
 
@@ -57,6 +66,99 @@ class TextMatch:
     cut: tuple[str, ...] = ()
     exact: bool = True
     """Every visible version that holds a looked-up term was considered."""
+
+
+class Space(NamedTuple):
+    """Whose vectors a bank holds. `complete` says that nothing is still to be embedded."""
+
+    number: int
+    name: str
+    dimension: int
+    complete: bool
+
+
+class Pending(NamedTuple):
+    """What is still to be embedded."""
+
+    row: int
+    what: Kind
+
+
+class Outline(NamedTuple):
+    """What ranking looks at of a visible version. Instants are microseconds."""
+
+    row: int
+    id: str
+    kind: str
+    at: int
+    author: str | None
+    author_type: str | None
+    session: str | None
+    scope: str
+    importance: float
+    strength: float
+    trust: float
+    pinned: bool
+    valid_from: int | None
+
+
+class Terms(NamedTuple):
+    """What a version holds of the asked terms: those that it holds, and the pairs that stand in it side by side."""
+
+    length: int
+    distinct: int
+    counts: Mapping[str, int]
+    pairs: Mapping[tuple[str, str], int]
+
+
+class Span(NamedTuple):
+    """How similar the best vector of a version is, and which characters of the embedded text that one stands for."""
+
+    similarity: float
+    start: int
+    stop: int
+
+
+class Near(NamedTuple):
+    """A visible version by the best of its vectors, which is the one of this entry."""
+
+    row: int
+    similarity: float
+    entry: int
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorMatch:
+    """What is near a vector: a version once, the most similar first.
+
+    `scanned` vectors were looked at, and of `probed` versions it was asked whether they may be seen. `median` is how
+    similar the vectors of this bank are in the middle, visible or not, measured on a fixed sample of them.
+    """
+
+    candidates: Sequence[Near]
+    exact: bool = True
+    """No visible version is nearer than those found."""
+    scanned: int = 0
+    probed: int = 0
+    median: float = 0.0
+
+
+class Embedded(NamedTuple):
+    """A vector to be put: passages and rules are numbered from 0 each, and a window has one of number 0.
+
+    For a window, `members` are the other rows that it took in, and `known_from` is when the last of all was known.
+    """
+
+    row: int
+    what: Kind
+    number: int
+    start: int
+    stop: int
+    vector: Collection[float]
+    members: Sequence[int] = ()
+    known_from: int | None = None
 
 
 class FactSpan(NamedTuple):
@@ -106,6 +208,20 @@ class Reader(Protocol):
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
         """Versions by row, as they stand at the filter's known time; nothing else of the filter is looked at."""
 
+    def contents(self, rows: Sequence[int]) -> dict[int, Content]:
+        """What stands in rows at hand, visible or not, whatever became of it; of a row that is gone, nothing."""
+
+    def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
+        """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
+
+    def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
+        """The rows of the memories that `select` would give."""
+
+    def counts(
+        self, rows: Sequence[int], terms: Collection[str], pairs: Collection[tuple[str, str]] = ()
+    ) -> dict[int, Terms]:
+        """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
+
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         """The state of each id at the filter's known time, or now; of an unknown id, nothing."""
 
@@ -119,6 +235,32 @@ class Reader(Protocol):
         """The stretches during which this version was the content of the id."""
 
     def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch: ...
+
+    def space(self) -> Space | None:
+        """The current one; None in a bank that nothing was embedded for yet."""
+
+    def pending(self, limit: int) -> list[Pending]:
+        """The oldest first."""
+
+    def pending_count(self) -> int: ...
+
+    def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
+        """The `want` nearest visible versions. A window counts only where all its members were known by then.
+
+        Raises `InputError` for a vector of another dimension than the space's; without a space nothing is near.
+        """
+
+    def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
+        """Of rows at hand, exactly; one that has no vector is left out."""
+
+    def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
+        """The vectors of rows at hand, each with its number, in that order."""
+
+    def around(self, rows: Sequence[int], filter: Filter, reach: int) -> dict[int, list[tuple[int, int]]]:
+        """(distance, row) of the nearest visible neighbours in the same session and scope, in the order of time.
+
+        Those before have distances below 0. Where much of a session may not be seen it looks only so far.
+        """
 
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
         """Visible memories whose text is exactly this."""
@@ -165,8 +307,24 @@ class Writer(Reader, Protocol):
         """The first that is applied settles the analyser of the text index.
 
         Raises `NewerVersionError` where the index is of a newer analyser than the store's, `BusyError` where it is of
-        an older one and was not built again yet.
+        an older one and was not built again yet; `ConflictError` where vectors come with it that are of another space
+        than the bank's.
         """
+
+    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int) -> int:
+        """Takes the place of all that stands for each row and kind among them, which are then no longer pending.
+        With the passages of a row its rules go as well.
+
+        `seen` is the number of the latest change (`Head.seq`) when their texts were read: what a later one made pending
+        stays so. Returns how many were stored: those of rows that are gone by now are not. Raises `ConflictError` where
+        the space is not the bank's any more, `InputError` for what is no vector of it.
+        """
+
+    def set_space(self, name: str, dimension: int) -> Space:
+        """Makes it the current one. Where it was not, everything is pending again."""
+
+    def drop_old_vectors(self, limit: int) -> int:
+        """Takes away vectors of former spaces. Returns how many; fewer than the limit when none is left."""
 
 
 class Store(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pieria.record.changeset import Changeset, Content, State, Write
 from pieria.record.composing import names_of, terms_of
-from pieria.record.indexing import labels
+from pieria.record.indexing import labels, stated
 from pieria.store.protocol import Reader
 from pieria.transfer.groups import Group, content_of, state_of
 from pieria.transfer.rules import Rules
@@ -60,5 +60,6 @@ def rows_of(reader: Reader, states: list[State]) -> dict[str, int]:
 def written(state: State, content: Content, *, fresh: bool = False) -> Write:
     """With the words and labels under which this bank finds it."""
     tags, entities, files = names_of(content.tags), names_of(content.entities), names_of(content.files)
-    marks = labels(tags, entities, files) if tags or entities or files else ()
-    return Write(state, content, terms_of(content), marks, fresh)
+    found = terms_of(content)
+    standing = stated(content.text, found, state.kind, state.author_type, state.trust)
+    return Write(state, content, found, labels(tags, entities, files, standing), fresh)

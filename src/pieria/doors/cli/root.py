@@ -66,6 +66,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "stats": Listed(f"{_COMMANDS}.health:stats", "Show counts and sizes."),
         "doctor": Listed(f"{_COMMANDS}.health:doctor", "Check the bank, and show every setting."),
         "where": Listed(f"{_COMMANDS}.health:where", "Show which bank and data folder are used, and why."),
+        "models": Listed(f"{_COMMANDS}.models:models", "Install the model that finds by meaning."),
         "bench": Listed("pieria.doors.bench:bench", "Measure speed on this machine."),
         "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a bank of its own."),
     },

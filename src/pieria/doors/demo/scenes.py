@@ -43,6 +43,7 @@ def half_a_year(stage: Stage, story: Story) -> None:
     took = perf_counter() - begun
     story.calendar.set(TODAY)
     bank = story.bank
+    stage.call("bank.sync", bank.sync)
     total = stage.call("bank.count", bank.count)
     kinds = stage.call("bank.count", bank.count, by="kind")
     authors = stage.call("bank.count", bank.count, by="author")
@@ -76,6 +77,9 @@ def ask(stage: Stage, story: Story) -> None:
         "from recall.plan",
         style="dim",
     )
+    [model] = [found for found in story.bank.doctor().findings if found.check == "embedder"]
+    stage.row("", f"model: {model.detail}", model.remedy or "from bank.doctor", style="dim")
+    stage.finding("model", model.detail)
 
 
 def change_of_mind(stage: Stage, story: Story) -> None:

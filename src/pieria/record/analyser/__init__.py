@@ -4,8 +4,8 @@ Exists so that both stores index the same terms verbatim and a question asks for
 white space, no ASCII capital, no quote, nothing invisible, and at most 64 characters. Pure functions, safe in
 threads; any string is legal, and the time taken grows with its length alone. Ranking does not belong here.
 
-`ANALYSER_VERSION` rises with every change that gives some text other terms: a bank whose index was built with another
-number builds it anew.
+`ANALYSER_VERSION` rises with every change that gives some text other terms, or finds other standing rules in it: a bank
+whose index was built with another number builds it anew.
 """
 
 from pieria.record.analyser.question import QueryTerm, phrases, query_terms
@@ -14,4 +14,4 @@ from pieria.record.analyser.stopwords import STOP_WORDS
 
 __all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "phrases", "query_terms", "spans", "terms"]
 
-ANALYSER_VERSION = 2
+ANALYSER_VERSION = 3

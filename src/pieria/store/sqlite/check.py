@@ -6,6 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from pieria.store.protocol import Finding
+from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
 from pieria.store.sqlite.reader import counters
 from pieria.store.sqlite.statements import statements
 
@@ -22,6 +23,13 @@ RULES = {
 }
 PURGE_TAKES = 120_000_000
 """Microseconds that another process may need to rewrite the file after it erased something."""
+VECTOR_RULES = {
+    "passages": "every version has its vectors or is still to be embedded",
+    "windows": "every turn of a session has its window or is still to be embedded",
+    "strays": "no vector is of what is not there",
+}
+MENDED = {*VECTOR_RULES, "codes"}
+"""What making the codes again, and embedding again, mends."""
 REBUILT = {"terms", "text index", "analyser"}
 """What building the text index again mends."""
 SCRUBBED = {"purge"}
@@ -40,6 +48,10 @@ def findings(store: SQLiteStore) -> list[Finding]:
         for rule, meaning in RULES.items():
             broken = connection.execute(sql[f"check.{rule}"]).fetchone()[0]
             found.append(_finding(rule, broken == 0, meaning, f"{broken} against: {meaning}"))
+        for rule, meaning in VECTOR_RULES.items():
+            broken = connection.execute(statements("vectors.sql")[f"check.{rule}"]).fetchone()[0]
+            found.append(_finding(rule, broken == 0, meaning, f"{broken} against: {meaning}"))
+        found.append(_codes(connection))
         found.append(_purge(connection.execute(sql["unfinished_purge"]).fetchone()[0], store.now()))
         found.append(_analyser(counters(connection), store.analyser))
     with store.rehearsing() as connection:
@@ -48,8 +60,24 @@ def findings(store: SQLiteStore) -> list[Finding]:
 
 
 def _finding(check: str, well: bool, good: str, bad: str) -> Finding:
-    remedy = REPAIR if check in REBUILT | SCRUBBED else RESTORE
+    remedy = REPAIR if check in REBUILT | SCRUBBED | MENDED else RESTORE
     return Finding(check, well, good if well else bad, None if well else remedy)
+
+
+def _codes(connection: sqlite3.Connection) -> Finding:
+    """Each block against the vectors that it was made from."""
+    sql = statements("vectors.sql")
+    space = connection.execute(sql["space"]).fetchone()
+    broken = 0
+    if space is not None:
+        _, _, dimension, first, _ = space
+        for block in range(block_of(first), block_of(counters(connection)["vector_entry"] + 1)):
+            within = (block * SIZE, (block + 1) * SIZE)
+            held = coded(connection.execute(sql["entries_from"], within), dimension)
+            stored = connection.execute(sql["block"], (block,)).fetchone()
+            broken += not agree(block, stored and stored[0], held)
+    good = "the codes of the vectors agree with them"
+    return _finding("codes", not broken, good, f"{broken} blocks against: {good}")
 
 
 def _purge(since: int, now: int) -> Finding:

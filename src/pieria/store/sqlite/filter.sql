@@ -7,7 +7,7 @@ s.known_until = 9223372036854775807
 -- name: known_at
 s.known_from <= :known_at AND s.known_until > :known_at
 
--- name: standing
+-- name: unended
 s.ended = ''
 
 -- name: endings
@@ -51,6 +51,12 @@ s.row IN (SELECT l.row FROM label l WHERE l.what = 'file' AND l.value IN (SELECT
 
 -- name: files.probe
 EXISTS (SELECT 1 FROM json_each(:files) j JOIN label l ON l.what = 'file' AND l.value = j.value AND l.row = s.row)
+
+-- name: standing
+s.row IN (SELECT l.row FROM label l WHERE l.what = 'standing' AND l.value IN (SELECT value FROM json_each(:standing)))
+
+-- name: standing.probe
+EXISTS (SELECT 1 FROM json_each(:standing) j JOIN label l ON l.what = 'standing' AND l.value = j.value AND l.row = s.row)
 
 -- name: author
 s.author = :author

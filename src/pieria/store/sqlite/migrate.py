@@ -58,8 +58,9 @@ def migrate(
     missing = [step for step in steps if step.number not in applied]
     if missing and applied:
         back_up(max(applied))
-    for step in missing:
-        _apply(connection, path, step, steps, now)
+    # A new file gets all of them at once: nobody else may take half of it for a bank of an older schema.
+    for together in [[step] for step in missing] if applied else [missing]:
+        _apply(connection, path, together, steps, now)
 
 
 def is_up_to_date(connection: sqlite3.Connection, path: Path) -> bool:
@@ -74,11 +75,16 @@ def _looked_up(connection: sqlite3.Connection, path: Path, steps: tuple[Migratio
         connection.execute("ROLLBACK")
 
 
-def _apply(connection: sqlite3.Connection, path: Path, step: Migration, steps: tuple[Migration, ...], now: str) -> None:
+def _apply(
+    connection: sqlite3.Connection, path: Path, together: list[Migration], steps: tuple[Migration, ...], now: str
+) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        # Another process may have taken the same step while this one waited for the lock.
-        if step.number not in _applied(connection, path, steps):
+        # Another process may have taken the same steps while this one waited for the lock.
+        applied = _applied(connection, path, steps)
+        for step in together:
+            if step.number in applied:
+                continue
             connection.execute(LEDGER)
             for statement in _split(step.sql):
                 connection.execute(statement)

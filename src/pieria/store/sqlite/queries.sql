@@ -54,6 +54,22 @@ SELECT c.*, s.*
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
 WHERE {where}
 
+-- name: contents
+SELECT c.* FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
+
+-- name: outlines
+SELECT
+    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.scope, s.importance, s.strength, s.trust,
+    s.pinned, s.valid_from
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
+WHERE {where}
+
+-- name: rows
+SELECT s.row FROM state s WHERE {where} ORDER BY {order} LIMIT :limit
+
+-- name: terms_of
+SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.row = j.value
+
 -- name: states
 SELECT s.* FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
 
@@ -225,7 +241,14 @@ SELECT length(block) FROM text_index_data WHERE id = 10
 INSERT INTO text_index (text_index, rank) VALUES ('integrity-check', 1)
 
 -- name: every_content
-SELECT * FROM content ORDER BY row
+-- With what decides whether its author lays rules down: as it stood when it was written.
+SELECT c.*, s.kind, s.author_type, s.trust
+FROM content c
+LEFT JOIN state s ON s.row = c.row AND s.known_from = (SELECT min(f.known_from) FROM state f WHERE f.row = c.row)
+ORDER BY c.row
+
+-- name: forget_standing
+DELETE FROM label WHERE what = 'standing'
 
 -- name: replace_terms
 INSERT INTO terms VALUES (?, ?, ?)

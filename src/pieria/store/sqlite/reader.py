@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pieria.errors import NotFoundError
 from pieria.record.change import Change
-from pieria.record.changeset import Stored
+from pieria.record.changeset import Content, Stored
 from pieria.record.fact import Fact, FactName, FactQuery
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
-from pieria.store.protocol import FactSpan, Head, TextMatch
+from pieria.store.protocol import (
+    FactSpan,
+    Head,
+    Kind,
+    Outline,
+    Pending,
+    Space,
+    Span,
+    Terms,
+    TextMatch,
+    VectorMatch,
+)  # fmt: skip
 from pieria.store.sqlite import rows as build
 from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driven
+from pieria.store.sqlite.near import Vectors
+from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.text import Frequencies, TextIndex
+from pieria.store.sqlite.text import Frequencies, TextIndex, counts
 from pieria.store.sqlite.visibility import Compiled, compiled
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file"}
-COUNTERS = {"seq", "known", "row", "entry", "documents", "terms", "analyser", "unscrubbed"}
+COUNTERS = {
+    "seq", "known", "row", "entry", "documents", "terms", "analyser", "unscrubbed", "vector_entry", "vector_gone",
+}  # fmt: skip
 COLUMNS = (
     "kind", "type", "place", "scope", "session", "channel", "author", "author_type", "source", "status", "tier",
     "pinned", "ended",
@@ -40,9 +59,10 @@ def counters(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 class SQLiteReader:
-    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies) -> None:
+    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, scan: Scan) -> None:
         self._connection = connection
         self._frequencies = frequencies
+        self._vectors = Vectors(connection, scan)
         self._sql = statements("queries.sql")
 
     def head(self) -> Head:
@@ -80,6 +100,26 @@ class SQLiteReader:
         found = self._connection.execute(sql, {**params, "rows": json.dumps(list(rows))})
         return {row[0]: build.memory(row) for row in found}
 
+    def contents(self, rows: Sequence[int]) -> dict[int, Content]:
+        found = self._connection.execute(self._sql["contents"], {"rows": json.dumps(list(rows))})
+        return {row: Content(*values) for row, *values in found}
+
+    def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
+        where, params = compiled(filter, probe=True)
+        sql = self._sql["outlines"].format(where=where)
+        found = self._connection.execute(sql, {**params, "rows": json.dumps(list(rows))})
+        return {row[0]: build.outline(row) for row in found}
+
+    def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
+        where, params = driven(self._connection, filter)
+        sql = self._sql["rows"].format(where=where, order=self._sql[f"order.{order}"])
+        return [row for (row,) in self._connection.execute(sql, {**params, "limit": limit})]
+
+    def counts(
+        self, rows: Sequence[int], terms: Collection[str], pairs: Collection[tuple[str, str]] = ()
+    ) -> dict[int, Terms]:
+        return counts(self._connection, rows, terms, pairs)
+
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         if filter is None:
             where, params = statements("filter.sql")["known_now"], dict[str, Any]()
@@ -102,6 +142,27 @@ class SQLiteReader:
 
     def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
         return TextIndex(self._connection, self._frequencies, self.head()).match(terms, filter, want, budget)
+
+    def space(self) -> Space | None:
+        return self._vectors.space()
+
+    def pending(self, limit: int) -> list[Pending]:
+        return self._vectors.pending(limit)
+
+    def pending_count(self) -> int:
+        return self._vectors.pending_count()
+
+    def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
+        return self._vectors.near(vector, filter, want, what)
+
+    def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
+        return self._vectors.similarities(vector, rows, what)
+
+    def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
+        return self._vectors.vectors(rows, what)
+
+    def around(self, rows: Sequence[int], filter: Filter, reach: int) -> dict[int, list[tuple[int, int]]]:
+        return self._vectors.around(rows, filter, reach)
 
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
         where, params = compiled(filter, probe=True)

@@ -13,6 +13,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import moment
 from pieria.record.usage import Usage
+from pieria.store.protocol import Outline
 
 CONTENT_COLUMNS = 12
 
@@ -27,6 +28,10 @@ def stored(row: tuple[Any, ...]) -> Stored:
     """From `state.*`."""
     number, known_from, known_until, *rest = row
     return Stored(State(number, *rest), known_from, known_until)
+
+
+def outline(row: tuple[Any, ...]) -> Outline:
+    return Outline._make((*row[:-2], bool(row[-2]), row[-1]))
 
 
 def link(row: tuple[Any, ...]) -> Link:

@@ -19,11 +19,12 @@ from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
 from pieria.store.protocol import Finding, Progress
 from pieria.store.sqlite import folder
-from pieria.store.sqlite.check import REBUILT, REPAIR, SCRUBBED, findings
+from pieria.store.sqlite.check import MENDED, REBUILT, REPAIR, SCRUBBED, findings
 from pieria.store.sqlite.connection import Connections, translated
 from pieria.store.sqlite.file import LOGS
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.reader import SQLiteReader
+from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.text import Frequencies
 from pieria.store.sqlite.vacuum import vacuum
@@ -60,6 +61,7 @@ class SQLiteStore:
         self._clock = clock
         self._on_migration = on_migration
         self._frequencies = Frequencies()
+        self._scan = Scan()
         self._make_place()
         busy_ms = int(busy_seconds * 1000)
         self._connections = Connections(path, synchronous=SYNCHRONOUS[durability], busy_ms=busy_ms)
@@ -159,14 +161,14 @@ class SQLiteStore:
     @contextmanager
     def reading(self) -> Iterator[SQLiteReader]:
         with translated("read", self.path), self.looking() as connection:
-            yield SQLiteReader(connection, self._frequencies)
+            yield SQLiteReader(connection, self._frequencies, self._scan)
 
     @contextmanager
     def writing(self) -> Iterator[SQLiteWriter]:
         with translated("write", self.path), self._turn() as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
             try:
-                yield SQLiteWriter(connection, self._frequencies, self.now, self.analyser)
+                yield SQLiteWriter(connection, self._frequencies, self._scan, self.now, self.analyser)
                 connection.execute("COMMIT")
             finally:
                 # A failed commit (a full disk) may have rolled back already.
@@ -228,6 +230,10 @@ class SQLiteStore:
         if ill & REBUILT:
             self.reindex(terms_of, self.analyser)
             repaired.append("text index")
+        if ill & MENDED:
+            with self.writing() as writer:
+                writer.mend_vectors()
+            repaired.append("vectors")
         if ill & SCRUBBED and not self.scrub():
             repaired.append("purge")
         return repaired

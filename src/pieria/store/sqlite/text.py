@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 from pieria.record.filter import Filter
-from pieria.store.protocol import Candidate, Head, TextMatch
+from pieria.store.protocol import Candidate, Head, Terms, TextMatch
 from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driver
 from pieria.store.sqlite.statements import statements
@@ -41,6 +42,32 @@ class Frequencies:
                 self._kept.clear()
             self._kept[term] = (frequency, documents)
         return frequency
+
+
+def counts(
+    connection: sqlite3.Connection, rows: Sequence[int], terms: Collection[str], pairs: Collection[tuple[str, str]]
+) -> dict[int, Terms]:
+    """From the terms as they were written, which stand in the order of the text."""
+    asked = set(terms)
+    found = connection.execute(statements("queries.sql")["terms_of"], {"rows": json.dumps(list(rows))})
+    return {row: _counted(length, _split(row, written), asked, pairs) for row, length, written in found}
+
+
+def _counted(length: int, held: list[str], asked: set[str], pairs: Collection[tuple[str, str]]) -> Terms:
+    distinct = set(held)
+    counts = {term: held.count(term) for term in asked & distinct}
+    beside: dict[tuple[str, str], int] = {}
+    possible = [pair for pair in pairs if pair[0] in distinct and pair[1] in distinct]
+    if possible:
+        adjacent = list(pairwise(held))
+        beside = {pair: number for pair in possible if (number := adjacent.count(pair))}
+    return Terms(length, len(distinct), counts, beside)
+
+
+def _split(row: int, written: object) -> list[str]:
+    if not isinstance(written, str):
+        raise UnreadableRow(f"the terms of row {row} are no text")
+    return written.split(" ") if written else []
 
 
 class TextIndex:
@@ -149,9 +176,7 @@ class TextIndex:
         sql = self._sql["probe_terms"].format(where=where)
         asked = set(terms)
         for row, length, written in self._connection.execute(sql, {**params, "rows": json.dumps(list(rows))}):
-            if not isinstance(written, str):
-                raise UnreadableRow(f"the terms of row {row} are no text")
-            held = written.split(" ")
+            held = _split(row, written)
             counts = {term: held.count(term) for term in asked.intersection(held)}
             if counts:
                 yield Candidate(row, length, counts)

@@ -10,10 +10,10 @@ from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.memory import ENDINGS
 from pieria.store.sqlite.statements import statements
 
-LISTS = ("ids", "kinds", "types", "scopes", "tags", "entities", "files", "status")
+LISTS = ("ids", "kinds", "types", "scopes", "tags", "entities", "files", "standing", "status")
 VALUES = ("author", "author_type", "channel", "session", "source", "since", "until")
-LABELS = ("tags", "entities", "files")
-SIEVES = ("ids", "tags", "entities", "files", "session", "since", "until")
+LABELS = ("tags", "entities", "files", "standing")
+SIEVES = ("ids", "tags", "entities", "files", "standing", "session", "since", "until")
 """Fields with an index of their own: what they let through can be listed without reading everything."""
 COUNTED = ("kinds", "types", "author", "source", "place")
 """Fields with an index that is of use only where they let few through: `driving` finds out."""
@@ -37,7 +37,7 @@ def compiled(filter: Filter, *, probe: bool = False, driver: str | None = None) 
         params.update(viewer_session=filter.viewer.session, viewer_channel=filter.viewer.channel)
     _times(filter, blocks, parts, params)
     if filter.endings == ("",):
-        parts.append(blocks["standing"])
+        parts.append(blocks["unended"])
     elif set(filter.endings) != set(ENDINGS):
         parts.append(blocks["endings"])
         params["endings"] = json.dumps(filter.endings)
@@ -65,7 +65,7 @@ def compiled(filter: Filter, *, probe: bool = False, driver: str | None = None) 
 
 
 def alone(filter: Filter, field: str) -> Compiled | None:
-    """What a counted field asks for, whatever else is asked; None where it asks nothing that its index could answer."""
+    """What a field asks for, whatever else is asked; None where it asks nothing that its index could answer."""
     wanted = getattr(filter, field)
     if wanted is None:
         return None

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Applied, Changeset, Content
+from pieria.record.filter import Filter
+from pieria.record.indexing import labels, stated
 from pieria.record.time import micros, moment
-from pieria.store.protocol import Progress
+from pieria.store.protocol import Embedded, Kind, Progress, Space, VectorMatch
+from pieria.store.sqlite.embedded import VectorRows
+from pieria.store.sqlite.near import Vectors
 from pieria.store.sqlite.reader import SQLiteReader, counters
+from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.text import Frequencies
 
 REINDEX_BATCH = 1_000
@@ -22,9 +27,16 @@ DEEP = 2_000
 
 class SQLiteWriter(SQLiteReader):
     def __init__(
-        self, connection: sqlite3.Connection, frequencies: Frequencies, now: Callable[[], int], analyser: int
+        self,
+        connection: sqlite3.Connection,
+        frequencies: Frequencies,
+        scan: Scan,
+        now: Callable[[], int],
+        analyser: int,
     ) -> None:
-        super().__init__(connection, frequencies)
+        super().__init__(connection, frequencies, scan)
+        self._scan = scan
+        self._changed_vectors = self._apart = False
         self._now = now
         self._analyser = analyser
         self._counters: dict[str, int] = counters(connection)
@@ -34,19 +46,60 @@ class SQLiteWriter(SQLiteReader):
         self._check_analyser(counters)
         change = self._numbered(changeset, counters)
         known = micros(change.at)
+        embedded = self._vector_rows(counters)
+        turns = embedded.turns_closed(changeset)
         rows = self._write_memories(changeset, counters, known)
+        embedded.follow(changeset, rows, turns)
         self._write_links(changeset, counters, known)
         self._write_facts(changeset, counters, known)
         self._many("add_usage", changeset.usage)
         self._write_records(changeset)
         if changeset.erase:
+            embedded.erase(changeset.erase)
             self._erase(changeset.erase, counters, known)
         self._many("remember_purged", [(id, known) for id in (*changeset.erase, *changeset.purged)])
         self._many("insert_journal", [(change.seq, known, change.who, change.what, _written(list(change.ids)))])
+        self._keep(counters)
+        return Applied(change, rows)
+
+    def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
+        """What this transaction has written is looked at as well, in codes that no other ever sees."""
+        if self._changed_vectors and not self._apart:
+            self._vectors = Vectors(self._connection, self._scan.apart())
+            self._apart = True
+        return super().near(vector, filter, want, what)
+
+    def _vector_rows(self, counters: dict[str, int]) -> VectorRows:
+        self._changed_vectors = True
+        return VectorRows(self._connection, counters)
+
+    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int) -> int:
+        counters = dict(self._counters)
+        stored = self._vector_rows(counters).put(space, vectors, seen)
+        self._keep(counters)
+        return stored
+
+    def set_space(self, name: str, dimension: int) -> Space:
+        counters = dict(self._counters)
+        self._vector_rows(counters).enter(name, dimension)
+        self._keep(counters)
+        space = self.space()
+        assert space is not None
+        return space
+
+    def drop_old_vectors(self, limit: int) -> int:
+        return self._vector_rows(dict(self._counters)).drop_old(limit)
+
+    def mend_vectors(self) -> None:
+        """Makes the codes anew from the vectors, and has embedded again what has none."""
+        counters = dict(self._counters)
+        self._vector_rows(counters).mend()
+        self._keep(counters)
+
+    def _keep(self, counters: dict[str, int]) -> None:
         changed = [{"name": name, "value": value} for name, value in counters.items() if self._counters[name] != value]
         self._many("set_counter", changed)
         self._counters = counters
-        return Applied(change, rows)
 
     def _check_analyser(self, counters: dict[str, int]) -> None:
         """Terms of two analysers in one index would find neither. What has no terms yet takes ours."""
@@ -79,7 +132,7 @@ class SQLiteWriter(SQLiteReader):
         row = counters["row"]
         contents, states, terms, closed = [], [], [], []
         labels: list[tuple[Any, ...]] = []
-        for state, content, words, marks, fresh in changeset.writes:
+        for state, content, words, marks, fresh, _ in changeset.writes:
             if not fresh:
                 closed.append((known, state.id))
             if content is None:
@@ -142,7 +195,7 @@ class SQLiteWriter(SQLiteReader):
     def rebuild_index(
         self, terms_of: Callable[[Content], Sequence[str]], analyser: int, progress: Progress | None, if_older: bool
     ) -> int:
-        """The terms of every version anew, and the index from them."""
+        """The terms of every version anew, the index from them, and the labels that follow from the text."""
         held = self._counters["analyser"]
         if held > analyser and self._counters["documents"]:
             raise _of_a_newer_analyser("reindex", held, analyser)
@@ -151,11 +204,15 @@ class SQLiteWriter(SQLiteReader):
         whole = self._counters["documents"]
         length = 0
         done = 0
+        self._connection.execute(self._sql["forget_standing"])
         found = self._connection.execute(self._sql["every_content"])
         while batch := found.fetchmany(REINDEX_BATCH):
-            terms = [(row, terms_of(Content(*content))) for row, *content in batch]
-            self._many("replace_terms", [(row, len(words), " ".join(words)) for row, words in terms])
-            length += sum(len(words) for _, words in terms)
+            indexed = [
+                (row, content := Content(*values[:-3]), terms_of(content), values[-3:]) for row, *values in batch
+            ]
+            self._many("replace_terms", [(row, len(words), " ".join(words)) for row, _, words, _ in indexed])
+            self._many("insert_label", _standing_labels(indexed))
+            length += sum(len(words) for _, _, words, _ in indexed)
             done += len(batch)
             if progress is not None:
                 progress(done, whole)
@@ -167,6 +224,15 @@ class SQLiteWriter(SQLiteReader):
 
     def _many(self, statement: str, rows: Iterable[Any]) -> None:
         self._connection.executemany(self._sql[statement], rows)
+
+
+def _standing_labels(
+    indexed: Iterable[tuple[int, Content, Sequence[str], Sequence[Any]]],
+) -> Iterator[tuple[str, str, int, str]]:
+    """Of rows with their terms and what decides whose they are."""
+    for row, content, words, said in indexed:
+        for what, value, spelt in labels((), (), (), stated(content.text, words, *said)):
+            yield what, value, row, spelt
 
 
 def _of_a_newer_analyser(operation: str, held: int, ours: int) -> NewerVersionError:

@@ -94,7 +94,8 @@ def _remember_many(call: Call, name: str, defaults: Mapping[str, Any]) -> None:
 
         def count(done: int, whole: int) -> None:
             nonlocal kept
-            kept = done
+            # The second half of the whole is for their vectors.
+            kept = min(done, len(items))
             if report is not None:
                 report(done, whole)
 

@@ -1,0 +1,138 @@
+"""The one thread of a process that works behind its banks' backs: it goes round whoever has work, a step each.
+
+It starts with the first work and after a moment's pause, so that a program that writes one thing and ends does not load
+a model for it. It never keeps a program from ending.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Protocol
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 0.25
+"""Seconds that work may wait to begin."""
+AFTER_A_FAULT = 60.0
+LAST_STEP = 2.0
+"""Seconds that the end of the process waits for the step under way."""
+
+
+class Worker(Protocol):
+    def step(self) -> float | None:
+        """Does some of its work. Returns in how many seconds there is more to do; None when all is done."""
+
+    def start_anew(self) -> None:
+        """After a fork."""
+
+
+class Background:
+    def __init__(self) -> None:
+        self._known: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._changed = threading.Condition()
+        self._due: dict[Worker, float] = {}
+        self._at_work: Worker | None = None
+        self._thread: threading.Thread | None = None
+        self._ended = False
+        self._left: list[Callable[[], object]] = []
+
+    def add(self, worker: Worker) -> None:
+        """It has work. One that is waiting for its next try goes on waiting."""
+        with self._changed:
+            self._known.add(worker)
+            if worker in self._due or self._ended:
+                return
+            self._due[worker] = time.monotonic() + PATIENCE
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def hurry(self, worker: Worker) -> None:
+        """It has work that cannot wait."""
+        self.add(worker)
+        with self._changed:
+            if worker in self._due:
+                self._due[worker] = time.monotonic()
+                self._changed.notify()
+
+    def afterwards(self, work: Callable[[], object]) -> None:
+        """For what comes up on this very thread at a moment that is not its own, such as a dropped bank's closing."""
+        self._left.append(work)
+
+    def is_current(self) -> bool:
+        """Whether it is the thread of this that asks."""
+        return self._thread is threading.current_thread()
+
+    def drop(self, worker: Worker) -> None:
+        with self._changed:
+            self._due.pop(worker, None)
+
+    def end(self) -> None:
+        """The process ends: no further step begins. A thread that is cut off within a model's runtime would crash."""
+        with self._changed:
+            self._ended = True
+            self._due.clear()
+            self._changed.notify()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(LAST_STEP)
+
+    def after_fork(self) -> None:
+        """In the child nobody is at work; what was due, or was being done, is due again."""
+        due = {*self._due} | ({self._at_work} if self._at_work else set())
+        self._start_anew()
+        for worker in list(self._known):
+            worker.start_anew()
+        for worker in due:
+            self.add(worker)
+
+    def _run(self) -> None:
+        while True:
+            worker = self._next()
+            while self._left:
+                self._left.pop()()
+            if worker is None:
+                return
+            again = self._stepped(worker)
+            with self._changed:
+                self._at_work = None
+                if again is not None and not self._ended:
+                    self._due.setdefault(worker, time.monotonic() + again)
+
+    def _stepped(self, worker: Worker) -> float | None:
+        try:
+            return worker.step()
+        except Exception:
+            # The thread serves all banks: what one of them stumbles over must not stop the others.
+            log.exception("work in the background failed unexpectedly; it is tried again in %d s", AFTER_A_FAULT)
+            return AFTER_A_FAULT
+
+    def _next(self) -> Worker | None:
+        """Who is due first, when the time has come. None ends the thread: there is nothing to wait for."""
+        with self._changed:
+            while self._due:
+                worker = min(self._due, key=self._due.__getitem__)
+                left = self._due[worker] - time.monotonic()
+                if left <= 0:
+                    # Before its step, so that what is added during the step is not lost.
+                    del self._due[worker]
+                    self._at_work = worker
+                    return worker
+                self._changed.wait(left)
+            self._thread = None
+            return None
+
+
+background = Background()
+os.register_at_fork(after_in_child=background.after_fork)
+atexit.register(background.end)

@@ -1,0 +1,362 @@
+"""Keeps a bank's vectors in step with its record: embeds what is pending, in the background or on request.
+
+Exists so that no write waits for a model and no reader needs to know when vectors come. What is pending is noted by the
+store with each change; here it is read, made into texts, embedded and put. One thread of the process does this for all
+banks; whoever asks for it (`sync`, a recall with little pending) does it at once instead.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pieria.bank.background import PATIENCE, Background
+from pieria.bank.texts import Task, tasks_of
+from pieria.errors import ClosedError, PieriaError, ReadOnlyError
+from pieria.models import FLOOR, Embedder
+from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 64
+"""Pending texts that are read for one step, and texts that a model is given at once: few enough that either is over
+within a second, where a text is not long.
+"""
+LAST_CHANCE = 0.75
+"""The part of the time for closing that goes to what is pending, before the step under way is waited for."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+"""Seconds until a model that failed is tried again; doubled each time."""
+DROPPED_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a bank stands with its vectors, in words for `plan` and `doctor`.
+
+    `usable` says that this process can compare a question with them; `reason` why not, or what to know all the same.
+    """
+
+    model: str | None
+    usable: bool
+    pending: int
+    reason: str | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        told = {"model": self.model, "pending": self.pending, "note": self.reason}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+class Embedding:
+    """The vectors of one store by one embedder. Threads may share it; it outlives a fork."""
+
+    def __init__(self, store: Store, embedder: Embedder | None, background: Background) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._background = background
+        self._closed = False
+        self._problem: PieriaError | None = None
+        self._pause = FIRST_PAUSE
+        self._has_old = True
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """After a fork whoever was at work is gone."""
+        # One that its own thread may take twice: a bank may be dropped, and closed, in the middle of a step.
+        self._at_work = threading.RLock()
+        self._rested = threading.Event()
+        self._aside: set[object] = set()
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether embedding costs no more than a few milliseconds now."""
+        return self._embedder is not None and self._embedder.is_loaded
+
+    def standing(self, reader: Reader) -> Standing:
+        """How the bank stands, without loading a model or reaching one."""
+        held = reader.space()
+        pending = reader.pending_count()
+        if self._embedder is None:
+            return Standing(held.name if held else None, False, pending, "no embedder is set")
+        if held is None:
+            return Standing(self._embedder.model, False, pending, self._complaint())
+        ours = self._embedder.space_of(held.dimension).name
+        if ours == held.name:
+            return Standing(held.name, True, pending, self._complaint())
+        if self._takes_over(held):
+            return Standing(ours, False, pending, self._complaint() or "the bank is moving over to it")
+        reason = f"the bank's vectors are of {held.name}; this process embeds with {ours}"
+        return Standing(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
+
+    def question(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question. Raises `AdapterError`."""
+        assert self._embedder is not None
+        return self._embedder.query(text)
+
+    @property
+    def problem(self) -> PieriaError | None:
+        """What keeps the model from embedding, as far as is known without loading it."""
+        if self._problem is not None or self._embedder is None:
+            return self._problem
+        try:
+            self._embedder.check()
+        except PieriaError as problem:
+            return problem
+        return None
+
+    # --- vectors that a caller brings along
+
+    def dimension(self) -> int | None:
+        """Of the vectors that the bank takes; None where it has none and this process has no embedder."""
+        with self._store.reading() as reader:
+            held = reader.space()
+        if held is not None and not self._takes_over(held):
+            return held.dimension
+        return None if self._embedder is None else self._embedder.space.dimension
+
+    def enter(self, writer: Writer) -> Space | None:
+        """The space that new vectors belong to, begun where there is none yet; None where there is none to begin."""
+        held = writer.space()
+        if held is not None and not self._takes_over(held):
+            return held
+        return None if self._embedder is None else self._entered(writer)
+
+    # --- doing what is pending
+
+    def wake(self) -> None:
+        """Something was written: it is embedded soon."""
+        if self._embedder is not None and not self._closed:
+            self._background.add(self)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """For a caller who embeds what it writes by itself: meanwhile the background would do the same again."""
+        caller = object()
+        self._aside.add(caller)
+        try:
+            yield
+        finally:
+            self._aside.discard(caller)
+
+    def step(self) -> float | None:
+        """Embeds some of what is pending, for the background. Returns in how many seconds to go on; None: no more."""
+        if self._aside and not self._closed:
+            return PATIENCE
+        try:
+            done = self._closed or self._some()
+        except PieriaError as problem:
+            self._rested.set()
+            return self._failed(problem)
+        self._problem, self._pause = None, FIRST_PAUSE
+        if done and not self._closed:
+            return 0.0
+        self._rested.set()
+        return None
+
+    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
+        """Waits until nothing is pending. False where time ran out or this process cannot embed for the bank.
+
+        Without an embedder there is nothing to wait for. Raises `AdapterError` where the model fails.
+        """
+        if self._embedder is None:
+            return True
+        deadline = None if timeout is None else time.monotonic() + timeout
+        done = stuck = 0
+        while True:
+            with self._store.reading() as reader:
+                held, left = reader.space(), reader.pending_count()
+            if self._closed or not self._is_ours(held):
+                return False
+            if not left and not (held and self._takes_over(held)):
+                return True
+            if progress is not None:
+                progress(done, done + left)
+            made = self._some(deadline)
+            if made is None or stuck == left:
+                self.wake()
+                return False
+            done += made
+            stuck = 0 if made else left
+            if progress is not None:
+                progress(done, max(done, done + left - made))
+
+    def embed(self, pending: Sequence[Pending], progress: Callable[[int], None]) -> None:
+        """Embeds just these, which were written a moment ago, and tells how many were, part by part.
+
+        Nothing is raised for a model that fails: it is logged, and what is left stays pending.
+        """
+        if self._embedder is None:
+            return
+        try:
+            with self._store.reading() as reader:
+                held = reader.space()
+            for start in range(0, len(pending), AT_ONCE) if self._is_ours(held) else ():
+                with self._at_work:
+                    if self._embed(pending[start : start + AT_ONCE], None) is None:
+                        return
+                progress(len(pending[start : start + AT_ONCE]))
+        except PieriaError as problem:
+            self._failed(problem)
+
+    def catch_up(self, most: int, seconds: float) -> None:
+        """Does what little is pending, before a recall; leaves the rest to the background.
+
+        A model that fails is the background's to complain of.
+        """
+        if self._embedder is None or self._closed or self._problem is not None:
+            return
+        with self._store.reading() as reader:
+            pending = len(reader.pending(most + 1))
+        if not pending:
+            return
+        if pending > most:
+            self.wake()
+            return
+        try:
+            self.sync(seconds)
+        except PieriaError as problem:
+            self._failed(problem)
+            self.wake()
+
+    def close(self, seconds: float) -> None:
+        """Gives what is pending a chance, where the model is loaded; then waits for the step under way.
+
+        What comes of neither is left to the next process that opens the bank.
+        """
+        deadline = time.monotonic() + seconds
+        if self.is_loaded and self._problem is None and not self._background.is_current():
+            self._rested.clear()
+            self._background.hurry(self)
+            self._rested.wait(seconds * LAST_CHANCE)
+        self._closed = True
+        self._background.drop(self)
+        if self._at_work.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            self._at_work.release()
+
+    def use(self) -> Space | None:
+        """From now on the bank is embedded by this process's embedder: everything anew, in the background."""
+        if self._embedder is None:
+            return None
+        self._embedder.check()
+        # Told before the transaction: a model that does not say so is asked once how long its vectors are.
+        space = self._embedder.space
+        with self._store.writing() as writer:
+            entered = writer.set_space(space.name, space.dimension)
+        self._has_old = True
+        self.wake()
+        return entered
+
+    def _is_ours(self, held: Space | None) -> bool:
+        """Whether this process's embedder may embed for the bank."""
+        if self._embedder is None:
+            return False
+        return held is None or held.name == self._embedder.space_of(held.dimension).name or self._takes_over(held)
+
+    def _takes_over(self, held: Space) -> bool:
+        """From the floor to a real model a bank moves by itself, and from an older floor to this one."""
+        if self._embedder is None or not held.name.startswith(FLOOR):
+            return False
+        ours = self._embedder.space_of(held.dimension)
+        return not ours.is_floor or (held.name != ours.name and held.name.startswith(f"{ours.model}@"))
+
+    def _entered(self, writer: Writer) -> Space:
+        assert self._embedder is not None
+        ours = self._embedder.space
+        return writer.set_space(ours.name, ours.dimension)
+
+    def _some(self, deadline: float | None = None) -> int | None:
+        """One step. Returns how many pending were done; None where time ran out, or the bank was closed."""
+        if not self._at_work.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
+            return None
+        try:
+            return self._done(deadline)
+        finally:
+            self._at_work.release()
+
+    def _done(self, deadline: float | None) -> int | None:
+        with self._store.reading() as reader:
+            held = reader.space()
+        if not self._is_ours(held):
+            return 0
+        if held is not None and self._takes_over(held):
+            self.use()
+        with self._store.reading() as reader:
+            pending = reader.pending(AT_ONCE)
+        return self._embed(pending, deadline) if pending else self._tidied()
+
+    def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
+        """Returns of how many there was something to embed."""
+        assert self._embedder is not None
+        with self._store.reading() as reader:
+            seen = reader.head().seq
+            tasks = tasks_of(reader, pending)
+        vectors = self._vectors([task.text for task in tasks], deadline)
+        if vectors is None:
+            return None
+        space = self._embedder.space
+        with self._store.writing() as writer:
+            held = writer.space()
+            if held is not None and held.name != space.name:
+                # Another process moved the bank to another model meanwhile: these would be of no use to it.
+                return 0
+            number = self._entered(writer).number
+            writer.put_vectors(number, [_put(*each) for each in zip(tasks, vectors, strict=True)], seen)
+        return len({(task.row, task.what) for task in tasks})
+
+    def _tidied(self) -> int:
+        """Takes away, step by step, what an earlier space left behind."""
+        if not self._has_old:
+            return 0
+        with self._store.writing() as writer:
+            dropped = writer.drop_old_vectors(DROPPED_AT_ONCE)
+        self._has_old = dropped == DROPPED_AT_ONCE
+        return dropped
+
+    def _complaint(self) -> str | None:
+        """What to know of the model, if anything."""
+        assert self._embedder is not None
+        problem = self.problem
+        return self._embedder.note if problem is None else f"{problem.message}; it is tried again"
+
+    def _failed(self, problem: PieriaError) -> float | None:
+        """How long to wait before it is tried again; None where that would not help."""
+        if isinstance(problem, ClosedError) and self._closed:
+            return None
+        if isinstance(problem, ReadOnlyError):
+            log.info("the bank cannot be written, so nothing is embedded: %s", problem.message)
+            return None
+        log.warning("embedding for a bank failed, next try in %d s: %s", self._pause, problem.message)
+        pause, self._problem = self._pause, problem
+        self._pause = min(2 * pause, LONGEST_PAUSE)
+        return pause
+
+    def _vectors(self, texts: Sequence[str], deadline: float | None) -> Sequence[NDArray[np.float32]] | None:
+        """A text once, however often it stands there: a turn without neighbours is its own window.
+
+        None where time ran out or the bank was closed before all were made: one long text may be many passages.
+        """
+        assert self._embedder is not None
+        distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        made: list[NDArray[np.float32]] = []
+        wanted = list(distinct)
+        for start in range(0, len(wanted), AT_ONCE):
+            if self._closed or (start and deadline is not None and time.monotonic() >= deadline):
+                return None
+            made.extend(self._embedder.passages(wanted[start : start + AT_ONCE]).vectors)
+        return [made[distinct[text]] for text in texts]
+
+
+def _put(task: Task, vector: NDArray[np.float32]) -> Embedded:
+    return Embedded(task.row, task.what, task.number, task.start, task.stop, vector, task.members, task.known_from)

@@ -1,0 +1,56 @@
+"""Vectors that a caller brings along with a text, checked: what they must be, and which characters each stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pieria.errors import InputError
+from pieria.record.changeset import NewVector
+from pieria.record.passages import passages
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXPECTED = "a list of finite numbers, or a list of such lists"
+
+
+def supplied(given: object, text: str, dimension: int | None) -> tuple[NewVector, ...]:
+    """As many as the text has passages are those of the passages; otherwise each stands for the whole text.
+
+    Where the dimension is not known here, whoever knows it has to check it.
+    """
+    vectors = _vectors(given)
+    for vector in vectors:
+        if dimension is not None and len(vector) != dimension:
+            raise wrong_length(dimension, len(vector))
+    parts = passages(text)
+    spans = parts if len(parts) == len(vectors) else [(0, len(text))] * len(vectors)
+    return tuple(NewVector(*span, vector) for span, vector in zip(spans, vectors, strict=True))
+
+
+def wrong_length(dimension: int, length: int) -> InputError:
+    hint = "Embed with the model of the bank's space, which `doctor` names, or leave vectors out."
+    return InputError("vectors", f"{dimension} numbers in each, as the bank's space has", f"{length:,}", hint=hint)
+
+
+def _vectors(given: object) -> NDArray[np.float32]:
+    """A line each."""
+    import numpy as np
+
+    if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+        raise InputError("vectors", EXPECTED, given)
+    try:
+        read = np.asarray(given)
+    except ValueError as problem:
+        raise InputError("vectors", "lists of one length", given) from problem
+    if not read.size or read.ndim not in (1, 2) or read.dtype.kind not in "iuf":
+        raise InputError("vectors", EXPECTED, given)
+    made = np.atleast_2d(read).astype(np.float64)
+    # What a smaller number cannot hold is as little use as what is not finite.
+    if not np.isfinite(made).all() or np.abs(made).max() > np.finfo(np.float32).max:
+        raise InputError("vectors", "finite numbers", "one that is not")
+    if not made.any(axis=1).all():
+        raise InputError("vectors", "a vector that is not all zeros, which is alike to nothing", "zeros alone")
+    return made.astype(np.float32)

@@ -1,0 +1,1 @@
+"""What makes vectors, one way a file; `registry` chooses."""

@@ -1,0 +1,55 @@
+"""Any callable as an embedding: it takes a list of texts and returns a vector for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pieria.errors import AdapterError, InputError, PieriaError
+from pieria.models.embedding import EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+
+Function = Callable[[list[str]], Sequence[Sequence[float]]]
+
+
+class FunctionEmbedding:
+    """`name` and `version` are what tells its vectors from others in a store, so they change when the function does.
+
+    Without a name it is called after the function, which a lambda or a partial does not have one of its own for.
+    """
+
+    def __init__(
+        self, function: Function, *, name: str | None = None, version: str = "", dimension: int | None = None
+    ) -> None:
+        if not callable(function):
+            raise InputError("function", "a callable that takes a list of texts", function)
+        self._function = function
+        self.identity = Identity(f"function:{name or _name_of(function)}", dimension, {"version": version})
+
+    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedded([checked_text(text)], opts)
+
+    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedded(checked_texts(texts), opts)
+
+    def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
+        model = self.identity.model
+        checked_opts(opts, model)
+        if not texts:
+            return EmbeddingResponse([], model)
+        try:
+            vectors = [[float(number) for number in vector] for vector in self._function(texts)]
+        except PieriaError:
+            raise
+        # What a user's function raises is not known here; as the cause it is kept.
+        except Exception as problem:
+            raise AdapterError(model, "embed", f"the function failed with {type(problem).__name__}") from problem
+        if len(vectors) != len(texts):
+            raise AdapterError(model, "embed", f"expected {len(texts)} vectors, got {len(vectors)}")
+        return EmbeddingResponse(vectors, model)
+
+
+def _name_of(function: Function) -> str:
+    named = getattr(function, "__qualname__", "")
+    if not named or "<lambda>" in named:
+        raise InputError("name", "a name for the function, which has none of its own", None)
+    return f"{getattr(function, '__module__', '')}.{named}"

@@ -1,0 +1,181 @@
+"""A model of the catalogue, run on this machine by ONNX Runtime from the files that were installed.
+
+The runtime, the tokenizer and the weights are loaded when the first text is embedded. Where the files come from
+belongs to `shelf`; what they hold is checked each time they are loaded, so that a vector always comes from the very
+weights that its space names.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pieria.errors import AdapterError, InputError, ModelDamagedError
+from pieria.models.catalogue import Model
+from pieria.models.embedders import graph, runtime, weights
+from pieria.models.embedders.pieces import WordPieces
+from pieria.models.embedding import EmbeddingResponse, Identity, checked_opts, checked_text, checked_texts
+from pieria.models.shelf import seemingly_sound, sound_folder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TOKENIZER = "tokenizer.json"
+_VERSION = 1
+"""Rises when the graph or the reading of texts changes so that some text gets another vector."""
+_FAR_BELOW = -1e30
+_ROOM = 512
+"""Pieces in one run, padding included: more is slower, for it leaves the processor's cache, and takes more memory."""
+_THREADS_HELP_UP_TO = 8
+
+
+class LocalEmbedding:
+    """Safe in threads, and in a process that was forked off. `threads` is how many the runtime uses for one call."""
+
+    def __init__(self, model: Model, models: Path, *, threads: int | None = None) -> None:
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise InputError("threads", "a whole number from 1", threads)
+        self._model = model
+        self._models = models
+        self._threads = threads or min(_processors(), _THREADS_HELP_UP_TO)
+        self._lock = threading.Lock()
+        self._loaded: _Runner | None = None
+        _everyone.add(self)
+        self.identity = Identity(
+            f"local:{model.name}", model.dimension, {"files": model.fingerprint, "version": _VERSION}
+        )
+
+    @property
+    def pieces(self) -> WordPieces:
+        """Counts as the model does. Loads it."""
+        return self._runner().pieces
+
+    @property
+    def is_loaded(self) -> bool:
+        return self._loaded is not None
+
+    def check(self) -> None:
+        """By the names and sizes of its files. Raises `ModelMissingError` or `ModelDamagedError`."""
+        if self._loaded is None:
+            seemingly_sound(self._model, self._models)
+
+    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedded([checked_text(text)], opts)
+
+    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self._embedded(checked_texts(texts), opts)
+
+    def _embedded(self, texts: list[str], opts: Mapping[str, Any] | None) -> EmbeddingResponse:
+        checked_opts(opts, self.identity.model)
+        runner = self._runner()
+        read = [runner.pieces.ids(text) for text in texts]
+        vectors: list[list[float]] = [[]] * len(texts)
+        for places in _batches([len(ids) for ids, _ in read]):
+            made = runner.run([read[place][0] for place in places])
+            for place, vector in zip(places, made.tolist(), strict=True):
+                vectors[place] = vector
+        cut = tuple(place for place, (_, truncated) in enumerate(read) if truncated)
+        usage = {"input_tokens": sum(len(ids) for ids, _ in read)}
+        return EmbeddingResponse(vectors, self.identity.model, usage, cut)
+
+    def _runner(self) -> _Runner:
+        if self._loaded is None:
+            with self._lock:
+                if self._loaded is None:
+                    self._loaded = _Runner(self._model, sound_folder(self._model, self._models), self._threads)
+        return self._loaded
+
+    def _start_anew(self) -> None:
+        """In a process just forked off, where the runtime's threads and whoever held the lock are gone.
+
+        The runtime is never let go of: its end would wait for those threads.
+        """
+        if self._loaded is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
+        self._lock = threading.Lock()
+        self._loaded = None
+
+
+_everyone: weakref.WeakSet[LocalEmbedding] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for embedding in _everyone:
+        embedding._start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class _Runner:
+    """The runtime with the model in it."""
+
+    def __init__(self, model: Model, folder: Path, threads: int) -> None:
+        onnxruntime = runtime.onnxruntime(model.name)
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as problem:
+            hint = "Install tokenizers, or choose another embedder."
+            raise AdapterError(model.name, "load", "the package tokenizers is missing", hint=hint) from problem
+        self._name = model.name
+        shape = weights.shape_of(folder)
+        try:
+            self.pieces = WordPieces(Tokenizer.from_file(str(folder / TOKENIZER)), model.longest)
+        except Exception as problem:
+            raise ModelDamagedError(folder / TOKENIZER, "not a tokenizer") from problem
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        for key, setting in {
+            "session.model_external_initializers_file_folder_path": str(folder),
+            "session.force_spinning_stop": "1",
+        }.items():
+            options.add_session_config_entry(key, setting)
+        built = graph.encoder(shape, weights.places_of(folder, shape))
+        try:
+            self._session = onnxruntime.InferenceSession(built, options, providers=["CPUExecutionProvider"])
+        except Exception as problem:
+            raise AdapterError(model.name, "load", f"the runtime refused it: {problem}") from problem
+
+    def run(self, batch: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        import numpy as np
+
+        longest = max(map(len, batch))
+        ids = np.zeros((len(batch), longest), np.int64)
+        kept = np.zeros((len(batch), longest, 1), np.float32)
+        for row, pieces in enumerate(batch):
+            ids[row, : len(pieces)] = pieces
+            kept[row, : len(pieces)] = 1
+        bias = np.where(kept > 0, np.float32(0), np.float32(_FAR_BELOW)).reshape(len(batch), 1, 1, longest)
+        places = np.arange(longest)[np.newaxis]
+        given = {graph.IDS: ids, graph.POSITIONS: places, graph.KEPT: kept, graph.BIAS: bias}
+        try:
+            made: NDArray[np.float32] = self._session.run([graph.VECTORS], given)[0]
+        except Exception as problem:
+            raise AdapterError(self._name, "embed", f"the runtime failed: {problem}") from problem
+        return made
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The places of texts that are run together: alike in length, so that little is padding."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[place] > _ROOM:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def _processors() -> int:
+    """Those this process may use, where the system tells."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1

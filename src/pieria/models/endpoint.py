@@ -1,0 +1,196 @@
+"""JSON over HTTP to a model's server: one deadline for all tries, few tries, and typed errors.
+
+Every adapter that speaks to a server does it through this file. What a request or a reply means is theirs to know.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pieria.errors import AdapterError, InputError
+
+if TYPE_CHECKING:
+    import httpx2
+
+TRIES = 3
+_AGAIN = frozenset({408, 409, 425, 429, 529})
+_LONGEST_REPLY = 128 << 20
+_LONGEST_PAUSE = 20.0
+_FIRST_PAUSE = 0.5
+_QUOTED = 200
+_SHARED = 16
+_WORD = 3
+"""A text this short says nothing when it is quoted, and is in much by chance."""
+_HINTS = {
+    401: "Check the API key.",
+    403: "Check the API key and what it may do.",
+    404: "Check the address and the model's name.",
+    413: "Send shorter texts, or fewer at once.",
+    429: "The server wants fewer requests; try later.",
+}
+
+
+class Endpoint:
+    """A server under one address. `seconds` bounds a call with all its tries and pauses.
+
+    The key goes nowhere but into the request: redirects are not followed, and no error shows it.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        address: str,
+        *,
+        key: str | None = None,
+        seconds: float = 60.0,
+        tries: int = TRIES,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        split = urlsplit(address) if isinstance(address, str) else None
+        if split is None or split.scheme not in ("http", "https") or not split.hostname:
+            raise InputError("base_url", "an address that begins with http:// or https://", None)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 3_600:
+            raise InputError("seconds", "a number above 0, up to 3,600", seconds)
+        if key is not None and (not key.isascii() or not key.isprintable()):
+            raise InputError("api_key", "printable ASCII characters", None)
+        self._adapter = adapter
+        self._address = address.rstrip("/")
+        self._key = key
+        self._seconds = seconds
+        self._tries = tries
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._client: httpx2.Client | None = None
+
+    def post(self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str] = ()) -> dict[str, Any]:
+        """The server's reply, a JSON object. No error quotes any of the `private` texts back."""
+        deadline = time.monotonic() + self._seconds
+        for attempt in range(1, self._tries + 1):
+            try:
+                return self._once(path, body, operation, private, deadline)
+            except _Passing as passing:
+                pause = passing.after if passing.after is not None else _pause(attempt)
+                if attempt == self._tries or time.monotonic() + pause >= deadline:
+                    raise passing.error from passing.__cause__
+            self._sleep(pause)
+        raise AssertionError("a try either returns or raises")
+
+    def close(self) -> None:
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _once(
+        self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str], deadline: float
+    ) -> dict[str, Any]:
+        import httpx2
+
+        client = self._opened()
+        timeout = max(deadline - time.monotonic(), 0.001)
+        try:
+            with client.stream("POST", f"{self._address}{path}", json=body, timeout=timeout) as reply:
+                content = self._content(reply, operation, deadline)
+        except httpx2.TimeoutException as problem:
+            raise _Passing(self._error(operation, self._too_slow(), retryable=True)) from problem
+        except httpx2.TransportError as problem:
+            where = urlsplit(self._address).netloc.rpartition("@")[2]
+            reason = f"{where} cannot be reached ({type(problem).__name__})"
+            hint = "Check the address, and whether the server runs."
+            raise _Passing(self._error(operation, reason, retryable=True, hint=hint)) from problem
+        if reply.status_code != 200:
+            raise self._refused(reply.status_code, reply.headers, content, operation, private)
+        return self._read(content, operation)
+
+    def _content(self, reply: httpx2.Response, operation: str, deadline: float) -> bytes:
+        """The whole reply, unless it takes too long: a slow server may send a byte at a time."""
+        received = bytearray()
+        for chunk in reply.iter_bytes():
+            received += chunk
+            if len(received) > _LONGEST_REPLY:
+                raise self._error(operation, f"the reply is longer than {_LONGEST_REPLY:,} bytes")
+            if time.monotonic() > deadline:
+                raise _Passing(self._error(operation, self._too_slow(), retryable=True))
+        return bytes(received)
+
+    def _refused(
+        self, status: int, headers: Mapping[str, str], content: bytes, operation: str, private: Sequence[str]
+    ) -> Exception:
+        passing = status in _AGAIN or status >= 500
+        said = _said(content, private)
+        reason = f"the server answered {status}" + (f": {said}" if said else "")
+        error = self._error(operation, reason, retryable=passing, hint=_HINTS.get(status))
+        return _Passing(error, _retry_after(headers)) if passing else error
+
+    def _read(self, content: bytes, operation: str) -> dict[str, Any]:
+        try:
+            read = json.loads(content)
+        except (ValueError, RecursionError) as problem:
+            raise self._error(operation, "the reply is not JSON") from problem
+        if not isinstance(read, dict):
+            raise self._error(operation, "the reply is not a JSON object")
+        return read
+
+    def _opened(self) -> httpx2.Client:
+        with self._lock:
+            if self._client is None:
+                try:
+                    import httpx2
+                except ImportError as problem:
+                    raise self._error("load", "the package httpx2 is missing", hint="Install httpx2.") from problem
+                headers = {} if self._key is None else {"Authorization": f"Bearer {self._key}"}
+                self._client = httpx2.Client(headers=headers, follow_redirects=False)
+            return self._client
+
+    def _too_slow(self) -> str:
+        return f"no whole reply within {self._seconds:g} seconds"
+
+    def _error(self, operation: str, reason: str, *, retryable: bool = False, hint: str | None = None) -> AdapterError:
+        return AdapterError(self._adapter, operation, reason, retryable=retryable, hint=hint)
+
+
+class _Passing(Exception):
+    """A failure that a new try may get over; `after` is the pause the server asked for."""
+
+    def __init__(self, error: AdapterError, after: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.after = after
+
+
+def _pause(attempt: int) -> float:
+    """Any time up to twice as long as before, so that many clients do not come back together."""
+    return random.uniform(0, _FIRST_PAUSE * 2**attempt)  # noqa: S311 - no secret
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            asked = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if 0 <= asked <= _LONGEST_PAUSE:
+            return asked
+    return None
+
+
+def _said(content: bytes, private: Sequence[str]) -> str:
+    """The server's own words about what is wrong, unless they hold some of what it was sent."""
+    try:
+        told = json.loads(content)
+    except (ValueError, RecursionError):
+        return ""
+    error = told.get("error", told) if isinstance(told, dict) else None
+    message = error.get("message") if isinstance(error, dict) else error
+    if not isinstance(message, str):
+        return ""
+    quoted = " ".join(message.split())[:_QUOTED]
+    runs = {quoted[at : at + _SHARED] for at in range(max(len(quoted) - _SHARED, 0) + 1)}
+    repeats = any((len(text) > _WORD and text in quoted) or any(run in text for run in runs) for text in private)
+    return "" if repeats else quoted

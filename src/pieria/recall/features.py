@@ -1,0 +1,164 @@
+"""From evidence to features: one number a candidate for each reason there may be to bring it. Pure arithmetic.
+
+A feature of 0 is no reason. Most are relative to the best candidate of the question; cosines are as they are. What each
+is worth is told by `policies`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from pieria.recall.evidence import Asked, Evidence, Held, Key, Span
+
+SATURATION = 1.2
+OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
+"""How much length counts against a text by itself, and against a text with its neighbours."""
+SHARES = {1: 0.5, 2: 0.3, 3: 0.15}
+"""What a neighbour at this distance lends of what it holds."""
+LEANS_WHOLLY, LEANS_HALF = 25, 60
+"""A text of so many terms leans on its neighbours wholly; one of so many more, half as much."""
+LEXICAL_PART, DENSE_PART = 0.6, 0.4
+SUPPORTERS = 3
+"""Candidates of a session whose worth is the session's."""
+THIN = 5.0
+"""Different words from which on a text says enough to stand alone."""
+AFTERWARDS_DAYS = 7.0
+"""People tell of a day after it: by then a match with it has faded to a third. Before it, within one day."""
+OPENING = 10.0
+DAY = 86_400_000_000
+YEAR_DAYS = 365.2425
+
+Columns = dict[str, list[float]]
+
+
+def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
+    """A column a feature, a line a candidate in the order of the pool."""
+    lean = [
+        min(1.0, (LEANS_WHOLLY + LEANS_HALF) / (one.held.length + LEANS_HALF)) if one.around else 0.0 for one in pool
+    ]
+    own = _by_best([_bm25(asked, one.held, asked.mean_length, OWN_LENGTH) for one in pool])
+    window = _by_best([_with_neighbours(asked, one) for one in pool])
+    lexical = [share * near + (1 - share) * alone for share, near, alone in zip(lean, window, own, strict=True)]
+    dense = [one.dense or 0.0 for one in pool]
+    best = max(dense, default=0.0)
+    base = _by_best(
+        [
+            LEXICAL_PART * word + DENSE_PART * _standing_out(sense, best)
+            for word, sense in zip(lexical, dense, strict=True)
+        ]
+    )
+    by_key = {one.key: number for number, one in enumerate(pool)}
+    return {
+        "lexical": lexical,
+        "dense": dense,
+        "window": [one.window or 0.0 for one in pool],
+        "session": _sessions(pool, base),
+        "author": [float(one.by_named) for one in pool],
+        "date": [max((_fits(span, one.at) for span in asked.spans), default=0.0) for one in pool],
+        "reply": [_replies(one, pool, base, by_key) * share for one, share in zip(pool, lean, strict=True)],
+        "thin": [worth * math.exp(-one.held.distinct / THIN) for one, worth in zip(pool, base, strict=True)],
+        "agent": [float(one.by_agent) for one in pool],
+        "cover": [_cover(asked, one.held) for one in pool],
+        "phrase": _by_best([float(one.held.pairs) for one in pool]),
+        "when": [worth * (asked.is_when and one.tells_time) for one, worth in zip(pool, base, strict=True)],
+        **_standing(asked, pool, best),
+        "opener": [_opens(one) * asked.is_overview for one in pool],
+    }
+
+
+def _by_best(column: list[float]) -> list[float]:
+    best = max(column, default=0.0)
+    return [value / best for value in column] if best > 0 else [0.0] * len(column)
+
+
+def _standing_out(cosine: float, best: float) -> float:
+    """0 for what is half as similar as the best, or less."""
+    return max(0.0, 2 * cosine / best - 1) if best > 0 else 0.0
+
+
+def _bm25(asked: Asked, held: Held, mean_length: float, length_share: float) -> float:
+    relative = held.length / mean_length if mean_length else 1.0
+    return _saturated(asked, held.counts.items(), SATURATION * (1 - length_share + length_share * relative))
+
+
+def _saturated(asked: Asked, counts: Iterable[tuple[str, float]], damping: float) -> float:
+    # fsum: the same to the last bit in whatever order a process holds the terms.
+    return math.fsum(asked.weights.get(term, 0.0) * count / (count + damping) for term, count in counts if count)
+
+
+def _with_neighbours(asked: Asked, one: Evidence) -> float:
+    """BM25 over the text and its neighbours, each lending its share."""
+    counts: dict[str, float] = dict(one.held.counts)
+    length = float(one.held.length)
+    for distance, held in one.around:
+        share = SHARES.get(abs(distance), 0.0)
+        length += share * held.length
+        for term, count in held.counts.items():
+            counts[term] = counts.get(term, 0.0) + share * count
+    mean = asked.mean_length * (1 + 2 * sum(SHARES.values()))
+    relative = length / mean if mean else 1.0
+    return _saturated(asked, counts.items(), SATURATION * (1 - WINDOW_LENGTH + WINDOW_LENGTH * relative))
+
+
+def _sessions(pool: Sequence[Evidence], base: Sequence[float]) -> list[float]:
+    """A session is worth what its best candidates are worth together. What belongs to none is one by itself."""
+    worth: dict[object, list[float]] = defaultdict(list)
+    for one, value in zip(pool, base, strict=True):
+        worth[_session_of(one)].append(value)
+    sums = {session: math.fsum(sorted(values, reverse=True)[:SUPPORTERS]) for session, values in worth.items()}
+    return _by_best([sums[_session_of(one)] for one in pool])
+
+
+def _session_of(one: Evidence) -> object:
+    return one.key if one.session is None else (one.key[0], one.session)
+
+
+def _replies(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_key: dict[Key, int]) -> float:
+    """What follows a question that fits is likely its answer."""
+    number = None if one.before is None else by_key.get(one.before)
+    return base[number] if number is not None and pool[number].asks and not one.asks else 0.0
+
+
+def _cover(asked: Asked, held: Held) -> float:
+    """The share of the question's weight that the text holds."""
+    covered = math.fsum(asked.weights.get(term, 0.0) for term in held.counts)
+    return min(1.0, covered / asked.whole) if asked.whole > 0 else 0.0
+
+
+def _standing(asked: Asked, pool: Sequence[Evidence], best: float) -> Columns:
+    """Rules and preferences speak where something is to be done, the more the nearer they are to it."""
+    wanted = asked.wants_done if asked.heeds_rules else 0.0
+    return {
+        "rule": [wanted * (one.rule is not None) for one in pool],
+        "rule_fit": [wanted * _standing_out(one.rule or 0.0, best) for one in pool],
+        "wish_fit": [wanted * _standing_out(one.wish or 0.0, best) for one in pool],
+    }
+
+
+def _opens(one: Evidence) -> float:
+    """A session opens with what it is about."""
+    return 0.0 if one.place is None or one.by_agent else math.exp(-one.place / OPENING)
+
+
+def _fits(span: Span, at: int) -> float:
+    """1 within the span, less and less after it, hardly anything before it."""
+    if span.yearly and span.since is not None and span.until is not None:
+        return max(_fit(span.since + shift, span.until + shift, at) for shift in _years_between(span.since, at))
+    return _fit(span.since, span.until, at)
+
+
+def _years_between(since: int, at: int) -> tuple[int, int]:
+    """By how much to move a span so that it lies in the year of that moment, and in the one before."""
+    year = YEAR_DAYS * DAY
+    whole = math.floor((at - since) / year)
+    return int(whole * year), int((whole + 1) * year)
+
+
+def _fit(since: int | None, until: int | None, at: int) -> float:
+    if since is not None and at < since:
+        return math.exp(-(since - at) / DAY)
+    if until is not None and at >= until:
+        return math.exp(-(at - until) / DAY / AFTERWARDS_DAYS)
+    return 1.0

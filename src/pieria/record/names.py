@@ -1,0 +1,125 @@
+"""Known names in a text: which of thousands of authors and entities a question speaks of, however it spells them.
+
+Exists because people ask in small letters and with possessives about names the bank has written otherwise. Spotting
+names nobody knows yet belongs to `entities`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pieria.record.analyser.folding import fold_aligned
+from pieria.record.analyser.words import lowered
+from pieria.record.lettering import UNSPACED
+
+LONGEST = 16
+"""Words of a name: a longer one is a sentence, and is not looked for."""
+
+
+class Named(NamedTuple):
+    """The known name that `text[start:end]` spells in some way."""
+
+    name: str
+    start: int
+    end: int
+
+
+class _Word(NamedTuple):
+    key: str
+    start: int
+    end: int
+
+
+# A mark between two words counts, so that "Maya, Lee" is not Maya Lee; spaces and hyphens do not.
+_WORD = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}_]+(?:'[^\W{UNSPACED}_]+)*'?|[^\s\w'-]|_+")
+_EDGES = " \t\r\n\"'“”‘’«».,;:!?()"
+_ABBREVIATION = 4
+"""Letters up to which a point belongs to the word: Dr. Lee is Dr Lee."""
+
+
+class Names:
+    """Known names, laid out once to be found in many texts.
+
+    Neither case, accents, possessives nor the space between two parts make a difference. Of names that are spelt alike
+    so far the first one given is found. A name without letters or digits, or a single sign of a script without spaces,
+    is not looked for: it would be found everywhere.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._root: dict[str, _Node] = {}
+        for name in names:
+            keys = [word.key for word in _words(name.strip(_EDGES))]
+            if 0 < len(keys) <= LONGEST and _tells(keys):
+                self._add(name, keys)
+
+    def _add(self, name: str, keys: list[str]) -> None:
+        below = self._root
+        for key in keys[:-1]:
+            below = below.setdefault(key, _Node()).below
+        last = below.setdefault(keys[-1], _Node())
+        last.name = name if last.name is None else last.name
+
+    def found_in(self, text: str) -> list[Named]:
+        """The names of the text in their order, the longest where several begin; none overlap."""
+        words = list(_words(text))
+        found: list[Named] = []
+        at = 0
+        while at < len(words):
+            name, length = self._longest(words, at)
+            if name is not None:
+                found.append(Named(name, words[at].start, words[at + length - 1].end))
+            at += length
+        return found
+
+    def _longest(self, words: list[_Word], at: int) -> tuple[str | None, int]:
+        below, name, length = self._root, None, 1
+        for reach in range(at, min(at + LONGEST, len(words))):
+            node = below.get(words[reach].key)
+            if node is None:
+                break
+            if node.name is not None:
+                name, length = node.name, reach - at + 1
+            below = node.below
+        return name, length
+
+
+class _Node:
+    """What may follow a word, and the name that ends with it."""
+
+    __slots__ = ("below", "name")
+
+    def __init__(self) -> None:
+        self.below: dict[str, _Node] = {}
+        self.name: str | None = None
+
+
+def named_in(text: str, names: Iterable[str]) -> list[Named]:
+    """Which of these names a text speaks of, for names that are asked for once."""
+    return Names(names).found_in(text)
+
+
+def _tells(keys: list[str]) -> bool:
+    if len(keys) == 1 and re.fullmatch(f"[{UNSPACED}]", keys[0]):
+        return False
+    return any(any(map(str.isalnum, key)) for key in keys)
+
+
+def _words(text: str) -> Iterator[_Word]:
+    folded, starts, ends = _aligned(text)
+    short = False
+    for found in _WORD.finditer(folded):
+        if found[0] == "." and short:
+            continue
+        bare = found[0].rstrip("'").removesuffix("'s").removesuffix("'S")
+        key = lowered(bare).replace("'", "")
+        short = len(key) < _ABBREVIATION and key.isalpha()
+        if key:
+            yield _Word(key, starts[found.start()], ends[found.start() + len(bare) - 1])
+
+
+def _aligned(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
+    if text.isascii():
+        return text, range(len(text)), range(1, len(text) + 1)
+    return fold_aligned(text)

@@ -1,0 +1,139 @@
+"""Standing rules: sentences that state a lasting instruction or preference, or what should be known about a person.
+
+Exists so that "always answer in metric units" is found when something is to be done, though no word of the request is
+in it. Careful rather than complete: what is asked, told, quoted, or code does not count, and only what is said in the
+first or second person does. How people put it is a table in `standing_forms`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from pieria.record.analyser import query_terms, terms
+from pieria.record.commonwords import TIMES
+from pieria.record.lettering import lowered
+from pieria.record.sentences import Sentence, sentences
+from pieria.record.standing_forms import LEAD, ONE_OFF, REPORTED, forms
+
+KINDS = ("rule", "preference", "profile")
+
+
+class Standing(NamedTuple):
+    """What the sentence `text[start:end]` lays down, and the terms of what it is about."""
+
+    kind: str
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+_LONGEST = 1_000
+"""Characters of a sentence: a longer one is no instruction but a text."""
+_APART = re.compile(
+    r"""
+    (?<![^\n]) [ \t]{0,3} (?: ``` (?: (?!```) [\s\S] )*+ (?: ``` )? | ~~~ (?: (?!~~~) [\s\S] )*+ (?: ~~~ )? )
+  | (?<![^\n]) [ \t]{0,3} > [^\n]*+
+  | " [^"\n]*+ (?: " | (?=\n) | \Z )
+  | “ [^“”\n]*+ ”?
+  | « [^«»\n]*+ »?
+  | 「 [^「」\n]*+ 」?
+    """,
+    re.VERBOSE,
+)
+_BEGINNING = re.compile(r"""\A\s+ | [.!?…。！？｡\n\r\u2028\u2029] ["'”’»)\]*_」』）】]*+ \s*+""", re.VERBOSE)
+"""Wherever a sentence may begin, and some places more."""
+_SPEAKER = re.compile(
+    r"(?<![^\n])(?:\[[^\]\n]{1,40}\]\s{0,3})?[*_]{0,2}([^\W\d][\w .'-]{0,40})[*_]{0,2}:[*_]{0,2}[ \t]|\n[ \t]*+\n"
+)
+_OWN = frozenset({"user", "human", "me"})
+_TIMELY = "i if when asap back later maybe at on in once after before crazy tomorrow today tonight"
+_NO_NAMES = TIMES | frozenset(_TIMELY.split())
+_IDLE = frozenset(
+    terms(
+        "always never now future forward onward prefer preference favourite remember note mind rather going please"
+        " rule sure make"
+    )
+)
+"""What says that a statement lasts, and nothing of what it is about."""
+_ANNOUNCING = frozenset(
+    """note|quick note|please note|ps|p.s|fyi|btw|important|update|reminder|heads up|to be clear|for future reference
+    rule|rules|my rule|my rules|house rule|house rules|ground rule|ground rules|standing rule|standing rules
+    instruction|instructions|standing instruction|standing instructions|standing order|standing orders
+    preference|preferences|remember|please remember|keep in mind|one thing|another thing|one more thing
+    my rule is|my rules are|our rule is|our rules are""".replace("\n    ", "|").split("|")
+)
+"""What is put before a colon and is no speaker."""
+
+
+def standing(text: str) -> list[Standing]:
+    """The standing rules of a text in their order: each kind is one of `KINDS`."""
+    low = text.lower() if text.isascii() else lowered(text)
+    if not _begins(low):
+        return []
+    apart = [found.span() for found in _APART.finditer(low)]
+    others = _others(low)
+    return [
+        rule
+        for sentence in sentences(text)
+        if sentence.end - sentence.start <= _LONGEST
+        and not _within(sentence.start, apart)
+        and not _within(sentence.start, others)
+        for rule in _stated(text, low, sentence)
+    ]
+
+
+def _begins(low: str) -> bool:
+    """Whether anything begins like a rule: told soon, of hardly any text it is true."""
+    begins, lead = forms().match, LEAD.match
+    for place in (0, *[found.end() for found in _BEGINNING.finditer(low)]):
+        led = lead(low, place)
+        if begins(low, led.end() if led else place):
+            return True
+    return False
+
+
+def _others(low: str) -> list[tuple[int, int]]:
+    """Where others than the one who writes have their turn in a conversation, up to a blank line or the next turn."""
+    marks = [(found.start(), (found[1] or "").strip(" ")) for found in _SPEAKER.finditer(low)]
+    marks = [(start, name) for start, name in marks if name not in _ANNOUNCING]
+    turns = pairwise([*marks, (len(low), "")])
+    return [(start, end) for (start, name), (end, _) in turns if name and name not in _OWN]
+
+
+def _within(place: int, spans: list[tuple[int, int]]) -> bool:
+    at = bisect_right(spans, (place, len(spans) + place)) - 1
+    return at >= 0 and spans[at][0] <= place < spans[at][1]
+
+
+def _stated(text: str, low: str, sentence: Sentence) -> Iterator[Standing]:
+    start, end = sentence
+    if low[max(start, end - 3) : end].rstrip("\"')*_!”").endswith(("?", "？")):
+        return
+    lead = LEAD.match(low, start, end)
+    found = forms().match(low, lead.end() if lead else start, end)
+    if not found or REPORTED.search(low, found.start(), end):
+        return
+    kind = "profile" if found["profile"] else "rule" if found["rule"] else "preference"
+    if kind != "rule" and ONE_OFF.search(low, found.start(), end):
+        return
+    if found["called"] is not None and not _is_called_by_name(text, found.end(), end):
+        return
+    yield Standing(kind, start, end, _topic(text[found.start() : end]))
+
+
+def _is_called_by_name(text: str, start: int, end: int) -> bool:
+    """Call me Maya; not: call me Monday, call me later."""
+    name = re.match(r"[\"'“‘]?([^\W\d_][\w.'-]*)", text[start:end])
+    if not name:
+        return False
+    word = name[1].rstrip(".").lower()
+    by = re.match(r"by my \w+ ?name", text[start:end].lower())
+    return by is not None or (name[1][0].isupper() and word not in _NO_NAMES)
+
+
+def _topic(statement: str) -> tuple[str, ...]:
+    return tuple(found.term for found in query_terms(statement) if not found.stop and found.term not in _IDLE)

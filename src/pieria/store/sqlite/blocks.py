@@ -1,0 +1,107 @@
+"""Blocks of codes as they are stored: what a process loads instead of the vectors themselves.
+
+A block is 1,024 consecutive entries, whoever they belong to: their rows, their kinds, then their codes. What was taken
+away, or never given out, is nothing but zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from pieria.store.sqlite.connection import UnreadableRow
+from pieria.store.vectors import signs, turned, unpacked
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SIZE = 1_024
+ROW = 8
+LIKE = 16
+"""Less than this part of a code's signs may differ from those of its vector."""
+KINDS = {"passage": 1, "window": 2, "rule": 3}
+NAMES = {number: name for name, number in KINDS.items()}
+
+
+class Entries(NamedTuple):
+    """Some entries, each a line: its number, its row, the number of its kind, and its code."""
+
+    entries: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+    codes: NDArray[np.uint8]
+
+
+def block_of(entry: int) -> int:
+    return entry // SIZE
+
+
+def parts(entry: int, width: int) -> list[tuple[int, int]]:
+    """Where in its block the bytes of an entry lie: (offset, length)."""
+    place = entry % SIZE
+    return [(place * ROW, ROW), (SIZE * ROW + place, 1), (SIZE * (ROW + 1) + place * width, width)]
+
+
+def width_of(length: int) -> int:
+    """How long a code is in a block of so many bytes."""
+    width, rest = divmod(length - SIZE * (ROW + 1), SIZE)
+    if rest or width <= 0:
+        raise UnreadableRow(f"a block of codes of {length} bytes")
+    return width
+
+
+def coded(stored: Iterable[tuple[int, int, str, bytes]], dimension: int) -> Entries:
+    """From `entry, row, what, vector`."""
+    import numpy as np
+
+    held = list(stored)
+    for entry, _, what, vector in held:
+        if what not in KINDS or len(vector) != 2 * dimension:
+            raise UnreadableRow(f"the vector of entry {entry}")
+    return Entries(
+        np.array([entry for entry, *_ in held], dtype=np.int64),
+        np.array([row for _, row, *_ in held], dtype=np.int64),
+        np.array([KINDS[what] for _, _, what, _ in held], dtype=np.uint8),
+        signs(turned(unpacked([vector for *_, vector in held], dimension))),
+    )
+
+
+def written(held: Entries) -> bytes:
+    """The block that these entries, all of one block, make."""
+    import numpy as np
+
+    places = held.entries % SIZE
+    rows = np.zeros(SIZE, dtype="<i8")
+    kinds = np.zeros(SIZE, dtype=np.uint8)
+    codes = np.zeros((SIZE, held.codes.shape[1]), dtype=np.uint8)
+    rows[places], kinds[places], codes[places] = held.rows, held.kinds, held.codes
+    return rows.tobytes() + kinds.tobytes() + codes.tobytes()
+
+
+def agree(block: int, stored: bytes | None, held: Entries) -> bool:
+    """Whether a block is of just these entries, and each code of its vector.
+
+    A number next to nothing may be turned to either side by different processors, so a few signs may differ.
+    """
+    import numpy as np
+
+    if stored is None:
+        return not len(held.entries)
+    found = read(block, stored)
+    if found.codes.shape[1] != held.codes.shape[1] or not np.array_equal(found.entries, held.entries):
+        return False
+    same = np.array_equal(found.rows, held.rows) and np.array_equal(found.kinds, held.kinds)
+    differing = np.bitwise_count(found.codes ^ held.codes).sum(axis=1, initial=0)
+    return bool(same and (differing <= held.codes.shape[1] * 8 // LIKE).all())
+
+
+def read(block: int, stored: bytes) -> Entries:
+    import numpy as np
+
+    width = width_of(len(stored))
+    rows = np.frombuffer(stored, dtype="<i8", count=SIZE).astype(np.int64)
+    kinds = np.frombuffer(stored, dtype=np.uint8, count=SIZE, offset=SIZE * ROW)
+    codes = np.frombuffer(stored, dtype=np.uint8, offset=SIZE * (ROW + 1)).reshape(SIZE, width)
+    there = np.flatnonzero(kinds)
+    return Entries(block * SIZE + there, rows[there], kinds[there], codes[there])

@@ -1,0 +1,252 @@
+"""Writes what was embedded, keeps the codes level with it, and notes what is to be embedded next.
+
+All of it within the transaction of the change that makes it necessary, so that nothing of this is ever to be repaired
+after a crash.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pieria.errors import ConflictError, InputError
+from pieria.record.changeset import Changeset, NewVector, State
+from pieria.store.protocol import WINDOW_REACH, Embedded
+from pieria.store.sqlite.blocks import SIZE, block_of, coded, parts, width_of, written
+from pieria.store.sqlite.statements import statements
+from pieria.store.vectors import packed
+
+REMEMBERED_GONE = 20_000
+"""A process that missed more departures than this loads the codes anew."""
+
+REPLACED = {"passage": ("passage", "rule")}
+"""What goes when others of a kind are put in its place, where it is more than that kind."""
+
+
+class Turn(NamedTuple):
+    """What a window says of one of its members, and by what that one's neighbours are found."""
+
+    row: int
+    session: str
+    scope: str
+    at: int
+    author: str | None
+
+
+class VectorRows:
+    """Counts in the counters it is given; whoever made them writes them down."""
+
+    def __init__(self, connection: sqlite3.Connection, counters: dict[str, int]) -> None:
+        self._connection = connection
+        self._counters = counters
+        self._sql = statements("vectors.sql")
+
+    # --- what a change of the record asks for
+
+    def turns_closed(self, changeset: Changeset) -> list[Turn | None]:
+        """Of each write the turn that it closes, if it does; asked before the change is written."""
+        return [None if write.fresh else self._turn_of(write.state.id) for write in changeset.writes]
+
+    def follow(self, changeset: Changeset, rows: Sequence[int], closed: Sequence[Turn | None]) -> None:
+        """Notes what the change made necessary to embed, and stores the vectors that came with it."""
+        given: list[Embedded] = []
+        pending: list[tuple[int, str]] = []
+        moved: list[Turn] = []
+        for write, row, before in zip(changeset.writes, rows, closed, strict=True):
+            if write.content is not None:
+                if write.vectors:
+                    given += _numbered(row, write.vectors)
+                else:
+                    pending.append((row, "passage"))
+            after = _turn(write.state, row)
+            if after != before:
+                pending += self._change_of_turn(before, after, write.state)
+                moved += [turn for turn in (before, after) if turn is not None]
+        self._note(pending)
+        self._note_around(moved)
+        if given:
+            self.put(_named(changeset), given, self._counters["seq"])
+
+    def _change_of_turn(self, before: Turn | None, after: Turn | None, state: State) -> list[tuple[int, str]]:
+        """The window of the turn itself; what has none any more waits for none."""
+        if before is not None and (after is None or after.row != before.row):
+            self._many("drop_pending", [(before.row, "window", self._counters["seq"])])
+        if after is not None:
+            return [(after.row, "window")]
+        if before is not None and not state.ended:
+            # It stands, but in no session: its window would speak of neighbours that it no longer has.
+            self._remove(self._entries("entries_of", before.row, "window", self._space_number()))
+        return []
+
+    def _turn_of(self, id: str) -> Turn | None:
+        found = self._connection.execute(self._sql["turn_of"], (id,)).fetchone()
+        return None if found is None else Turn(*found)
+
+    def _note_around(self, turns: Iterable[Turn]) -> None:
+        more = {"reach": WINDOW_REACH, "seq": self._counters["seq"]}
+        self._many("pending_around", [turn._asdict() | more for turn in turns])
+
+    def _note(self, pending: Iterable[tuple[int, str]]) -> None:
+        self._many("add_pending", [(row, what, self._counters["seq"]) for row, what in pending])
+
+    def erase(self, ids: Iterable[str]) -> None:
+        """All that was made from these memories; asked while they are still there."""
+        erased: list[int] = []
+        for id in ids:
+            turn = self._turn_of(id)
+            for row, _ in self._connection.execute(statements("queries.sql")["rows_of"], (id,)).fetchall():
+                windows = self._connection.execute(self._sql["windows_with"], (row,)).fetchall()
+                self._remove([entry for entry, _ in windows] + self._entries("entries_of_row", row))
+                self._note((of, "window") for _, of in windows if self._entries("turn_of_row", of))
+                erased.append(row)
+            if turn is not None:
+                self._note_around([turn])
+        # Only now: what is erased together was noted as each other's neighbours.
+        self._many("drop_every_pending", [(row,) for row in erased])
+
+    # --- vectors
+
+    def put(self, space: int, vectors: Sequence[Embedded], seen: int) -> int:
+        dimension = self._dimension(space)
+        halves = packed([each.vector for each in vectors], dimension)
+        asked = json.dumps(sorted({row for each in vectors for row in (each.row, *each.members)}))
+        there = {row for (row,) in self._connection.execute(self._sql["rows_there"], {"rows": asked})}
+        kept = [
+            (each, half)
+            for each, half in zip(vectors, halves, strict=True)
+            if there.issuperset((each.row, *each.members))
+        ]
+        keys = list(dict.fromkeys((each.row, each.what) for each, _ in kept))
+        replaced = dict.fromkeys((row, of) for row, what in keys for of in REPLACED.get(what, (what,)))
+        self._remove([entry for row, what in replaced for entry in self._entries("entries_of", row, what, space)])
+        begin = self._counters["vector_entry"]
+        lines: list[tuple[Any, ...]] = []
+        members: list[tuple[int, int]] = []
+        for entry, (each, half) in enumerate(kept, begin + 1):
+            lines.append((entry, each.row, each.what, each.number, space, each.start, each.stop, each.known_from, half))
+            members += [(entry, row) for row in each.members if row != each.row]
+        self._many("insert_vector", lines)
+        self._many("insert_member", members)
+        self._many("drop_pending", [(row, what, seen) for row, what in keys])
+        self._counters["vector_entry"] = begin + len(lines)
+        for block in range(block_of(begin + 1), block_of(begin + len(lines) + 1)):
+            self._seal(block, dimension)
+        return len(lines)
+
+    def _dimension(self, space: int) -> int:
+        held = self._current()
+        if held is None or held[0] != space:
+            now = "none yet" if held is None else f"number {held[0]}, {held[1]}"
+            hint = "Ask the bank for its space, and embed again with what it names."
+            raise ConflictError(f"the vectors are of space {space}, and the bank's space is {now}", hint=hint)
+        return int(held[2])
+
+    def _current(self) -> tuple[int, str, int, int, int] | None:
+        found: tuple[int, str, int, int, int] | None = self._connection.execute(self._sql["space"]).fetchone()
+        return found
+
+    def _space_number(self) -> int:
+        held = self._current()
+        return 0 if held is None else held[0]
+
+    def _seal(self, block: int, dimension: int) -> None:
+        """The block is complete: from now on processes load its codes instead of its vectors."""
+        range_of = (block * SIZE, (block + 1) * SIZE)
+        held = coded(self._connection.execute(self._sql["entries_from"], range_of), dimension)
+        if len(held.entries):
+            self._many("put_block", [(block, written(held))])
+
+    def _remove(self, entries: Sequence[int]) -> None:
+        """Vectors with their codes, and word of it to all processes that have loaded these."""
+        if not entries:
+            return
+        self._erase_entries(entries)
+        gone = self._counters["vector_gone"]
+        self._many("note_gone", enumerate(entries, gone + 1))
+        self._counters["vector_gone"] = gone + len(entries)
+        self._many("forget_gone", [(self._counters["vector_gone"] - REMEMBERED_GONE,)])
+
+    def _erase_entries(self, entries: Sequence[int]) -> None:
+        self._many("erase_vector", [(entry,) for entry in entries])
+        self._many("erase_members", [(entry,) for entry in entries])
+        by_block: dict[int, list[int]] = {}
+        for entry in entries:
+            by_block.setdefault(block_of(entry), []).append(entry)
+        for block, held in by_block.items():
+            if self._connection.execute(self._sql["has_block"], (block,)).fetchone()[0]:
+                self._blank(block, held)
+
+    def _blank(self, block: int, entries: Sequence[int]) -> None:
+        """In place: a block is large, and windows are made anew again and again."""
+        with self._connection.blobopen("codes", "codes", block) as blob:
+            width = width_of(len(blob))
+            for entry in entries:
+                for offset, length in parts(entry, width):
+                    blob.seek(offset)
+                    blob.write(bytes(length))
+
+    # --- spaces
+
+    def enter(self, name: str, dimension: int) -> None:
+        if dimension < 1:
+            raise InputError("dimension", "a whole number from 1", dimension)
+        held = self._current()
+        if held is not None and held[1:3] == (name, dimension):
+            return
+        first = (block_of(self._counters["vector_entry"]) + 1) * SIZE
+        self._connection.execute(self._sql["leave_space"])
+        entered = {"name": name, "dimension": dimension, "first_entry": first, "known_from": self._counters["known"]}
+        self._connection.execute(self._sql["enter_space"], entered)
+        self._connection.execute(self._sql["everything_pending"], {"seq": self._counters["seq"]})
+        self._counters["vector_entry"] = first - 1
+
+    def drop_old(self, limit: int) -> int:
+        """No process has them in its codes any more, so that none is told.
+
+        The codes go first: once its vector is gone, nothing would lead from an erased memory to its code.
+        """
+        self._connection.execute(self._sql["drop_old_blocks"])
+        entries = self._entries("old_entries", limit)
+        self._many("erase_vector", [(entry,) for entry in entries])
+        self._many("erase_members", [(entry,) for entry in entries])
+        if len(entries) < limit:
+            self._connection.execute(self._sql["drop_old_spaces"])
+        return len(entries)
+
+    def mend(self) -> None:
+        strays = self._entries("mend.stray_entries")
+        self._many("erase_vector", [(entry,) for entry in strays])
+        for statement in ("mend.pending", "mend.members", "mend.passages", "mend.windows", "mend.drop_blocks"):
+            self._connection.execute(self._sql[statement], {"seq": self._counters["seq"]})
+        held = self._current()
+        if held is not None:
+            for block in range(block_of(held[3]), block_of(self._counters["vector_entry"] + 1)):
+                self._seal(block, held[2])
+        # More departures than anybody remembers: every process loads the codes anew.
+        self._counters["vector_gone"] += REMEMBERED_GONE + 1
+        self._many("forget_gone", [(self._counters["vector_gone"],)])
+
+    def _entries(self, statement: str, *asked: Any) -> list[int]:
+        return [entry for (entry,) in self._connection.execute(self._sql[statement], asked)]
+
+    def _many(self, statement: str, lines: Iterable[Any]) -> None:
+        self._connection.executemany(self._sql[statement], lines)
+
+
+def _turn(state: State, row: int) -> Turn | None:
+    """What stands in a session, as its neighbours' windows have it."""
+    if state.ended or state.session is None:
+        return None
+    return Turn(row, state.session, state.scope, state.at, state.author)
+
+
+def _numbered(row: int, vectors: Sequence[NewVector]) -> list[Embedded]:
+    return [Embedded(row, "passage", n, start, stop, vector) for n, (start, stop, vector) in enumerate(vectors)]
+
+
+def _named(changeset: Changeset) -> int:
+    if changeset.space is None:
+        raise InputError("space", "the number of the space that the vectors are of", None)
+    return changeset.space

@@ -1,0 +1,175 @@
+"""The codes of a bank in this process: loaded once, then kept level with the file, for all threads of a store.
+
+A process learns of new entries by their number, which only grows, and of those that are gone by the list of the latest
+ones. It is brought level within the transaction that asks, so that it holds all that this one can see. What it holds
+beyond that does no harm: whether anything is there and may be seen, the transaction decides.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import weakref
+from typing import TYPE_CHECKING, NamedTuple
+
+from pieria.store.sqlite.blocks import KINDS, SIZE, Entries, block_of, coded, read
+from pieria.store.sqlite.codes import LEAST_ROOM, Codes, View
+from pieria.store.sqlite.connection import UnreadableRow
+from pieria.store.sqlite.statements import statements
+from pieria.store.vectors import code_width, unpacked
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+ROOM_TO_SPARE = 1.1
+_every: weakref.WeakSet[Scan] = weakref.WeakSet()
+
+
+class Standing(NamedTuple):
+    """What a transaction sees: the space, and how far entries and departures are counted."""
+
+    space: int
+    dimension: int
+    first_entry: int
+    entry: int
+    gone: int
+
+
+class Loaded:
+    """The codes of one space, up to an entry and a departure."""
+
+    def __init__(self, standing: Standing) -> None:
+        self.space = standing.space
+        self.dimension = standing.dimension
+        self.entry = standing.first_entry - 1
+        self.gone = standing.gone
+        room = max(SIZE, int((standing.entry - self.entry) * ROOM_TO_SPARE))
+        self._kinds = {kind: Codes(self.dimension, room if kind == "passage" else LEAST_ROOM) for kind in KINDS}
+        self._sql = statements("vectors.sql")
+
+    def advance(self, connection: sqlite3.Connection, standing: Standing) -> bool:
+        """Up to what the transaction sees; False where that is too far to be followed."""
+        if standing.gone > self.gone and not self._drop(connection, standing):
+            return False
+        if standing.entry > self.entry:
+            self._load(connection, standing)
+        for codes in self._kinds.values():
+            self._learn(connection, codes)
+        return True
+
+    def _drop(self, connection: sqlite3.Connection, standing: Standing) -> bool:
+        import numpy as np
+
+        found = connection.execute(self._sql["gone"], (self.gone,)).fetchall()
+        if len(found) != standing.gone - self.gone:
+            return False
+        gone = np.array([entry for _, entry in found], dtype=np.int64)
+        for codes in self._kinds.values():
+            codes.drop(gone)
+        self.gone = standing.gone
+        return True
+
+    def _load(self, connection: sqlite3.Connection, standing: Standing) -> None:
+        width = code_width(self.dimension)
+        for block, stored in connection.execute(self._sql["blocks"], (block_of(self.entry + 1),)):
+            held = read(block, stored)
+            if held.codes.shape[1] != width:
+                raise UnreadableRow(f"block {block} of the codes")
+            self._add(held)
+            self.entry = max(self.entry, (block + 1) * SIZE - 1)
+        if standing.entry > self.entry:
+            tail = connection.execute(self._sql["entries_from"], (self.entry + 1, standing.entry + 1))
+            self._add(coded(tail, self.dimension))
+            self.entry = standing.entry
+
+    def _add(self, held: Entries) -> None:
+        for kind, codes in self._kinds.items():
+            new = (held.kinds == KINDS[kind]) & (held.entries > self.entry)
+            if new.any():
+                codes.add(held.entries[new], held.rows[new], held.codes[new])
+
+    def _learn(self, connection: sqlite3.Connection, codes: Codes) -> None:
+        unknown = codes.unknown()
+        if len(unknown):
+            codes.learn(self._fetched(connection, unknown))
+        sample = codes.to_sample()
+        if sample is not None:
+            known = codes.known_vectors(sample)
+            codes.take_sample(sample, self._fetched(connection, sample) if known is None else known)
+
+    def _fetched(self, connection: sqlite3.Connection, entries: NDArray[np.int64]) -> Floats:
+        """In the order of the entries; zeros for what is gone."""
+        import json
+
+        import numpy as np
+
+        found = connection.execute(self._sql["raw"], {"entries": json.dumps(entries.tolist())}).fetchall()
+        vectors = np.zeros((len(entries), self.dimension), dtype=np.float32)
+        if found:
+            places = np.searchsorted(entries, [entry for entry, _ in found])
+            vectors[places] = unpacked([vector for _, vector in found], self.dimension)
+        return vectors
+
+    def view(self, kind: str) -> View:
+        return self._kinds[kind].view()
+
+    def copy(self) -> Loaded:
+        import copy
+
+        other = copy.copy(self)
+        other._kinds = {kind: codes.copy() for kind, codes in self._kinds.items()}
+        return other
+
+
+class Scan:
+    def __init__(self, loaded: Loaded | None = None) -> None:
+        self._loaded = loaded
+        self._lock = threading.Lock()
+        _every.add(self)
+
+    def start_anew(self) -> None:
+        """After a fork the lock may be held by a thread that does not exist here, in the middle of a change."""
+        if self._lock.locked():
+            self._loaded = None
+        self._lock = threading.Lock()
+
+    def view(self, connection: sqlite3.Connection, standing: Standing, kind: str) -> View:
+        with self._lock:
+            return self._level(connection, standing).view(kind)
+
+    def _level(self, connection: sqlite3.Connection, standing: Standing) -> Loaded:
+        loaded = self._loaded
+        if loaded is not None and loaded.space > standing.space:
+            return _loaded_anew(connection, standing)
+        if loaded is not None and loaded.space == standing.space:
+            try:
+                if loaded.advance(connection, standing):
+                    return loaded
+            except BaseException:
+                self._loaded = None
+                raise
+        self._loaded = _loaded_anew(connection, standing)
+        return self._loaded
+
+    def apart(self) -> Scan:
+        """The same for a transaction that may be undone: what it learns stays with it."""
+        with self._lock:
+            return Scan(None if self._loaded is None else self._loaded.copy())
+
+
+def _loaded_anew(connection: sqlite3.Connection, standing: Standing) -> Loaded:
+    loaded = Loaded(standing)
+    loaded.advance(connection, standing)
+    return loaded
+
+
+def _after_fork_in_child() -> None:
+    for scan in list(_every):
+        scan.start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,214 @@
+-- Every statement about vectors, their codes and what is still to be embedded.
+
+-- name: space
+SELECT number, name, dimension, first_entry, NOT EXISTS (SELECT 1 FROM pending) FROM space WHERE current = 1
+
+-- name: leave_space
+UPDATE space SET current = 0 WHERE current = 1
+
+-- name: enter_space
+INSERT INTO space (name, dimension, first_entry, current, known_from)
+VALUES (:name, :dimension, :first_entry, 1, :known_from)
+
+-- name: everything_pending
+INSERT INTO pending (row, what, seq)
+SELECT row, 'passage', :seq FROM content
+UNION ALL
+SELECT row, 'window', :seq FROM state WHERE session IS NOT NULL AND known_until = 9223372036854775807 AND ended = ''
+ON CONFLICT (row, what) DO UPDATE SET seq = excluded.seq
+
+-- name: pending
+SELECT row, what FROM pending ORDER BY row, what LIMIT ?
+
+-- name: pending_count
+SELECT count(*) FROM pending
+
+-- name: add_pending
+INSERT INTO pending (row, what, seq) VALUES (?, ?, ?) ON CONFLICT (row, what) DO UPDATE SET seq = excluded.seq
+
+-- name: drop_pending
+-- What was noted again since it was read stays.
+DELETE FROM pending WHERE row = ? AND what = ? AND seq <= ?
+
+-- name: drop_every_pending
+DELETE FROM pending WHERE row = ?
+
+-- name: pending_around
+-- The windows that reach a place of a session: of the states next before it and next after it.
+INSERT INTO pending (row, what, seq)
+SELECT row, 'window', :seq FROM (
+    SELECT s.row FROM state s INDEXED BY state_by_session
+    WHERE s.session = :session AND (s.at, s.row) < (:at, :row)
+      AND s.known_until = 9223372036854775807 AND s.ended = '' AND s.scope = :scope
+    ORDER BY s.at DESC, s.row DESC LIMIT :reach
+)
+UNION ALL
+SELECT row, 'window', :seq FROM (
+    SELECT s.row FROM state s INDEXED BY state_by_session
+    WHERE s.session = :session AND (s.at, s.row) > (:at, :row)
+      AND s.known_until = 9223372036854775807 AND s.ended = '' AND s.scope = :scope
+    ORDER BY s.at, s.row LIMIT :reach
+)
+WHERE true
+ON CONFLICT (row, what) DO UPDATE SET seq = excluded.seq
+
+-- name: turn_of
+SELECT row, session, scope, at, author FROM state
+WHERE id = ? AND known_until = 9223372036854775807 AND ended = '' AND session IS NOT NULL
+
+-- name: turn_of_row
+SELECT row FROM state WHERE row = ? AND known_until = 9223372036854775807 AND ended = '' AND session IS NOT NULL
+
+-- name: rows_there
+SELECT c.row FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
+
+-- name: entries_of
+SELECT entry FROM vector WHERE row = ? AND what = ? AND space = ?
+
+-- name: entries_of_row
+SELECT entry FROM vector WHERE row = ?
+
+-- name: windows_with
+SELECT v.entry, v.row FROM member m CROSS JOIN vector v ON v.entry = m.entry WHERE m.row = ?
+
+-- name: insert_vector
+INSERT INTO vector (entry, row, what, number, space, start, stop, known_from, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_member
+INSERT OR IGNORE INTO member (entry, row) VALUES (?, ?)
+
+-- name: erase_vector
+DELETE FROM vector WHERE entry = ?
+
+-- name: erase_members
+DELETE FROM member WHERE entry = ?
+
+-- name: note_gone
+INSERT INTO vector_gone (number, entry) VALUES (?, ?)
+
+-- name: forget_gone
+DELETE FROM vector_gone WHERE number <= ?
+
+-- name: gone
+SELECT number, entry FROM vector_gone WHERE number > ? ORDER BY number
+
+-- name: has_block
+SELECT EXISTS (SELECT 1 FROM codes WHERE block = ?)
+
+-- name: blocks
+SELECT block, codes FROM codes WHERE block >= ? ORDER BY block
+
+-- name: block
+SELECT codes FROM codes WHERE block = ?
+
+-- name: put_block
+INSERT INTO codes (block, codes) VALUES (?, ?) ON CONFLICT (block) DO UPDATE SET codes = excluded.codes
+
+-- name: entries_from
+SELECT entry, row, what, vector FROM vector WHERE entry >= ? AND entry < ? ORDER BY entry
+
+-- name: old_entries
+SELECT v.entry FROM vector v, space p WHERE p.current = 1 AND v.entry < p.first_entry ORDER BY v.entry LIMIT ?
+
+-- name: drop_old_blocks
+DELETE FROM codes WHERE block < (SELECT first_entry FROM space WHERE current = 1) / 1024
+
+-- name: drop_old_spaces
+DELETE FROM space WHERE current = 0
+
+-- name: probe
+SELECT s.row FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value WHERE {where}
+
+-- name: by_entry
+SELECT v.entry, v.row, v.start, v.stop, {vector}
+FROM json_each(:entries) j CROSS JOIN vector v ON v.entry = j.value
+WHERE v.known_from IS NULL OR v.known_from <= :known_at
+
+-- name: raw
+SELECT v.entry, v.vector FROM json_each(:entries) j CROSS JOIN vector v ON v.entry = j.value
+
+-- name: by_row
+SELECT v.row, v.number, v.start, v.stop, v.vector
+FROM json_each(:rows) j CROSS JOIN vector v ON v.row = j.value AND v.what = :what AND v.space = :space
+ORDER BY v.row, v.number
+
+-- name: rows_by
+SELECT s.row FROM state s WHERE {where} LIMIT :limit
+
+-- name: place_in_session
+SELECT s.row, s.session, s.scope, s.at FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
+WHERE s.session IS NOT NULL AND {known}
+
+-- name: before
+-- `seen` bounds how much of a session is looked through for neighbours that may be seen.
+SELECT s.row FROM (
+    SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
+    WHERE s.session = :around AND (s.at, s.row) < (:at, :row) AND s.scope = :within AND {known}
+    ORDER BY s.at DESC, s.row DESC LIMIT :seen
+) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
+WHERE {where} ORDER BY s.at DESC, s.row DESC LIMIT :reach
+
+-- name: after
+SELECT s.row FROM (
+    SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
+    WHERE s.session = :around AND (s.at, s.row) > (:at, :row) AND s.scope = :within AND {known}
+    ORDER BY s.at, s.row LIMIT :seen
+) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
+WHERE {where} ORDER BY s.at, s.row LIMIT :reach
+
+-- name: check.passages
+SELECT count(*) FROM content c
+WHERE NOT EXISTS (SELECT 1 FROM pending p WHERE p.row = c.row AND p.what = 'passage')
+  AND NOT EXISTS (
+    SELECT 1 FROM space JOIN vector v ON v.space = space.number
+    WHERE space.current = 1 AND v.row = c.row AND v.what = 'passage'
+  )
+
+-- name: check.windows
+SELECT count(*) FROM state s
+WHERE s.session IS NOT NULL AND s.known_until = 9223372036854775807 AND s.ended = ''
+  AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.row = s.row AND p.what = 'window')
+  AND NOT EXISTS (
+    SELECT 1 FROM space JOIN vector v ON v.space = space.number
+    WHERE space.current = 1 AND v.row = s.row AND v.what = 'window'
+  )
+
+-- name: check.strays
+SELECT (SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM content c WHERE c.row = v.row))
+     + (SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM space p WHERE p.number = v.space))
+     + (SELECT count(*) FROM pending p WHERE NOT EXISTS (SELECT 1 FROM content c WHERE c.row = p.row))
+     + (SELECT count(*) FROM member m WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.entry = m.entry))
+     + (SELECT count(*) FROM member m WHERE NOT EXISTS (SELECT 1 FROM content c WHERE c.row = m.row))
+
+-- name: mend.stray_entries
+SELECT v.entry FROM vector v
+WHERE NOT EXISTS (SELECT 1 FROM content c WHERE c.row = v.row)
+   OR NOT EXISTS (SELECT 1 FROM space p WHERE p.number = v.space)
+   OR EXISTS (SELECT 1 FROM member m WHERE m.entry = v.entry AND NOT EXISTS (SELECT 1 FROM content c WHERE c.row = m.row))
+
+-- name: mend.pending
+DELETE FROM pending WHERE NOT EXISTS (SELECT 1 FROM content c WHERE c.row = pending.row)
+
+-- name: mend.members
+DELETE FROM member WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.entry = member.entry)
+
+-- name: mend.passages
+INSERT OR IGNORE INTO pending (row, what, seq)
+SELECT c.row, 'passage', :seq FROM content c
+WHERE NOT EXISTS (
+    SELECT 1 FROM space JOIN vector v ON v.space = space.number
+    WHERE space.current = 1 AND v.row = c.row AND v.what = 'passage'
+)
+
+-- name: mend.windows
+INSERT OR IGNORE INTO pending (row, what, seq)
+SELECT s.row, 'window', :seq FROM state s
+WHERE s.session IS NOT NULL AND s.known_until = 9223372036854775807 AND s.ended = ''
+  AND NOT EXISTS (
+    SELECT 1 FROM space JOIN vector v ON v.space = space.number
+    WHERE space.current = 1 AND v.row = s.row AND v.what = 'window'
+  )
+
+-- name: mend.drop_blocks
+DELETE FROM codes

@@ -1,0 +1,63 @@
+"""A real HTTP server that speaks the protocol of embeddings, and can be told to fail."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Request:
+    path: str
+    key: str | None
+    texts: list[str]
+
+
+@dataclass
+class Requests(list[Request]):
+    """What was asked. While `failing` is set, every request is answered with an error."""
+
+    failing: threading.Event = field(default_factory=threading.Event)
+
+
+def vector(text: str) -> list[float]:
+    return [text.lower().count(letter) + 0.1 for letter in "aeiounrst"]
+
+
+@contextmanager
+def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
+    """Its address, and what it was asked."""
+    told = Requests() if requests is None else requests
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            told.append(Request(self.path, self.headers["Authorization"], body["input"]))
+            if told.failing.is_set():
+                # A status that is not tried again at once, so that tests need not wait for that.
+                self._answer(400, {"error": {"message": "out of order"}})
+                return
+            data = [{"index": place, "embedding": vector(text)} for place, text in enumerate(body["input"])]
+            self._answer(200, {"data": data, "usage": {"prompt_tokens": 1}})
+
+        def _answer(self, status: int, reply: object) -> None:
+            content = json.dumps(reply).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Nothing: the output is the tests'."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as serving:
+        serving.daemon_threads = True
+        thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{serving.server_port}", told
+        finally:
+            serving.shutdown()
+            thread.join()

@@ -1,0 +1,531 @@
+"""Vectors in a store: what is near, exactly that and nothing hidden; what is to be embedded; what erasing leaves."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from tests.contract.conftest import Opens
+from tests.contract.making import ALL, HOUR, NOW, apply, memory, next_version, standing
+from tests.contract.test_filter import passes, some_filter, some_memory, write
+
+from pieria.errors import ConflictError, InputError
+from pieria.record.changeset import NewVector, Write
+from pieria.record.filter import Filter, Viewer
+from pieria.record.time import iso, micros, moment
+from pieria.store.protocol import Embedded, Kind, Store, VectorMatch
+
+SIZE = 24
+EVERYTHING = ALL.having(viewer=Viewer(everything=True)).anything()
+Vector = NDArray[np.float32]
+
+
+def drawn(seed: int, count: int = 1, size: int = SIZE) -> list[Vector]:
+    return list(np.random.default_rng(seed).standard_normal((count, size)).astype(np.float32))
+
+
+def unit(*numbers: float) -> Vector:
+    """A vector that begins with these numbers."""
+    return np.array([*numbers, *[0.0] * (SIZE - len(numbers))], dtype=np.float32)
+
+
+def enter(store: Store, name: str = "test:1", size: int = SIZE) -> int:
+    with store.writing() as writer:
+        return writer.set_space(name, size).number
+
+
+def put(store: Store, *vectors: Embedded, space: int = 1) -> int:
+    with store.writing() as writer:
+        return writer.put_vectors(space, vectors, writer.head().seq)
+
+
+def passage(row: int, vector: Vector, number: int = 0) -> Embedded:
+    return Embedded(row, "passage", number, 10 * number, 10 * number + 9, vector)
+
+
+def window(row: int, vector: Vector, members: Sequence[int] = (), known_from: int = NOW) -> Embedded:
+    return Embedded(row, "window", 0, 0, 50, vector, members, known_from)
+
+
+def with_vector(write: Write, *vectors: Vector) -> Write:
+    return write._replace(vectors=[NewVector(10 * n, 10 * n + 9, vector) for n, vector in enumerate(vectors)])
+
+
+def near(store: Store, vector: Vector, filter: Filter = ALL, want: int = 10, what: Kind = "passage") -> VectorMatch:
+    with store.reading() as reader:
+        return reader.near(vector, filter, want, what)
+
+
+def rows_near(store: Store, vector: Vector, filter: Filter = ALL, want: int = 10, what: Kind = "passage") -> list[int]:
+    return [found.row for found in near(store, vector, filter, want, what).candidates]
+
+
+def pending(store: Store) -> set[tuple[int, str]]:
+    with store.reading() as reader:
+        assert reader.pending_count() == len(reader.pending(1_000))
+        return {(row, what) for row, what in reader.pending(1_000)}
+
+
+def nothing_pending(store: Store) -> None:
+    """As after an embedder has been through."""
+    with store.writing() as writer:
+        space = writer.space()
+        assert space is not None
+        waiting = writer.pending(1_000)
+        vectors = drawn(len(waiting), len(waiting))
+        writer.put_vectors(
+            space.number,
+            [Embedded(row, what, 0, 0, 1, vector) for (row, what), vector in zip(waiting, vectors, strict=True)],
+            writer.head().seq,
+        )
+
+
+def turn(id: str, at: int, **values: Any) -> Write:
+    return memory(f"turn {id}", id, **{"session": "s", "at": iso(moment(NOW + at * HOUR)), **values})
+
+
+def well(store: Store) -> None:
+    assert [finding for finding in store.check() if not finding.well] == []
+
+
+# --- spaces
+
+
+def test_a_bank_without_a_space_has_everything_to_embed_and_nothing_near(store: Store) -> None:
+    [row] = apply(store, memory()).rows
+    with store.reading() as reader:
+        assert reader.space() is None
+        assert reader.near(unit(1), ALL, 10) == VectorMatch([])
+        assert reader.similarities(unit(1), [row]) == {}
+        assert reader.vectors([row]) == {}
+    assert pending(store) == {(row, "passage")}
+    well(store)
+
+
+def test_a_space_is_complete_when_nothing_is_pending(store: Store) -> None:
+    [row] = apply(store, memory()).rows
+    enter(store)
+    with store.reading() as reader:
+        assert reader.space() == (1, "test:1", SIZE, False)
+    assert put(store, passage(row, unit(1))) == 1
+    with store.reading() as reader:
+        assert reader.space() == (1, "test:1", SIZE, True)
+    assert enter(store) == 1
+    assert pending(store) == set()
+
+
+def test_another_space_begins_from_nothing_and_the_old_vectors_go_in_steps(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), turn("b", 0)).rows
+    enter(store)
+    nothing_pending(store)
+    other = enter(store, "test:2", 8)
+    assert pending(store) == {(rows[0], "passage"), (rows[1], "passage"), (rows[1], "window")}
+    assert near(store, drawn(1, size=8)[0]).candidates == []
+    with pytest.raises(InputError):
+        near(store, unit(1))
+    put(store, Embedded(rows[0], "passage", 0, 0, 1, drawn(1, size=8)[0]), space=other)
+    well(store)
+    with store.writing() as writer:
+        assert [writer.drop_old_vectors(2), writer.drop_old_vectors(2)] == [2, 1]
+        assert writer.drop_old_vectors(2) == 0
+    assert rows_near(store, drawn(1, size=8)[0]) == [rows[0]]
+    well(store)
+
+
+def test_vectors_of_a_space_that_is_not_the_bank_s_are_refused(store: Store) -> None:
+    [row] = apply(store, memory()).rows
+    with pytest.raises(ConflictError, match="none yet"):
+        put(store, passage(row, unit(1)))
+    enter(store)
+    enter(store, "test:2")
+    with pytest.raises(ConflictError, match="test:2"):
+        put(store, passage(row, unit(1)))
+    with pytest.raises(ConflictError):
+        apply(store, with_vector(memory("b", "b"), unit(1)), space=1)
+    with pytest.raises(InputError):
+        apply(store, with_vector(memory("b", "b"), unit(1)))
+    assert pending(store) == {(row, "passage")}
+
+
+@pytest.mark.parametrize("bad", [unit(1)[:-1], unit(float("nan")), unit(float("inf")), []])
+def test_what_is_no_vector_of_the_space_is_refused(store: Store, bad: Any) -> None:
+    [row] = apply(store, memory()).rows
+    enter(store)
+    with pytest.raises(InputError):
+        put(store, passage(row, bad))
+    with pytest.raises(InputError):
+        near(store, bad)
+    with pytest.raises(InputError), store.writing() as writer:
+        writer.set_space("none", 0)
+    assert near(store, unit(1)).candidates == []
+
+
+# --- what is near
+
+
+def test_the_nearest_come_first_with_their_best_passage(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b"), memory("c", "c")).rows
+    enter(store)
+    put(
+        store,
+        passage(rows[0], unit(0, 1)),
+        passage(rows[0], unit(2, 0.2), 1),
+        passage(rows[1], unit(3, 3)),
+        passage(rows[2], unit(-1)),
+    )
+    match = near(store, unit(5))
+    assert [found.row for found in match.candidates] == rows
+    best = match.candidates[0]
+    assert (best.start, best.stop) == (10, 19)
+    assert [round(found.similarity, 2) for found in match.candidates] == [1.0, 0.71, -1.0]
+    assert match.exact
+    assert rows_near(store, unit(5), want=1) == rows[:1]
+    assert (match.scanned, match.probed) == (4, 3)
+    assert match.median == pytest.approx((0.7071 + 0) / 2, abs=0.01)
+    with store.reading() as reader:
+        similar = reader.similarities(unit(5), [*rows[:2], 999])
+        held = reader.vectors(rows)
+    assert {row: (span.start, span.stop) for row, span in similar.items()} == {rows[0]: (10, 19), rows[1]: (0, 9)}
+    assert [similar[row].similarity for row in rows[:2]] == pytest.approx([0.995, 0.707], abs=0.001)
+    assert [number for number, _ in held[rows[0]]] == [0, 1]
+    assert np.allclose(held[rows[1]][0][1], unit(0.7071, 0.7071), atol=0.001)
+
+
+def test_a_vector_of_zeros_is_like_nothing(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b")).rows
+    enter(store)
+    put(store, passage(rows[0], unit()), passage(rows[1], unit(1)))
+    assert [found.similarity for found in near(store, unit(1)).candidates] == [1.0, 0.0]
+    assert [found.similarity for found in near(store, unit()).candidates] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_how_long_a_vector_is_does_not_matter(store: Store, scale: float) -> None:
+    [row] = apply(store, memory()).rows
+    enter(store)
+    put(store, passage(row, unit(scale, scale)))
+    assert near(store, unit(scale, scale)).candidates[0].similarity == pytest.approx(1, abs=0.001)
+
+
+def test_vectors_that_come_with_a_memory_are_there_with_it(store: Store) -> None:
+    enter(store)
+    first = memory("a", "a")
+    rows = apply(store, with_vector(first, unit(1), unit(0, 1)), memory("b", "b"), space=1).rows
+    assert pending(store) == {(rows[1], "passage")}
+    assert rows_near(store, unit(0, 1)) == [rows[0]]
+    [newer] = apply(store, with_vector(next_version(first, "a again"), unit(0, 0, 1)), space=1).rows
+    assert rows_near(store, unit(0, 1)) == [newer]
+    with store.reading() as reader:
+        then = ALL.having(known_at=reader.head().known - 1)
+    assert rows_near(store, unit(0, 1), then) == [rows[0]]
+    well(store)
+
+
+def test_new_vectors_take_the_place_of_those_before(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), turn("b", 1)).rows
+    enter(store)
+    put(store, passage(rows[0], unit(1)), passage(rows[0], unit(0, 1), 1), window(rows[1], unit(1)))
+    assert near(store, unit(1)).candidates[0].similarity == 1.0
+    put(store, passage(rows[0], unit(0, 0, 1)), window(rows[1], unit(0, 1)))
+    assert near(store, unit(1)).candidates[0].similarity == 0.0
+    assert near(store, unit(1), what="window").candidates[0].similarity == 0.0
+    assert near(store, unit(1)).scanned == 1
+    well(store)
+
+
+def test_a_transaction_finds_what_it_has_put_and_nobody_what_was_rolled_back(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b")).rows
+    enter(store)
+    put(store, passage(rows[0], unit(1)))
+    with pytest.raises(ZeroDivisionError), store.writing() as writer:
+        writer.put_vectors(1, [passage(rows[1], unit(0, 1)), passage(rows[0], unit(0, 0, 1))], 9)
+        assert [found.row for found in writer.near(unit(0, 1), ALL, 1).candidates] == [rows[1]]
+        raise ZeroDivisionError
+    assert rows_near(store, unit(0, 1)) == rows[:1]
+    assert near(store, unit(1)).candidates[0].similarity == 1.0
+    put(store, passage(rows[1], unit(0, 0, 0, 1)))
+    assert rows_near(store, unit(0, 0, 0, 1)) == [rows[1], rows[0]]
+    assert near(store, unit(0, 1)).candidates[0].similarity == 0.0
+
+
+def test_vectors_of_rows_that_are_gone_are_left_out(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), turn("b", 0), turn("c", 1)).rows
+    enter(store)
+    apply(store, erase=["a", "c"])
+    assert put(store, passage(rows[0], unit(1)), window(rows[1], unit(1), [rows[2]])) == 0
+    assert pending(store) == {(rows[1], "passage"), (rows[1], "window")}
+    well(store)
+
+
+def brute(vectors: dict[int, Vector], question: Vector, want: int) -> list[int]:
+    """The nearest rows by the plainest reckoning, on what the store keeps."""
+    kept = {row: (v / np.linalg.norm(v)).astype(np.float16).astype(np.float32) for row, v in vectors.items()}
+    return sorted(kept, key=lambda row: -float(kept[row] @ question))[:want]
+
+
+@pytest.mark.parametrize("wing", [None, "most", "few"])
+def test_many_are_searched_as_exactly_as_few(store: Store, wing: str | None) -> None:
+    """More than are known by heart, in clusters; the ten nearest are those of the plain reckoning."""
+    size, chance = 12_000, np.random.default_rng(3)
+    centres = chance.standard_normal((60, 64))
+    vectors = (centres[chance.integers(0, 60, size)] + 0.7 * chance.standard_normal((size, 64))).astype(np.float32)
+    enter(store, size=64)
+    places = ["few/x" if n % 50 == 0 else "most/x" for n in range(size)]
+    writes = [
+        with_vector(memory(f"m{n}", f"m{n}", place=place), vector)
+        for n, (place, vector) in enumerate(zip(places, vectors, strict=True))
+    ]
+    rows = apply(store, *writes, space=1).rows
+    visible = {
+        row: vector
+        for row, vector, place in zip(rows, vectors, places, strict=True)
+        if wing is None or place.startswith(wing)
+    }
+    shares = []
+    for question in (centres[:20] + 0.7 * chance.standard_normal((20, 64))).astype(np.float32):
+        found = near(store, question, ALL.having(place=wing))
+        expected = brute(visible, question, 10)
+        assert {one.row for one in found.candidates} <= visible.keys()
+        shares.append(len({one.row for one in found.candidates} & set(expected)) / 10)
+    assert sum(shares) / len(shares) >= 0.99
+    rare = [rows[n] for n in (7, 11_999)]
+    match = near(store, question, ALL.having(ids=("m7", "m11999")))
+    assert match.exact
+    allowed = {row: vectors[row - rows[0]] for row in rare}
+    assert [one.row for one in match.candidates] == brute(allowed, question, 2)
+    apply(store, erase=[f"m{n}" for n in range(0, size, 3)])
+    left = {row: vector for row, vector in visible.items() if (row - rows[0]) % 3}
+    shares = [
+        len(set(rows_near(store, q, ALL.having(place=wing))) & set(brute(left, q, 10))) / 10
+        for q in (centres[:20] + 0.7 * chance.standard_normal((20, 64))).astype(np.float32)
+    ]
+    assert sum(shares) / len(shares) >= 0.99
+    well(store)
+
+
+@pytest.mark.parametrize("crowd", [0, 10_500])
+def test_memories_are_counted_however_many_passages_they_have(store: Store, crowd: int) -> None:
+    """Known by heart or by codes: one memory with the nearest passages of all does not stand in for others."""
+    enter(store)
+    long = with_vector(memory("long", "long"), *(unit(1, n / 1_000) for n in range(900)))
+    others = [with_vector(memory("o", f"o{n}"), unit(1, 1 + n)) for n in range(30)]
+    rest = [with_vector(memory("r", f"r{n}"), unit(-1, 0, n)) for n in range(crowd)]
+    rows = apply(store, long, *others, *rest, space=1).rows
+    assert rows_near(store, unit(1), want=31) == rows[:31]
+    assert rows_near(store, unit(1), want=5) == rows[:5]
+
+
+def test_what_hides_in_a_crowd_of_the_invisible_is_found(store: Store) -> None:
+    """Thousands that are nearer may not be seen, and nothing that the filter asks has an index."""
+    enter(store)
+    crowd = [
+        with_vector(memory(f"h{n}", f"h{n}", state={"status": "archived"}), unit(1, n / 50_000)) for n in range(11_000)
+    ]
+    shown = [with_vector(memory("shown", f"s{n}"), unit(-1, n)) for n in range(3)]
+    rows = apply(store, *crowd, *shown, space=1).rows[-3:]
+    assert set(rows_near(store, unit(1), want=5)) == set(rows)
+    assert near(store, unit(1), want=5).exact
+
+
+# --- windows and neighbours
+
+
+def test_a_window_is_known_when_its_last_member_is(store: Store) -> None:
+    rows = apply(store, turn("a", 0), turn("b", 1)).rows
+    with store.reading() as reader:
+        known = reader.head().known
+    enter(store)
+    put(store, window(rows[0], unit(1), rows, known + 5), window(rows[1], unit(0, 1), rows, known))
+    assert rows_near(store, unit(1), what="window") == rows
+    assert rows_near(store, unit(1), ALL.having(known_at=known + 4), what="window") == rows[1:]
+    assert rows_near(store, unit(1), ALL.having(known_at=known + 5), what="window") == rows
+    assert rows_near(store, unit(1)) == []
+
+
+def test_a_new_turn_has_its_neighbours_windows_made_anew(store: Store) -> None:
+    rows = apply(store, *(turn(f"t{n}", 2 * n) for n in range(6)), memory("no turn", "x")).rows
+    assert {row for row, what in pending(store) if what == "window"} == set(rows[:6])
+    enter(store)
+    nothing_pending(store)
+    [new] = apply(store, turn("new", 5)).rows
+    assert pending(store) == {(new, "passage"), *((row, "window") for row in (new, *rows[1:5]))}
+    nothing_pending(store)
+    apply(store, turn("elsewhere", 5, session="other"), turn("own", 5, scope="session"))
+    assert not {row for row, _ in pending(store)} & {new, *rows}
+    nothing_pending(store)
+    well(store)
+
+
+CHANGES: list[tuple[dict[str, Any], set[str]]] = [
+    ({"ended": "removed"}, {"t1", "t2", "t4", "t5"}),
+    ({"session": "other"}, {"t1", "t2", "t3", "t4", "t5"}),
+    ({"session": None}, {"t1", "t2", "t4", "t5"}),
+    ({"at": NOW + 20 * HOUR}, {"t1", "t2", "t3", "t4", "t5", "t6"}),
+    ({"author": "Maya"}, {"t1", "t2", "t3", "t4", "t5"}),
+    ({"pinned": 1, "importance": 0.9, "status": "archived"}, set()),
+]
+
+
+@pytest.mark.parametrize(("change", "expected"), CHANGES)
+def test_a_change_of_a_turn_has_windows_made_anew_where_it_was_and_is(
+    store: Store, change: dict[str, Any], expected: set[str]
+) -> None:
+    turns = [turn(f"t{n}", 2 * n) for n in range(7)]
+    rows = apply(store, *turns).rows
+    enter(store)
+    nothing_pending(store)
+    apply(store, standing(turns[3], rows[3], **change))
+    assert pending(store) == {(rows[int(id[1])], "window") for id in expected}
+    apply(store, standing(turns[3], rows[3]))
+    assert pending(store) >= {(rows[int(id[1])], "window") for id in expected}
+    nothing_pending(store)
+    well(store)
+
+
+def test_a_new_version_of_a_turn_takes_its_place_in_windows(store: Store) -> None:
+    turns = [turn(f"t{n}", n) for n in range(4)]
+    rows = apply(store, *turns).rows
+    enter(store)
+    nothing_pending(store)
+    [newer] = apply(store, next_version(turns[0], "otherwise")).rows
+    assert pending(store) == {(newer, "passage"), *((row, "window") for row in (newer, rows[1], rows[2]))}
+
+
+def test_what_was_noted_again_while_it_was_embedded_stays_pending(store: Store) -> None:
+    rows = apply(store, turn("a", 0)).rows
+    enter(store)
+    with store.reading() as reader:
+        seen = reader.head().seq
+    apply(store, turn("b", 1))
+    with store.writing() as writer:
+        assert writer.put_vectors(1, [window(rows[0], unit(1)), passage(rows[0], unit(1))], seen) == 2
+    assert (rows[0], "window") in pending(store)
+    assert (rows[0], "passage") not in pending(store)
+
+
+def test_neighbours_are_the_visible_ones_of_the_session_in_order(store: Store) -> None:
+    hours = [0, 4, 2, 2, 6, 8]
+    writes = [turn(f"t{n}", at) for n, at in enumerate(hours)]
+    writes[3] = writes[3]._replace(state=writes[3].state._replace(status="archived"))
+    rows = apply(store, *writes, turn("other", 3, session="x"), turn("own", 3, scope="session"), memory("m", "m")).rows
+    with store.reading() as reader:
+        found = reader.around([rows[1], rows[8], 999], ALL, 2)
+        assert found == {rows[1]: [(-2, rows[0]), (-1, rows[2]), (1, rows[4]), (2, rows[5])], rows[8]: [], 999: []}
+        every = reader.around([rows[2]], EVERYTHING, 1)
+        assert every == {rows[2]: [(-1, rows[0]), (1, rows[3])]}
+        assert reader.around([rows[0]], ALL.having(since=NOW + 5 * HOUR), 1) == {rows[0]: [(1, rows[4])]}
+    apply(store, standing(writes[2], rows[2], ended="removed"))
+    with store.reading() as reader:
+        assert reader.around([rows[1]], ALL, 1)[rows[1]] == [(-1, rows[0]), (1, rows[4])]
+        then = ALL.having(known_at=reader.head().known - 1)
+        assert reader.around([rows[1]], then, 1)[rows[1]] == [(-1, rows[2]), (1, rows[4])]
+
+
+# --- erasing
+
+
+def test_an_erasure_takes_vectors_and_windows_and_has_these_made_anew(store: Store) -> None:
+    turns = [turn(f"t{n}", n) for n in range(6)]
+    rows = apply(store, *turns).rows
+    enter(store)
+    nothing_pending(store)
+    put(store, *(window(row, unit(1), rows[max(0, n - 2) : n + 3]) for n, row in enumerate(rows)))
+    apply(store, erase=["t1", "t2"])
+    assert set(rows_near(store, unit(1), EVERYTHING, what="window")) == {rows[5]}
+    assert pending(store) == {(row, "window") for row in (rows[0], rows[3], rows[4])}
+    with store.reading() as reader:
+        assert reader.vectors(rows).keys() == {rows[0], *rows[3:]}
+    well(store)
+
+
+def test_an_erasure_reaches_vectors_of_former_spaces(store: Store) -> None:
+    apply(store, memory("a", "a"))
+    enter(store)
+    nothing_pending(store)
+    enter(store, "test:2")
+    apply(store, erase=["a"])
+    well(store)
+    with store.writing() as writer:
+        assert writer.drop_old_vectors(10) == 0
+
+
+# --- several stores
+
+
+def test_stores_on_one_file_agree_after_each_other_s_writes(opens: Opens) -> None:
+    one, other = opens(), opens()
+    enter(one)
+    rows = apply(one, *(with_vector(memory(f"m{n}", f"m{n}"), v) for n, v in enumerate(drawn(1, 40))), space=1).rows
+    question = drawn(2)[0]
+
+    def agree() -> None:
+        found = near(one, question)
+        assert found == near(other, question)
+        assert found.candidates
+
+    agree()
+    put(other, *(passage(row, vector) for row, vector in zip(rows[:20], drawn(3, 20), strict=True)))
+    agree()
+    apply(one, erase=["m3", "m30"])
+    agree()
+    enter(other, "test:2")
+    put(one, *(passage(row, vector) for row, vector in zip(rows[4:20], drawn(4, 16), strict=True)), space=2)
+    agree()
+    with one.reading() as reader:
+        reader.head()
+        apply(other, erase=["m5"])
+        assert rows[5] in [found.row for found in reader.near(question, ALL, 50).candidates]
+    agree()
+
+
+# --- every combination, against the plainest reckoning
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(
+    memories=st.lists(some_memory(), min_size=1, max_size=12),
+    filters=st.lists(some_filter(), min_size=1, max_size=6),
+    seed=st.integers(0, 1_000),
+    moves=st.lists(st.tuples(st.integers(0, 11), st.sampled_from(["archived", "active"])), max_size=4),
+    known=st.integers(0, 5),
+)
+def test_what_is_near_is_what_the_predicate_lets_through_and_nothing_else(
+    store: Store,
+    memories: list[dict[str, Any]],
+    filters: list[Filter],
+    seed: int,
+    moves: list[tuple[int, str]],
+    known: int,
+) -> None:
+    with store.writing() as writer:
+        space = writer.set_space("test:1", SIZE).number
+    vectors = drawn(seed, len(memories))
+    writes = [with_vector(write(f"m{n}", **values), vectors[n]) for n, values in enumerate(memories)]
+    done = [apply(store, *writes, space=space)]
+    rows = done[0].rows
+    for n, status in moves:
+        if n < len(writes):
+            writes[n] = writes[n]._replace(state=writes[n].state._replace(status=status))
+            done.append(apply(store, standing(writes[n], rows[n], status=status)))
+    try:
+        for filter in (
+            *filters,
+            *(f.having(known_at=micros(done[min(known, len(done) - 1)].change.at)) for f in filters),
+        ):
+            question = drawn(seed + 1)[0]
+            with store.reading() as reader:
+                match = reader.near(question, filter, 50)
+                seen = {found.row for found in reader.select(filter, limit=100)}
+                unit_question = question / np.linalg.norm(question)
+            assert [found.row for found in match.candidates] == brute(
+                {row: vectors[n] for n, row in enumerate(rows) if row in seen}, unit_question, 50
+            )
+            assert match.exact
+            if filter.known_at is None and not moves:
+                assert seen == {rows[n] for n, values in enumerate(memories) if passes(values, filter)}
+    finally:
+        apply(store, erase=[f"m{n}" for n in range(len(memories))])
+    well(store)

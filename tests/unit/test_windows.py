@@ -1,0 +1,112 @@
+"""What a turn is read with."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria.record.windows import LIMIT, Turn, window
+
+TALK = [
+    Turn("I adopted a cat.", "Maya"),
+    Turn("What is it called?", "Ben"),
+    Turn("Pixel!", "Maya"),
+    Turn("Lovely name.", "Ben"),
+    Turn("Thanks.", "Maya"),
+    Turn("Bye.", "Ben"),
+]
+names = st.none() | st.text(max_size=80)
+talks = st.lists(st.builds(Turn, st.text(max_size=300), names), min_size=1, max_size=8)
+
+
+def test_a_turn_is_read_with_its_neighbours_and_their_authors() -> None:
+    found = window(TALK, 2)
+
+    assert (
+        found.text == "Maya: I adopted a cat.\nBen: What is it called?\nMaya: Pixel!\nBen: Lovely name.\nMaya: Thanks."
+    )
+    assert found.members == (0, 1, 2, 3, 4)
+    assert not found.truncated
+
+
+@pytest.mark.parametrize(("middle", "members"), [(0, (0, 1, 2)), (5, (3, 4, 5)), (1, (0, 1, 2, 3))])
+def test_at_the_ends_there_are_fewer(middle: int, members: tuple[int, ...]) -> None:
+    assert window(TALK, middle).members == members
+
+
+def test_how_many_neighbours_is_the_callers_choice() -> None:
+    assert window(TALK, 2, before=0, after=1).members == (2, 3)
+
+
+@pytest.mark.parametrize("text", ["Maya: hi", "**Maya**: hi", "maya : hi", "[Maya]: hi", "Maya： hi"])
+def test_a_name_that_is_there_is_not_put_again(text: str) -> None:
+    assert window([Turn(text, "Maya")], 0).text == text
+
+
+@pytest.mark.parametrize("text", ["Maya, hi", "Mayan: hi", "hi Maya"])
+def test_a_name_that_only_occurs_is_put_before(text: str) -> None:
+    assert window([Turn(text, "Maya")], 0).text == f"Maya: {text}"
+
+
+def test_what_is_too_long_for_a_name_is_none() -> None:
+    assert window([Turn("hi", "M" * 65)], 0).text == "hi"
+
+
+def test_blank_neighbours_are_left_out() -> None:
+    assert window([Turn("one"), Turn(" \n"), Turn("two"), Turn("")], 2).members == (0, 2)
+
+
+def test_the_middle_is_whole_and_long_neighbours_share_what_remains() -> None:
+    middle = "middle " * 60
+    turns = [Turn("first " * 200), Turn(middle), Turn("last " * 200), Turn("short")]
+
+    found = window(turns, 1)
+    lines = found.text.split("\n")
+
+    assert found.members == (0, 1, 2, 3)
+    assert found.truncated
+    assert lines[1] == middle.strip()
+    assert lines[3] == "short"
+    assert abs(len(lines[0]) - len(lines[2])) < 20
+    assert len(found.text) <= LIMIT
+
+
+def test_of_a_neighbour_the_side_next_to_the_middle_is_kept() -> None:
+    counted = " ".join(str(number) for number in range(1_000))
+
+    lines = window([Turn(counted), Turn("middle"), Turn(counted)], 1).text.split("\n")
+
+    assert lines[0].endswith(" 998 999")
+    assert lines[2].startswith("0 1 2")
+    assert set(lines[0].split()) <= set(counted.split())
+    assert set(lines[2].split()) <= set(counted.split())
+
+
+def test_the_farthest_neighbour_gives_way_when_there_is_little_room() -> None:
+    turns = [Turn("far " * 30), Turn("near " * 30), Turn("m" * 830), Turn("near " * 30), Turn("far " * 30)]
+
+    assert window(turns, 2).members == (1, 2)
+    assert window([*turns[:2], Turn("m" * 760), *turns[3:]], 2).members == (0, 1, 2, 3)
+
+
+def test_a_turn_that_does_not_fit_is_cut_and_stands_alone() -> None:
+    found = window([Turn("before"), Turn("word " * 1_000), Turn("after")], 1)
+
+    assert found.members == (1,)
+    assert found.truncated
+    assert found.text.endswith("word")
+    assert LIMIT - 5 <= len(found.text) <= LIMIT
+
+
+@given(talks, st.data(), st.integers(1, 400))
+def test_a_window_keeps_to_its_limit_and_holds_its_middle(talk: list[Turn], data: st.DataObject, limit: int) -> None:
+    middle = data.draw(st.integers(0, len(talk) - 1))
+    found = window(talk, middle, limit=limit)
+    said = talk[middle].text.strip()
+
+    assert len(found.text) <= limit
+    assert middle in found.members
+    assert list(found.members) == sorted(set(found.members))
+    assert all(abs(place - middle) <= 2 for place in found.members)
+    assert found == window(talk, middle, limit=limit)
+    if len(said) + 66 <= limit:
+        assert said in found.text
