@@ -175,7 +175,8 @@ def _growth(medians: dict[int, float]) -> Iterator[Row]:
 
 @contextmanager
 def _bank(data: Path) -> Iterator[Bank]:
-    with Workspace(data=data) as workspace, workspace.open("bench") as bank:
+    """Without an embedder: no row here asks for vectors, and a model in the background would be timed with it."""
+    with Workspace(data=data, settings={"embedder": "none"}) as workspace, workspace.open("bench") as bank:
         yield bank
 
 
