@@ -1,0 +1,111 @@
+"""Gathering on a real bank: who is in the pool, what is known of each, and that nobody is in it who may not be seen."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pieria
+from pieria.bank import Bank
+from pieria.recall.evidence import Evidence
+from pieria.recall.gathering import Gathered, Gathering, Source
+from pieria.recall.ranking import corpus
+from pieria.recall.reading import reading
+
+ARMS = frozenset({"text", "dense", "window", "rules"})
+NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
+SAID = (
+    "Did the heron nest?",
+    "Yes, by the mill.",
+    "And the stork?",
+    "It left in May.",
+    "A pity.",
+    "Well.",
+    "Good night.",
+)
+
+
+def embed(texts: list[str]) -> list[list[float]]:
+    return [[text.lower().count(letter) + 0.1 for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
+    settings = {"durability": "off"}
+    with pieria.Workspace(data=tmp_path, settings=settings, embedder=embed) as workspace:
+        yield workspace.open
+
+
+@pytest.fixture
+def bank(opened: Callable[..., Bank]) -> Bank:
+    bank = opened("notes")
+    turns: list[dict[str, Any]] = [
+        {"text": text, "id": f"t{n}", "kind": "turn", "session": "s", "author": ("Maya", "Omar")[n % 2]}
+        for n, text in enumerate(SAID)
+    ]
+    bank.remember_many(turns)
+    assert bank.sync(20)
+    return bank
+
+
+def gathered(bank: Bank, question: str, *, vector: bool = True, further: tuple[int, ...] = ()) -> Gathered:
+    read = reading(question, NOW)
+    made = bank._embedding.question(question) if vector else None
+    with bank._reading() as reader:
+        filter = bank._filter()
+        match = reader.text(read.considered, filter, 120, 5_000)
+        known = corpus(match.documents, match.terms, match.frequencies)
+        gathering = Gathering([Source(bank.name, reader, filter)], read, made, ARMS)
+        return gathering.gathered([match], known, {0: further})
+
+
+def by_id(found: Gathered) -> dict[str, Evidence]:
+    return {one.id: one for one in found.pool}
+
+
+def test_by_words_alone_what_was_found_comes_with_its_neighbours_and_no_others(bank: Bank) -> None:
+    pool = by_id(gathered(bank, "heron", vector=False))
+    assert set(pool) == {"t0", "t1", "t2"}
+    assert pool["t0"].held.counts == {"heron": 1}
+    assert pool["t0"].asks
+    assert not pool["t1"].asks
+    assert pool["t1"].before == pool["t0"].key
+    assert [distance for distance, _ in pool["t1"].around] == [-1, 1, 2, 3]
+    assert all(one.dense is None and one.window is None for one in pool.values())
+
+
+def test_with_a_vector_each_is_compared_whichever_arm_found_it(bank: Bank) -> None:
+    pool = by_id(gathered(bank, "where does the heron nest"))
+    assert set(pool) == {f"t{n}" for n in range(len(SAID))}
+    assert all(one.dense is not None and one.window is not None for one in pool.values())
+
+
+def test_the_author_who_is_named_is_known_unless_all_are(bank: Bank) -> None:
+    assert {one.id for one in gathered(bank, "what did Maya ask").pool if one.by_named} == {"t0", "t2", "t4", "t6"}
+    assert not any(one.by_named for one in gathered(bank, "what did Maya and Omar say").pool)
+
+
+def test_standing_rules_are_there_where_something_is_to_be_done(bank: Bank) -> None:
+    bank.remember("Always answer in metric units.", id="rule")
+    assert bank.sync(20)
+    asking = by_id(gathered(bank, "Write a letter to the mill.", vector=False))
+    assert asking["rule"].rule is not None
+    assert asking["rule"].wish is None
+    assert "rule" not in by_id(gathered(bank, "When did the stork leave?", vector=False))
+
+
+def test_nobody_is_in_the_pool_who_may_not_be_seen(bank: Bank, opened: Callable[..., Bank]) -> None:
+    opened("notes", session="s").remember("The heron is a secret.", id="hidden", scope="session")
+    bank.remember("The heron was removed.", id="gone")
+    assert bank.sync(20)
+    bank.remove("gone")
+    assert not {"hidden", "gone"} & set(by_id(gathered(bank, "heron secret removed")))
+    seen = gathered(opened("notes", session="s"), "heron secret removed")
+    assert "hidden" in by_id(seen)
+
+
+def test_what_has_to_be_in_the_pool_is_in_it(bank: Bank) -> None:
+    row = next(one.key[1] for one in gathered(bank, "good night", vector=False).pool if one.id == "t6")
+    assert "t6" in by_id(gathered(bank, "heron", vector=False, further=(row,)))
