@@ -45,25 +45,31 @@ class Background:
         self._ended = False
         self._left: list[Callable[[], object]] = []
 
-    def add(self, worker: Worker) -> None:
-        """It has work. One that is waiting for its next try goes on waiting."""
+    def know(self, worker: Worker) -> None:
+        """It is to be told of a fork, whether it ever had work or not."""
+        with self._changed:
+            self._known.add(worker)
+
+    def add(self, worker: Worker, pause: float = PATIENCE) -> None:
+        """It has work, to begin after the pause. One that is waiting for its next try goes on waiting."""
         with self._changed:
             self._known.add(worker)
             if worker in self._due or self._ended:
                 return
-            self._due[worker] = time.monotonic() + PATIENCE
+            self._due[worker] = time.monotonic() + pause
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
                 self._thread.start()
             self._changed.notify()
 
-    def hurry(self, worker: Worker) -> None:
-        """It has work that cannot wait."""
+    def hurry(self, worker: Worker) -> bool:
+        """It has work that cannot wait. False where nobody will do it any more: the process ends."""
         self.add(worker)
         with self._changed:
             if worker in self._due:
                 self._due[worker] = time.monotonic()
                 self._changed.notify()
+            return not self._ended
 
     def afterwards(self, work: Callable[[], object]) -> None:
         """For what comes up on this very thread at a moment that is not its own, such as a dropped bank's closing."""

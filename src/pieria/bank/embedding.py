@@ -238,8 +238,8 @@ class Embedding:
         deadline = time.monotonic() + seconds
         if self.is_loaded and self._problem is None and not self._background.is_current():
             self._rested.clear()
-            self._background.hurry(self)
-            self._rested.wait(seconds * LAST_CHANCE)
+            if self._background.hurry(self):
+                self._rested.wait(seconds * LAST_CHANCE)
         self._closed = True
         self._background.drop(self)
         if self._at_work.acquire(timeout=max(0.0, deadline - time.monotonic())):

@@ -59,16 +59,18 @@ class Health(Core):
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Waits until every projection has caught up with the record; True when they have.
 
-        The text index is written with the record, so what is waited for is vectors: True at once without an embedder,
-        False where time runs out or the bank's vectors are of another model. Raises `AdapterError` where the model
-        fails. What belongs to the user counts too. `progress` is told how many of how many are embedded.
+        The text index is written with the record, so what is waited for is vectors: none without an embedder. What was
+        read is counted as well. False where time runs out, the bank's vectors are of another model, or another process
+        keeps the bank locked. Raises `AdapterError` where the model fails. What belongs to the user counts too.
+        `progress` is told how many of how many are embedded.
         """
         if timeout is not None:
             check.number(timeout, "timeout", 0.0, 86_400.0)
         self._check_open()
         deadline = None if timeout is None else time.monotonic() + timeout
         user = None if self.is_user_bank else self._me(False)
-        caught_up = self._embedding.sync(timeout, progress)
+        counted = self._uses.flush()
+        caught_up = self._embedding.sync(timeout, progress) and counted
         if user is None:
             return caught_up
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
