@@ -297,7 +297,7 @@ class Embedding:
         return self._embed(pending, deadline) if pending else self._tidied()
 
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
-        """Returns of how many there was something to embed."""
+        """Returns for how many of them there was something to embed."""
         assert self._embedder is not None
         with self._store.reading() as reader:
             seen = reader.head().seq
@@ -313,7 +313,7 @@ class Embedding:
                 return 0
             number = self._entered(writer).number
             writer.put_vectors(number, [_put(*each) for each in zip(tasks, vectors, strict=True)], seen)
-        return len({(task.row, task.what) for task in tasks})
+        return len({(task.row, task.what) for task in tasks}.intersection(pending))
 
     def _tidied(self) -> int:
         """Takes away, step by step, what an earlier space left behind."""
