@@ -79,6 +79,11 @@ class Background:
         """Whether it is the thread of this that asks."""
         return self._thread is threading.current_thread()
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is about to end: then a step does well to stop where it is."""
+        return self._ended
+
     def drop(self, worker: Worker) -> None:
         with self._changed:
             self._due.pop(worker, None)

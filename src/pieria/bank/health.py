@@ -108,7 +108,7 @@ class Health(Core):
             return [Finding("embedder", False, str(standing.reason), remedy)]
         advice = "Run pieria models install." if embedder.is_floor else None
         detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
-        return [Finding("embedder", True, detail, advice), _waiting(standing.pending)]
+        return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refusal)]
 
     def _disk(self) -> Finding:
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
@@ -129,6 +129,13 @@ class Health(Core):
         return Finding("engine", True, f"{held['engine']} {held['engine_version']}, durability {held['synchronous']}")
 
 
-def _waiting(pending: int) -> Finding:
+def _waiting(pending: int, refusal: str | None = None) -> Finding:
     detail = f"{pending:,} texts are still to be embedded" if pending else "all texts are embedded"
+    if pending and refusal is not None:
+        return Finding(
+            "vectors",
+            True,
+            f"{detail}; {refusal}",
+            "They are found by their words; opened anew, a bank tries them again.",
+        )
     return Finding("vectors", True, detail)

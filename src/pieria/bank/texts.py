@@ -38,6 +38,11 @@ class Task(NamedTuple):
     members: tuple[int, ...] = ()
     known_from: int | None = None
 
+    @property
+    def item(self) -> Pending:
+        """What it was pending as."""
+        return Pending(self.row, "window" if self.what == "window" else "passage")
+
 
 def tasks_of(reader: Reader, pending: Sequence[Pending]) -> list[Task]:
     """The texts of what is pending. What is gone by now has none."""
