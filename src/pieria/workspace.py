@@ -383,10 +383,8 @@ def _store(path: Path, durability: str, busy_seconds: float, clock: Clock) -> SQ
 
 
 def _given_back(closing: Callable[[], None]) -> None:
-    """Whatever thread happens to find that a bank was dropped. The one that embeds may be in the middle of anything."""
-    if background.is_current():
-        background.afterwards(closing)
-    else:
+    """Whatever thread happens to find that a bank was dropped: it may be in the middle of anything."""
+    if not background.afterwards(closing):
         closing()
 
 

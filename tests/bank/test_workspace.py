@@ -18,9 +18,11 @@ from typing import Any
 
 import pytest
 from tests.bank.embedding_server import server
+from tests.bank.test_embedding import letters, soon
 
 import pieria
 from pieria import Bank, Workspace
+from pieria.bank.background import background
 from pieria.errors import (
     ClosedError,
     ConfigError,
@@ -452,8 +454,36 @@ def test_a_bank_that_is_dropped_gives_its_store_back(tmp_path: Path) -> None:
     assert is_held(tmp_path / "notes.db") and is_held(tmp_path / "@me.db")
     del bank
     gc.collect()
-    assert not is_held(tmp_path / "notes.db")
-    assert not is_held(tmp_path / "@me.db")
+    soon(lambda: not is_held(tmp_path / "notes.db") and not is_held(tmp_path / "@me.db"))
+
+
+def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path) -> None:
+    """Garbage is collected in the middle of anything: here, under the lock that the background needs for its work."""
+    workspace = Workspace(tmp_path, embedder=letters)
+    bank = workspace.open("notes")
+    bank.remember_many([{"text": "a word"}])
+    bank.remember("another")
+    with background._changed:
+        del bank
+        gc.collect()
+        assert is_held(tmp_path / "notes.db")
+    soon(lambda: not is_held(tmp_path / "notes.db"))
+
+
+def test_a_bank_that_is_dropped_as_the_process_ends_is_closed(tmp_path: Path) -> None:
+    code = (
+        "import gc, sys, pieria\n"
+        "bank = pieria.open('notes', data=sys.argv[1])\n"
+        "bank._uses.note([bank.remember('a word', id='word').id])\n"
+        "del bank\n"
+        "gc.collect()\n"
+    )
+    source = str(Path(pieria.__file__).parents[1])
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, timeout=60, check=True)
+    assert not (tmp_path / "notes.db-wal").exists()
+    with pieria.open("notes", data=tmp_path) as bank:
+        assert bank.usage("word")["word"].accesses == 1
 
 
 def test_a_bank_that_cannot_be_opened_holds_nothing(tmp_path: Path) -> None:

@@ -32,6 +32,19 @@ class Worker(Protocol):
         """After a fork."""
 
 
+class _Once:
+    """Work that is done once."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._work = work
+
+    def step(self) -> None:
+        self._work()
+
+    def start_anew(self) -> None:
+        """Nothing of it has begun."""
+
+
 class Background:
     def __init__(self) -> None:
         self._known: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -43,7 +56,6 @@ class Background:
         self._at_work: Worker | None = None
         self._thread: threading.Thread | None = None
         self._ended = False
-        self._left: list[Callable[[], object]] = []
 
     def know(self, worker: Worker) -> None:
         """It is to be told of a fork, whether it ever had work or not."""
@@ -71,9 +83,13 @@ class Background:
                 self._changed.notify()
             return not self._ended
 
-    def afterwards(self, work: Callable[[], object]) -> None:
-        """For what comes up on this very thread at a moment that is not its own, such as a dropped bank's closing."""
-        self._left.append(work)
+    def afterwards(self, work: Callable[[], object]) -> bool:
+        """For what comes up at a moment that is nobody's own, such as the closing of a bank that was dropped.
+
+        The garbage is collected in the middle of anything, under whatever locks are held there, and what waits for
+        another thread then may wait for itself. False where nobody will do it any more: the process ends.
+        """
+        return self.hurry(_Once(work))
 
     def is_current(self) -> bool:
         """Whether it is the thread of this that asks."""
@@ -92,11 +108,14 @@ class Background:
         """The process ends: no further step begins. A thread that is cut off within a model's runtime would crash."""
         with self._changed:
             self._ended = True
+            left = [worker for worker in self._due if isinstance(worker, _Once)]
             self._due.clear()
             self._changed.notify()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(LAST_STEP)
+        for worker in left:
+            self._stepped(worker)
 
     def after_fork(self) -> None:
         """In the child nobody is at work; what was due, or was being done, is due again."""
@@ -110,8 +129,6 @@ class Background:
     def _run(self) -> None:
         while True:
             worker = self._next()
-            while self._left:
-                self._left.pop()()
             if worker is None:
                 return
             again = self._stepped(worker)
