@@ -16,6 +16,7 @@ from tests.bank.test_embedding import ran
 import pieria
 from pieria import Bank
 from pieria.bank import using
+from pieria.bank.background import background
 from pieria.errors import ConflictError
 from pieria.record.usage import UNUSED
 
@@ -209,6 +210,27 @@ def test_a_dropped_bank_writes_what_it_noted(tmp_path: Path) -> None:
     gc.collect()
     with pieria.open("b", data=tmp_path) as again:
         soon(lambda: written(again, id) == {id: 1})
+
+
+def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at the end of a process, from Python 3.12 on."""
+    soon(lambda: background._thread is None)
+
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    closed, dropped = (pieria.open(name, data=tmp_path) for name in ("closed", "dropped"))
+    for bank in (closed, dropped):
+        bank._uses.note([bank.remember("heron", id="heron").id])
+    closed.close()
+    del bank, dropped
+    gc.collect()
+    for name in ("closed", "dropped"):
+        with pieria.open(name, data=tmp_path) as bank:
+            assert written(bank, "heron") == {"heron": 1}
 
 
 FORKING = """

@@ -62,32 +62,43 @@ class Background:
         with self._changed:
             self._known.add(worker)
 
-    def add(self, worker: Worker, pause: float = PATIENCE) -> None:
-        """It has work, to begin after the pause. One that is waiting for its next try goes on waiting."""
+    def add(self, worker: Worker, pause: float = PATIENCE) -> bool:
+        """It has work, to begin after the pause. One that is waiting for its next try goes on waiting.
+
+        False where nobody will do it: the process ends, or has no thread to give.
+        """
         with self._changed:
             self._known.add(worker)
-            if worker in self._due or self._ended:
-                return
-            self._due[worker] = time.monotonic() + pause
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
-                self._thread.start()
+            if self._ended or not self._is_running():
+                return False
+            self._due.setdefault(worker, time.monotonic() + pause)
             self._changed.notify()
+            return True
+
+    def _is_running(self) -> bool:
+        """Whether there is the thread, which is started where there is none."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
+            try:
+                self._thread.start()
+            except RuntimeError as problem:
+                log.info("nothing is done in the background: %s", problem)
+                self._thread = None
+        return self._thread is not None
 
     def hurry(self, worker: Worker) -> bool:
-        """It has work that cannot wait. False where nobody will do it any more: the process ends."""
-        self.add(worker)
+        """It has work that cannot wait. False where nobody will do it."""
         with self._changed:
-            if worker in self._due:
+            is_taken = self.add(worker)
+            if is_taken:
                 self._due[worker] = time.monotonic()
-                self._changed.notify()
-            return not self._ended
+            return is_taken
 
     def afterwards(self, work: Callable[[], object]) -> bool:
         """For what comes up at a moment that is nobody's own, such as the closing of a bank that was dropped.
 
         The garbage is collected in the middle of anything, under whatever locks are held there, and what waits for
-        another thread then may wait for itself. False where nobody will do it any more: the process ends.
+        another thread then may wait for itself. False where nobody will do it.
         """
         return self.hurry(_Once(work))
 
