@@ -470,6 +470,31 @@ def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path)
     soon(lambda: not is_held(tmp_path / "notes.db"))
 
 
+def test_a_thread_that_starts_may_find_that_a_bank_was_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever starts it waits for it until then, and so must hold nothing that it needs."""
+    soon(lambda: background._thread is None)
+    begin = threading.Thread.start
+    free: list[bool] = []
+
+    def found() -> None:
+        free.append(background._changed.acquire(timeout=5))
+        if free[-1]:
+            background._changed.release()
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name == "pieria-background":
+            other = threading.Thread(target=found)
+            begin(other)
+            other.join()
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with Workspace(tmp_path, embedder=letters) as workspace:
+        workspace.open("notes").remember("a word")
+        soon(lambda: bool(free))
+    assert free and all(free)
+
+
 def test_a_bank_that_is_dropped_as_the_process_ends_is_closed(tmp_path: Path) -> None:
     code = (
         "import gc, sys, pieria\n"

@@ -67,32 +67,35 @@ class Background:
 
         False where nobody will do it: the process ends, or has no thread to give.
         """
-        with self._changed:
-            self._known.add(worker)
-            if self._ended or not self._is_running():
-                return False
-            self._due.setdefault(worker, time.monotonic() + pause)
-            self._changed.notify()
-            return True
-
-    def _is_running(self) -> bool:
-        """Whether there is the thread, which is started where there is none."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
-            try:
-                self._thread.start()
-            except RuntimeError as problem:
-                log.info("nothing is done in the background: %s", problem)
-                self._thread = None
-        return self._thread is not None
+        return self._taken(worker, time.monotonic() + pause, is_urgent=False)
 
     def hurry(self, worker: Worker) -> bool:
         """It has work that cannot wait. False where nobody will do it."""
+        return self._taken(worker, time.monotonic(), is_urgent=True)
+
+    def _taken(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
+        starting = None
         with self._changed:
-            is_taken = self.add(worker)
-            if is_taken:
-                self._due[worker] = time.monotonic()
-            return is_taken
+            self._known.add(worker)
+            if self._ended:
+                return False
+            if is_urgent or worker not in self._due:
+                self._due[worker] = begin
+            if self._thread is None:
+                starting = self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
+            self._changed.notify()
+        return starting is None or self._has_started(starting)
+
+    def _has_started(self, thread: threading.Thread) -> bool:
+        """Without the lock: before a thread has started, it may find that a bank was dropped, and need it for that."""
+        try:
+            thread.start()
+        except RuntimeError as problem:
+            log.info("nothing is done in the background: %s", problem)
+            with self._changed:
+                self._thread = None
+            return False
+        return True
 
     def afterwards(self, work: Callable[[], object]) -> bool:
         """For what comes up at a moment that is nobody's own, such as the closing of a bank that was dropped.
