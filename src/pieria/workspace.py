@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.embedding import Embedding
+from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, StorageError, UnavailableError
 from pieria.models import NONE, PROVIDERS, Embedder, Library, settled
 from pieria.models import embedder as made_of
@@ -36,7 +38,7 @@ log = logging.getLogger(__name__)
 
 ENDING = ".db"
 CLOSING = 1.5
-"""Seconds that closing waits for what is still to be embedded, and for a step under way; the rest is left."""
+"""Seconds that closing waits for what is still to be embedded or counted, and for a step under way."""
 
 
 def open(
@@ -175,6 +177,7 @@ class Workspace:
                 name,
                 held.store,
                 embedding=held.embedding,
+                uses=held.uses,
                 data=self.data,
                 clock=self.clock,
                 who=who,
@@ -258,12 +261,13 @@ class _Key(NamedTuple):
 
 
 class _Held:
-    """A store and its vectors, the file it is of (which may be replaced under its name), and who uses it."""
+    """A store, its vectors and the uses of its memories; the file it is of, which may be replaced; and who uses it."""
 
     def __init__(self, path: Path, key: _Key) -> None:
         self.key = key
         self.store = _store(path, key.durability, key.busy_seconds, key.clock)
         self.embedding = Embedding(self.store, key.embedder, background)
+        self.uses = Uses(self.store, key.clock, background)
         self.file = _file_of(key.path)
         self.users: set[object] = set()
 
@@ -272,7 +276,10 @@ class _Held:
         return self.file is not None and self.file == _file_of(self.key.path)
 
     def close(self) -> None:
+        deadline = time.monotonic() + CLOSING
+        self.uses.hurry()
         self.embedding.close(CLOSING)
+        self.uses.close(max(0.0, deadline - time.monotonic()))
         self.store.close()
 
 
@@ -376,10 +383,8 @@ def _store(path: Path, durability: str, busy_seconds: float, clock: Clock) -> SQ
 
 
 def _given_back(closing: Callable[[], None]) -> None:
-    """Whatever thread happens to find that a bank was dropped. The one that embeds may be in the middle of anything."""
-    if background.is_current():
-        background.afterwards(closing)
-    else:
+    """Whatever thread happens to find that a bank was dropped: it may be in the middle of anything."""
+    if not background.afterwards(closing):
         closing()
 
 

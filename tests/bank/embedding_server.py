@@ -17,9 +17,12 @@ class Request:
 
 @dataclass
 class Requests(list[Request]):
-    """What was asked. While `failing` is set, every request is answered with an error."""
+    """What was asked. While `failing` is set, every request is answered with an error; one with a text that holds
+    `unwanted` always is.
+    """
 
     failing: threading.Event = field(default_factory=threading.Event)
+    unwanted: str | None = None
 
 
 def vector(text: str) -> list[float]:
@@ -38,6 +41,9 @@ def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
             if told.failing.is_set():
                 # A status that is not tried again at once, so that tests need not wait for that.
                 self._answer(400, {"error": {"message": "out of order"}})
+                return
+            if told.unwanted is not None and any(told.unwanted in text for text in body["input"]):
+                self._answer(400, {"error": {"message": "not that"}})
                 return
             data = [{"index": place, "embedding": vector(text)} for place, text in enumerate(body["input"])]
             self._answer(200, {"data": data, "usage": {"prompt_tokens": 1}})

@@ -18,9 +18,11 @@ from typing import Any
 
 import pytest
 from tests.bank.embedding_server import server
+from tests.bank.test_embedding import letters, soon
 
 import pieria
 from pieria import Bank, Workspace
+from pieria.bank.background import background
 from pieria.errors import (
     ClosedError,
     ConfigError,
@@ -452,8 +454,61 @@ def test_a_bank_that_is_dropped_gives_its_store_back(tmp_path: Path) -> None:
     assert is_held(tmp_path / "notes.db") and is_held(tmp_path / "@me.db")
     del bank
     gc.collect()
-    assert not is_held(tmp_path / "notes.db")
-    assert not is_held(tmp_path / "@me.db")
+    soon(lambda: not is_held(tmp_path / "notes.db") and not is_held(tmp_path / "@me.db"))
+
+
+def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path) -> None:
+    """Garbage is collected in the middle of anything: here, under the lock that the background needs for its work."""
+    workspace = Workspace(tmp_path, embedder=letters)
+    bank = workspace.open("notes")
+    bank.remember_many([{"text": "a word"}])
+    bank.remember("another")
+    with background._changed:
+        del bank
+        gc.collect()
+        assert is_held(tmp_path / "notes.db")
+    soon(lambda: not is_held(tmp_path / "notes.db"))
+
+
+def test_a_thread_that_starts_may_find_that_a_bank_was_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever starts it waits for it until then, and so must hold nothing that it needs."""
+    soon(lambda: background._thread is None)
+    begin = threading.Thread.start
+    free: list[bool] = []
+
+    def found() -> None:
+        free.append(background._changed.acquire(timeout=5))
+        if free[-1]:
+            background._changed.release()
+
+    def start(thread: threading.Thread) -> None:
+        if thread.name == "pieria-background":
+            other = threading.Thread(target=found)
+            begin(other)
+            other.join()
+        begin(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with Workspace(tmp_path, embedder=letters) as workspace:
+        workspace.open("notes").remember("a word")
+        soon(lambda: bool(free))
+    assert free and all(free)
+
+
+def test_a_bank_that_is_dropped_as_the_process_ends_is_closed(tmp_path: Path) -> None:
+    code = (
+        "import gc, sys, pieria\n"
+        "bank = pieria.open('notes', data=sys.argv[1])\n"
+        "bank._uses.note([bank.remember('a word', id='word').id])\n"
+        "del bank\n"
+        "gc.collect()\n"
+    )
+    source = str(Path(pieria.__file__).parents[1])
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": source}, timeout=60, check=True)
+    assert not (tmp_path / "notes.db-wal").exists()
+    with pieria.open("notes", data=tmp_path) as bank:
+        assert bank.usage("word")["word"].accesses == 1
 
 
 def test_a_bank_that_cannot_be_opened_holds_nothing(tmp_path: Path) -> None:

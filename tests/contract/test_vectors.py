@@ -16,7 +16,7 @@ from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import NewVector, Write
 from pieria.record.filter import Filter, Viewer
 from pieria.record.time import iso, micros, moment
-from pieria.store.protocol import Embedded, Kind, Store, VectorMatch
+from pieria.store.protocol import Embedded, Kind, Pending, Store, VectorMatch
 
 SIZE = 24
 EVERYTHING = ALL.having(viewer=Viewer(everything=True)).anything()
@@ -392,6 +392,18 @@ def test_a_new_version_of_a_turn_takes_its_place_in_windows(store: Store) -> Non
     nothing_pending(store)
     [newer] = apply(store, next_version(turns[0], "otherwise")).rows
     assert pending(store) == {(newer, "passage"), *((row, "window") for row in (newer, rows[1], rows[2]))}
+
+
+def test_what_holds_nothing_to_embed_is_no_longer_pending_unless_it_was_noted_since(store: Store) -> None:
+    rows = apply(store, turn("a", 0), turn("b", 1)).rows
+    space = enter(store)
+    with store.reading() as reader:
+        seen = reader.head().seq
+    apply(store, turn("c", 2))
+    empty = [Pending(row, what) for row in rows for what in ("passage", "window")]
+    with store.writing() as writer:
+        assert writer.put_vectors(space, [passage(rows[0], unit(1))], seen, empty[1:]) == 1
+    assert {item for item in pending(store) if item[0] in rows} == {(row, "window") for row in rows}
 
 
 def test_what_was_noted_again_while_it_was_embedded_stays_pending(store: Store) -> None:

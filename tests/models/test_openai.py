@@ -1,14 +1,18 @@
 """The adapter for servers, against a real HTTP server on this machine that misbehaves on demand."""
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pieria
 from pieria.errors import AdapterError, InputError
 from pieria.models.embedders.openai import OpenAIEmbedding
 
@@ -37,11 +41,22 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing is to be seen of a test."""
 
 
+class Lasting(Handler):
+    """Keeps its connections, and tells each request's by its port."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        self.server.ports.append(self.client_address[1])
+        super().do_POST()
+
+
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
+        self.ports: list[int] = []
         self.seen: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         self.answers: list[Answer] = [well]
 
@@ -257,3 +272,29 @@ def test_a_blank_text_is_refused_before_it_is_sent(opened: Callable[..., OpenAIE
     with pytest.raises(InputError, match="blank"):
         opened().embed_batch(["a", " "])
     assert server.seen == []
+
+
+FORKING = """
+import os, sys
+from pieria.models.embedders.openai import OpenAIEmbedding
+embedding = OpenAIEmbedding("m", base_url=sys.argv[1])
+embedding.embed("before")
+child = os.fork()
+if not child:
+    embedding.embed("child")
+    embedding.embed("child again")
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+embedding.embed("parent")
+embedding.close()
+"""
+
+
+def test_the_child_of_a_fork_has_connections_of_its_own(server: Server) -> None:
+    server.RequestHandlerClass = Lasting
+    source = str(Path(pieria.__file__).parents[1])
+    command = [sys.executable, "-W", "error", "-c", FORKING, server.address]
+    done = subprocess.run(command, env={"PYTHONPATH": source}, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    before, child, again, parent = server.ports
+    assert before == parent != child == again

@@ -32,6 +32,19 @@ class Worker(Protocol):
         """After a fork."""
 
 
+class _Once:
+    """Work that is done once."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._work = work
+
+    def step(self) -> None:
+        self._work()
+
+    def start_anew(self) -> None:
+        """Nothing of it has begun."""
+
+
 class Background:
     def __init__(self) -> None:
         self._known: weakref.WeakSet[Worker] = weakref.WeakSet()
@@ -43,35 +56,63 @@ class Background:
         self._at_work: Worker | None = None
         self._thread: threading.Thread | None = None
         self._ended = False
-        self._left: list[Callable[[], object]] = []
 
-    def add(self, worker: Worker) -> None:
-        """It has work. One that is waiting for its next try goes on waiting."""
+    def know(self, worker: Worker) -> None:
+        """It is to be told of a fork, whether it ever had work or not."""
         with self._changed:
             self._known.add(worker)
-            if worker in self._due or self._ended:
-                return
-            self._due[worker] = time.monotonic() + PATIENCE
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
-                self._thread.start()
-            self._changed.notify()
 
-    def hurry(self, worker: Worker) -> None:
-        """It has work that cannot wait."""
-        self.add(worker)
+    def add(self, worker: Worker, pause: float = PATIENCE) -> bool:
+        """It has work, to begin after the pause. One that is waiting for its next try goes on waiting.
+
+        False where nobody will do it: the process ends, or has no thread to give.
+        """
+        return self._taken(worker, time.monotonic() + pause, is_urgent=False)
+
+    def hurry(self, worker: Worker) -> bool:
+        """It has work that cannot wait. False where nobody will do it."""
+        return self._taken(worker, time.monotonic(), is_urgent=True)
+
+    def _taken(self, worker: Worker, begin: float, *, is_urgent: bool) -> bool:
+        starting = None
         with self._changed:
-            if worker in self._due:
-                self._due[worker] = time.monotonic()
-                self._changed.notify()
+            self._known.add(worker)
+            if self._ended:
+                return False
+            if is_urgent or worker not in self._due:
+                self._due[worker] = begin
+            if self._thread is None:
+                starting = self._thread = threading.Thread(target=self._run, name="pieria-background", daemon=True)
+            self._changed.notify()
+        return starting is None or self._has_started(starting)
 
-    def afterwards(self, work: Callable[[], object]) -> None:
-        """For what comes up on this very thread at a moment that is not its own, such as a dropped bank's closing."""
-        self._left.append(work)
+    def _has_started(self, thread: threading.Thread) -> bool:
+        """Without the lock: before a thread has started, it may find that a bank was dropped, and need it for that."""
+        try:
+            thread.start()
+        except RuntimeError as problem:
+            log.info("nothing is done in the background: %s", problem)
+            with self._changed:
+                self._thread = None
+            return False
+        return True
+
+    def afterwards(self, work: Callable[[], object]) -> bool:
+        """For what comes up at a moment that is nobody's own, such as the closing of a bank that was dropped.
+
+        The garbage is collected in the middle of anything, under whatever locks are held there, and what waits for
+        another thread then may wait for itself. False where nobody will do it.
+        """
+        return self.hurry(_Once(work))
 
     def is_current(self) -> bool:
         """Whether it is the thread of this that asks."""
         return self._thread is threading.current_thread()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is about to end: then a step does well to stop where it is."""
+        return self._ended
 
     def drop(self, worker: Worker) -> None:
         with self._changed:
@@ -81,11 +122,14 @@ class Background:
         """The process ends: no further step begins. A thread that is cut off within a model's runtime would crash."""
         with self._changed:
             self._ended = True
+            left = [worker for worker in self._due if isinstance(worker, _Once)]
             self._due.clear()
             self._changed.notify()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(LAST_STEP)
+        for worker in left:
+            self._stepped(worker)
 
     def after_fork(self) -> None:
         """In the child nobody is at work; what was due, or was being done, is due again."""
@@ -99,8 +143,6 @@ class Background:
     def _run(self) -> None:
         while True:
             worker = self._next()
-            while self._left:
-                self._left.pop()()
             if worker is None:
                 return
             again = self._stepped(worker)

@@ -12,6 +12,7 @@ from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
 from pieria.bank.embedding import Embedding
 from pieria.bank.screening import Screen, Screened
+from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
@@ -37,6 +38,7 @@ class Core:
         store: Store,
         *,
         embedding: Embedding,
+        uses: Uses,
         data: Path,
         clock: Clock,
         who: str = "python",
@@ -53,6 +55,7 @@ class Core:
         self.data = data
         self.store = store
         self._embedding = embedding
+        self._uses = uses
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pieria.bank.background import PATIENCE, Background
 from pieria.bank.texts import Task, tasks_of
+from pieria.bank.vectors import made
 from pieria.errors import ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AT_ONCE = 64
-"""Pending texts that are read for one step, and texts that a model is given at once: few enough that either is over
-within a second, where a text is not long.
-"""
+"""Pending texts that are read for one step: few enough that it is over within a second, where a text is not long."""
 LAST_CHANCE = 0.75
 """The part of the time for closing that goes to what is pending, before the step under way is waited for."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
@@ -66,6 +65,7 @@ class Embedding:
         self._problem: PieriaError | None = None
         self._pause = FIRST_PAUSE
         self._has_old = True
+        self._refused: dict[Pending, PieriaError] = {}
         self.start_anew()
 
     def start_anew(self) -> None:
@@ -218,7 +218,7 @@ class Embedding:
         if self._embedder is None or self._closed or self._problem is not None:
             return
         with self._store.reading() as reader:
-            pending = len(reader.pending(most + 1))
+            pending = len(self._pending(reader, most + 1))
         if not pending:
             return
         if pending > most:
@@ -238,8 +238,8 @@ class Embedding:
         deadline = time.monotonic() + seconds
         if self.is_loaded and self._problem is None and not self._background.is_current():
             self._rested.clear()
-            self._background.hurry(self)
-            self._rested.wait(seconds * LAST_CHANCE)
+            if self._background.hurry(self):
+                self._rested.wait(seconds * LAST_CHANCE)
         self._closed = True
         self._background.drop(self)
         if self._at_work.acquire(timeout=max(0.0, deadline - time.monotonic())):
@@ -255,6 +255,7 @@ class Embedding:
         with self._store.writing() as writer:
             entered = writer.set_space(space.name, space.dimension)
         self._has_old = True
+        self._refused.clear()
         self.wake()
         return entered
 
@@ -293,18 +294,29 @@ class Embedding:
         if held is not None and self._takes_over(held):
             self.use()
         with self._store.reading() as reader:
-            pending = reader.pending(AT_ONCE)
+            pending = self._pending(reader, AT_ONCE)
         return self._embed(pending, deadline) if pending else self._tidied()
 
+    def _pending(self, reader: Reader, most: int) -> list[Pending]:
+        """Without what the model refused: for this process's life it is set aside, and the next one tries again."""
+        pending = reader.pending(most + len(self._refused))
+        return [item for item in pending if item not in self._refused][:most]
+
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
-        """Returns of how many there was something to embed."""
+        """Returns how many of them are done with; None where time ran out, or the bank was closed."""
         assert self._embedder is not None
         with self._store.reading() as reader:
             seen = reader.head().seq
             tasks = tasks_of(reader, pending)
-        vectors = self._vectors([task.text for task in tasks], deadline)
-        if vectors is None:
+        found = made(self._embedder, [task.text for task in tasks], lambda first: self._may_go_on(first, deadline))
+        if found is None:
             return None
+        refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}
+        self._set_aside(refused)
+        vectors = [_put(task, found.vectors[task.text]) for task in tasks if task.item not in refused]
+        empty = set(pending).difference(task.item for task in tasks)
+        if not vectors and not empty:
+            return len(pending)
         space = self._embedder.space
         with self._store.writing() as writer:
             held = writer.space()
@@ -312,8 +324,18 @@ class Embedding:
                 # Another process moved the bank to another model meanwhile: these would be of no use to it.
                 return 0
             number = self._entered(writer).number
-            writer.put_vectors(number, [_put(*each) for each in zip(tasks, vectors, strict=True)], seen)
-        return len({(task.row, task.what) for task in tasks})
+            writer.put_vectors(number, vectors, seen, sorted(empty))
+        return len(pending)
+
+    def _set_aside(self, refused: dict[Pending, PieriaError]) -> None:
+        for item, problem in refused.items():
+            log.warning("a %s of the memory in row %d is set aside: %s", item.what, item.row, problem.message)
+        self._refused |= refused
+
+    def _may_go_on(self, is_first: bool, deadline: float | None) -> bool:
+        if self._closed or (self._background.has_ended and self._background.is_current()):
+            return False
+        return is_first or deadline is None or time.monotonic() < deadline
 
     def _tidied(self) -> int:
         """Takes away, step by step, what an earlier space left behind."""
@@ -328,7 +350,17 @@ class Embedding:
         """What to know of the model, if anything."""
         assert self._embedder is not None
         problem = self.problem
-        return self._embedder.note if problem is None else f"{problem.message}; it is tried again"
+        if problem is not None:
+            return f"{problem.message}; it is tried again"
+        return self.refusal or self._embedder.note
+
+    @property
+    def refusal(self) -> str | None:
+        """How many texts the model refused to this process, and why the last of them."""
+        if not self._refused:
+            return None
+        last = list(self._refused.values())[-1]
+        return f"{len(self._refused):,} texts were refused and are set aside: {last.message}"
 
     def _failed(self, problem: PieriaError) -> float | None:
         """How long to wait before it is tried again; None where that would not help."""
@@ -341,21 +373,6 @@ class Embedding:
         pause, self._problem = self._pause, problem
         self._pause = min(2 * pause, LONGEST_PAUSE)
         return pause
-
-    def _vectors(self, texts: Sequence[str], deadline: float | None) -> Sequence[NDArray[np.float32]] | None:
-        """A text once, however often it stands there: a turn without neighbours is its own window.
-
-        None where time ran out or the bank was closed before all were made: one long text may be many passages.
-        """
-        assert self._embedder is not None
-        distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        made: list[NDArray[np.float32]] = []
-        wanted = list(distinct)
-        for start in range(0, len(wanted), AT_ONCE):
-            if self._closed or (start and deadline is not None and time.monotonic() >= deadline):
-                return None
-            made.extend(self._embedder.passages(wanted[start : start + AT_ONCE]).vectors)
-        return [made[distinct[text]] for text in texts]
 
 
 def _put(task: Task, vector: NDArray[np.float32]) -> Embedded:

@@ -59,16 +59,18 @@ class Health(Core):
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Waits until every projection has caught up with the record; True when they have.
 
-        The text index is written with the record, so what is waited for is vectors: True at once without an embedder,
-        False where time runs out or the bank's vectors are of another model. Raises `AdapterError` where the model
-        fails. What belongs to the user counts too. `progress` is told how many of how many are embedded.
+        The text index is written with the record, so what is waited for is vectors: none without an embedder. What was
+        read is counted as well. False where time runs out, the bank's vectors are of another model, or another process
+        keeps the bank locked. Raises `AdapterError` where the model fails. What belongs to the user counts too.
+        `progress` is told how many of how many are embedded.
         """
         if timeout is not None:
             check.number(timeout, "timeout", 0.0, 86_400.0)
         self._check_open()
         deadline = None if timeout is None else time.monotonic() + timeout
         user = None if self.is_user_bank else self._me(False)
-        caught_up = self._embedding.sync(timeout, progress)
+        counted = self._uses.flush()
+        caught_up = self._embedding.sync(timeout, progress) and counted
         if user is None:
             return caught_up
         left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -106,7 +108,7 @@ class Health(Core):
             return [Finding("embedder", False, str(standing.reason), remedy)]
         advice = "Run pieria models install." if embedder.is_floor else None
         detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
-        return [Finding("embedder", True, detail, advice), _waiting(standing.pending)]
+        return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refusal)]
 
     def _disk(self) -> Finding:
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
@@ -127,6 +129,13 @@ class Health(Core):
         return Finding("engine", True, f"{held['engine']} {held['engine_version']}, durability {held['synchronous']}")
 
 
-def _waiting(pending: int) -> Finding:
+def _waiting(pending: int, refusal: str | None = None) -> Finding:
     detail = f"{pending:,} texts are still to be embedded" if pending else "all texts are embedded"
+    if pending and refusal is not None:
+        return Finding(
+            "vectors",
+            True,
+            f"{detail}; {refusal}",
+            "They are found by their words; opened anew, a bank tries them again.",
+        )
     return Finding("vectors", True, detail)

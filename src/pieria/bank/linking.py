@@ -9,6 +9,7 @@ from pieria.bank.core import Core
 from pieria.bank.deriving import baseless, narrowed
 from pieria.bank.replies import Neighbor, Neighborhood
 from pieria.bank.tracing import DRAWN_FROM, RESERVED
+from pieria.bank.using import with_noted
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset
@@ -222,9 +223,10 @@ class Linking(Core):
         found: dict[str, Usage] = {}
         for id in wanted:
             holder = self._holder(id)
+            noted = holder._uses.noted(id)
             with holder._reading() as reader:
                 holder._check_known(reader, [id])
-                found[id] = reader.usage([id]).get(id, UNUSED)
+                found[id] = with_noted(reader.usage([id]).get(id, UNUSED), noted, reader.head().seq)
         return found
 
 

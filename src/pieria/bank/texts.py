@@ -1,4 +1,10 @@
-"""What is embedded for a memory: its passages, and for a turn the window of what was said around it."""
+"""What is embedded for a memory: its passages, the standing rules in it, and for a turn the window around it.
+
+A rule's sentence is embedded beside the passage that it stands in, since a passage speaks of more than its rule. That
+is done with the passages, where the memory stands and is labelled as one that lays a rule down. A memory whose vectors
+were supplied has none of its own for its rules, nor has one that was embedded before there were any: there the passages
+speak for the rule.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +13,17 @@ from typing import NamedTuple
 
 from pieria.record.filter import Filter, Viewer
 from pieria.record.passages import passages
+from pieria.record.standing import KINDS, standing
 from pieria.record.time import micros
 from pieria.record.windows import AFTER, BEFORE, Turn, window
 from pieria.store.protocol import Kind, Pending, Reader
 
 REACH = max(BEFORE, AFTER)
+MOST_RULES = 100
+"""Rules of a text that are embedded one by one. Where there are more it is a rule book, found by its passages."""
+
+
+EVERYTHING = Filter(now=0, viewer=Viewer(everything=True)).anything()
 
 
 class Task(NamedTuple):
@@ -26,6 +38,11 @@ class Task(NamedTuple):
     members: tuple[int, ...] = ()
     known_from: int | None = None
 
+    @property
+    def item(self) -> Pending:
+        """What it was pending as."""
+        return Pending(self.row, "window" if self.what == "window" else "passage")
+
 
 def tasks_of(reader: Reader, pending: Sequence[Pending]) -> list[Task]:
     """The texts of what is pending. What is gone by now has none."""
@@ -35,23 +52,33 @@ def tasks_of(reader: Reader, pending: Sequence[Pending]) -> list[Task]:
 
 
 def _passages(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
+    ruling = reader.outlines(rows, EVERYTHING.having(standing=KINDS))
     for row, content in reader.contents(rows).items():
         title = f"{content.title}\n" if content.title else ""
         for number, (start, end) in enumerate(passages(content.text)):
             yield Task(title + content.text[start:end], row, "passage", number, start, end)
+        if row in ruling:
+            yield from _rules(row, content.text)
+
+
+def _rules(row: int, text: str) -> Iterator[Task]:
+    found = standing(text)
+    if len(found) <= MOST_RULES:
+        for number, rule in enumerate(found):
+            yield Task(text[rule.start : rule.end], row, "rule", number, rule.start, rule.end)
 
 
 def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
     """Of the turns that stand, whoever may see them: a window is shown only to those who see all of it."""
-    filter = Filter(now=0, viewer=Viewer(everything=True)).anything().having(endings=("",))
+    filter = EVERYTHING.having(endings=("",))
     around = reader.around(rows, filter, REACH)
     wanted = {row for row in rows} | {row for near in around.values() for _, row in near}
-    standing = reader.memories(sorted(wanted), filter)
+    there = reader.memories(sorted(wanted), filter)
     for row in rows:
-        if row not in standing:
+        if row not in there:
             continue
         places = sorted([(0, row), *around.get(row, ())])
-        turns = [standing[place] for _, place in places]
+        turns = [there[place] for _, place in places]
         middle = places.index((0, row))
         made = window([Turn(turn.text, turn.author) for turn in turns], middle)
         members = [turns[place] for place in made.members]

@@ -65,6 +65,7 @@ class Transferring(Core):
         target = self._free_for(given_path(path), "jsonl")
         if is_database(target):
             raise InputError("path", "a file that is no database", target, hint="An export never replaces a bank.")
+        self._uses.flush()
         with self._reading() as reader, Aside(target, "export") as file:
             export = Export(reader, self.name, iso(self.clock()))
             file.write(export.header())
@@ -146,6 +147,7 @@ class Transferring(Core):
         if is_live_database(target):
             hint = "It is a bank that is in use; name another file."
             raise InputError("path", "a file that is no bank", target, hint=hint)
+        self._uses.flush()
         self.store.backup(target, progress)
         return target
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _PROBE = "Pieria"
 """Embedded once where only a reply tells the dimension."""
+_ROOM = 200_000
 _ESTIMATED_LIMIT = 254
 """Pieces of a passage for a model that does not tell its own limit: what fits the local one fits every other."""
 
@@ -86,6 +87,11 @@ class Embedder:
     def is_loaded(self) -> bool:
         """Whether it is at work in this process: a text can be embedded at once, as far as that is known."""
         return bool(getattr(self._embedding, "is_loaded", self._has_replied))
+
+    @property
+    def room(self) -> int:
+        """Characters to give it in one call, of several texts: a call cannot be broken off."""
+        return int(getattr(self._embedding, "room", _ROOM))
 
     def check(self) -> None:
         """Raises `AdapterError` where it is plain without loading anything that it cannot embed."""

@@ -6,9 +6,11 @@ Every adapter that speaks to a server does it through this file. What a request 
 from __future__ import annotations
 
 import json
+import os
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -37,7 +39,7 @@ _HINTS = {
 
 
 class Endpoint:
-    """A server under one address. `seconds` bounds a call with all its tries and pauses.
+    """A server under one address. `seconds` bounds a call with all its tries and pauses. It outlives a fork.
 
     The key goes nowhere but into the request: redirects are not followed, and no error shows it.
     """
@@ -65,8 +67,19 @@ class Endpoint:
         self._seconds = seconds
         self._tries = tries
         self._sleep = sleep
-        self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
+        self._start_anew()
+        _every.add(self)
+
+    def _start_anew(self) -> None:
+        """In a process just forked off, whose connections are the parent's: two would read each other's replies.
+
+        They are kept, unused: to close them could tell the server that the parent is gone.
+        """
+        self._lock = threading.Lock()
+        if self._client is not None:
+            _inherited.append(self._client)
+            self._client = None
 
     def post(self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str] = ()) -> dict[str, Any]:
         """The server's reply, a JSON object. No error quotes any of the `private` texts back."""
@@ -153,6 +166,18 @@ class Endpoint:
 
     def _error(self, operation: str, reason: str, *, retryable: bool = False, hint: str | None = None) -> AdapterError:
         return AdapterError(self._adapter, operation, reason, retryable=retryable, hint=hint)
+
+
+_every: weakref.WeakSet[Endpoint] = weakref.WeakSet()
+_inherited: list[httpx2.Client] = []
+
+
+def _after_fork() -> None:
+    for endpoint in list(_every):
+        endpoint._start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Passing(Exception):

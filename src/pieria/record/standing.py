@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from pieria.record.analyser import query_terms, terms
 from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
 from pieria.record.sentences import Sentence, sentences
-from pieria.record.standing_forms import LEAD, ONE_OFF, REPORTED, forms
+from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
 
 KINDS = ("rule", "preference", "profile")
 
@@ -44,8 +44,10 @@ _APART = re.compile(
     """,
     re.VERBOSE,
 )
-_BEGINNING = re.compile(r"""\A\s+ | [.!?…。！？｡\n\r\u2028\u2029] ["'”’»)\]*_」』）】]*+ \s*+""", re.VERBOSE)
-"""Wherever a sentence may begin, and some places more."""
+_HEAD = r"\s*+ (?: ([^\W\d_]++) | (?= [-*•+\d] ) )"
+_FIRST = re.compile(_HEAD, re.VERBOSE)
+_NEXT = re.compile(rf"""[.!?…。！？｡\n\r\u2028\u2029] ["'”’»)\]*_」』）】]*+ {_HEAD}""", re.VERBOSE)
+"""Wherever a sentence may begin, and some places more, with its first word or before a bullet or a number."""
 _SPEAKER = re.compile(
     r"(?<![^\n])(?:\[[^\]\n]{1,40}\]\s{0,3})?[*_]{0,2}([^\W\d][\w .'-]{0,40})[*_]{0,2}:[*_]{0,2}[ \t]|\n[ \t]*+\n"
 )
@@ -89,7 +91,12 @@ def standing(text: str) -> list[Standing]:
 def _begins(low: str) -> bool:
     """Whether anything begins like a rule: told soon, of hardly any text it is true."""
     begins, lead = forms().match, LEAD.match
-    for place in (0, *[found.end() for found in _BEGINNING.finditer(low)]):
+    first = _FIRST.match(low)
+    for found in chain([first] if first else [], _NEXT.finditer(low)):
+        head = found[1]
+        if head is not None and head not in HEADS:
+            continue
+        place = found.end() if head is None else found.start(1)
         led = lead(low, place)
         if begins(low, led.end() if led else place):
             return True

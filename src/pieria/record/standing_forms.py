@@ -192,6 +192,14 @@ LEAD = re.compile(
     rf"(?:(?:hey|hi|hello|dear)\s[a-z]{{2,20}}\s?[,!-]\s{{1,3}})?"
     rf"(?:(?:(?:{spaced(_LEADS)})(?:\s?[,:;!-]{{1,3}})?|(?:{spaced(_MARKED_LEADS)})\s?[,:;!-]{{1,3}})\s{{1,3}}){{0,4}}"
 )
+_BEGIN = """
+please pls plz always never don do you i it from going moving forward henceforth in for starting as by until at without
+no under unless when whenever every each any everytime eachtime anytime if while before after with on be look stop quit
+make remember call calls address ensure take my our house standing permanent ground keep all your between note bear
+memorise memorize just everyone people friends refer greet user human me hey hi hello dear
+"""
+HEADS = frozenset(re.findall(r"(?<![^\s|])[a-z]+", f"{_BEGIN} {_VERBS} {_LEADS}|{_MARKED_LEADS}"))
+"""The letters that a form, or what leads to one, may begin with; told far sooner than by the forms."""
 ONE_OFF = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|right now|just now|for now|at the moment|that day|last (?:night|week"
     r"|month|year)"

@@ -311,9 +311,9 @@ class Writer(Reader, Protocol):
         than the bank's.
         """
 
-    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int) -> int:
+    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int, empty: Sequence[Pending] = ()) -> int:
         """Takes the place of all that stands for each row and kind among them, which are then no longer pending.
-        With the passages of a row its rules go as well.
+        With the passages of a row its rules go as well. Nor are those of `empty`, in which there was nothing to embed.
 
         `seen` is the number of the latest change (`Head.seq`) when their texts were read: what a later one made pending
         stays so. Returns how many were stored: those of rows that are gone by now are not. Raises `ConflictError` where

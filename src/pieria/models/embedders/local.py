@@ -33,6 +33,8 @@ _FAR_BELOW = -1e30
 _ROOM = 512
 """Pieces in one run, padding included: more is slower, for it leaves the processor's cache, and takes more memory."""
 _THREADS_HELP_UP_TO = 8
+ROOM = 8_000
+"""Characters in one call: a fraction of a second, even where others use the processor."""
 
 
 class LocalEmbedding:
@@ -59,6 +61,10 @@ class LocalEmbedding:
     @property
     def is_loaded(self) -> bool:
         return self._loaded is not None
+
+    @property
+    def room(self) -> int:
+        return ROOM
 
     def check(self) -> None:
         """By the names and sizes of its files. Raises `ModelMissingError` or `ModelDamagedError`."""

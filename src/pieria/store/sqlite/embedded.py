@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import Changeset, NewVector, State
-from pieria.store.protocol import WINDOW_REACH, Embedded
+from pieria.store.protocol import WINDOW_REACH, Embedded, Pending
 from pieria.store.sqlite.blocks import SIZE, block_of, coded, parts, width_of, written
 from pieria.store.sqlite.statements import statements
 from pieria.store.vectors import packed
@@ -134,6 +134,10 @@ class VectorRows:
         for block in range(block_of(begin + 1), block_of(begin + len(lines) + 1)):
             self._seal(block, dimension)
         return len(lines)
+
+    def settle(self, pending: Sequence[Pending], seen: int) -> None:
+        """These wait for nothing more, unless a change after `seen` noted them again."""
+        self._many("drop_pending", [(item.row, item.what, seen) for item in pending])
 
     def _dimension(self, space: int) -> int:
         held = self._current()

@@ -13,7 +13,7 @@ from pieria.record.changeset import FOREVER, Applied, Changeset, Content
 from pieria.record.filter import Filter
 from pieria.record.indexing import labels, stated
 from pieria.record.time import micros, moment
-from pieria.store.protocol import Embedded, Kind, Progress, Space, VectorMatch
+from pieria.store.protocol import Embedded, Kind, Pending, Progress, Space, VectorMatch
 from pieria.store.sqlite.embedded import VectorRows
 from pieria.store.sqlite.near import Vectors
 from pieria.store.sqlite.reader import SQLiteReader, counters
@@ -73,9 +73,11 @@ class SQLiteWriter(SQLiteReader):
         self._changed_vectors = True
         return VectorRows(self._connection, counters)
 
-    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int) -> int:
+    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int, empty: Sequence[Pending] = ()) -> int:
         counters = dict(self._counters)
-        stored = self._vector_rows(counters).put(space, vectors, seen)
+        rows = self._vector_rows(counters)
+        stored = rows.put(space, vectors, seen)
+        rows.settle(empty, seen)
         self._keep(counters)
         return stored
 

@@ -1,0 +1,162 @@
+"""Counts the uses of memories off the read path: whoever reads notes what it found, the background writes it down.
+
+Exists so that reading never writes and never waits for whoever does. What is noted is written a few seconds later, in
+one change for all that was read meanwhile, and with `sync` or the closing of the bank. A process that is killed takes
+the last seconds' counts along: they are worth less than a reader's time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from pieria.bank.background import Background
+from pieria.errors import BusyError, ClosedError, PieriaError
+from pieria.record.changeset import Changeset
+from pieria.record.time import Clock, micros, moment
+from pieria.record.usage import Usage, Use
+from pieria.store.protocol import Store, Writer
+
+log = logging.getLogger(__name__)
+
+PAUSE = 2.0
+"""Seconds that counts are gathered before they are written, and until it is tried again."""
+MANY = 500
+"""Memories with counts that are written without waiting for the pause to end."""
+WHO = "pieria"
+WHAT = "recalled"
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """What is written by one change; `seq` is the change's number as soon as it has one."""
+
+    counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By id: how often, and the latest moment."""
+    seq: int | None = None
+
+
+class Noted(NamedTuple):
+    """What was noted of one memory and not yet written when it was asked for."""
+
+    batch: Batch
+    accesses: int
+    last: int
+
+
+class Uses:
+    """The uses of one store's memories. Threads may share it; after a fork the child begins with none."""
+
+    def __init__(self, store: Store, clock: Clock, background: Background) -> None:
+        self._store = store
+        self._clock = clock
+        self._background = background
+        self.start_anew()
+        background.know(self)
+
+    def start_anew(self) -> None:
+        """What was noted before a fork is the parent's to write."""
+        self._changed = threading.Condition()
+        self._at_work = threading.Lock()
+        self._batches = [Batch()]
+
+    def note(self, ids: Iterable[str]) -> None:
+        """These were found by somebody who reads; each counts once for each time it is named."""
+        now = micros(self._clock())
+        with self._changed:
+            counts = self._batches[-1].counts
+            before = len(counts)
+            for id in ids:
+                often, last = counts.get(id, (0, now))
+                counts[id] = (often + 1, max(last, now))
+            after = len(counts)
+        if before < MANY <= after:
+            self._background.hurry(self)
+        elif after > before == 0:
+            self._background.add(self, PAUSE)
+
+    def noted(self, id: str) -> list[Noted]:
+        """For a reader whose transaction begins after this: see `with_noted`."""
+        with self._changed:
+            return [Noted(batch, *batch.counts[id]) for batch in self._batches if id in batch.counts]
+
+    def flush(self) -> bool:
+        """Writes what was noted so far. False where another process was in the way: then it is tried again.
+
+        Where it cannot be written at all, it is dropped: a bank may be read where it may not be written.
+        """
+        with self._at_work:
+            with self._changed:
+                mine = [batch for batch in self._batches if batch.counts]
+                self._batches = [*mine, Batch()]
+            try:
+                self._write(mine)
+            except BusyError as problem:
+                for batch in mine:
+                    batch.seq = None
+                log.info("uses could not be counted yet: %s", problem.message)
+                return False
+            except ClosedError:
+                log.debug("closed: whoever closed it told how much was not counted")
+            except PieriaError as problem:
+                log.warning("uses of %d memories were not counted: %s", _size(mine), problem.message)
+            with self._changed:
+                self._batches = [batch for batch in self._batches if batch not in mine]
+                self._changed.notify_all()
+            return True
+
+    def step(self) -> float | None:
+        return None if self.flush() else PAUSE
+
+    def hurry(self) -> None:
+        """The bank is about to be closed: what is noted is written while others finish their work."""
+        if self._left() and not self._background.is_current():
+            self._background.hurry(self)
+
+    def close(self, seconds: float) -> None:
+        """Waits until all is written; what is not by then is dropped."""
+        if self._left() and (self._background.is_current() or not self._background.hurry(self)):
+            self.flush()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._left(), seconds)
+            left = self._left()
+        self._background.drop(self)
+        if left:
+            log.warning("uses of %d memories were not counted: the bank was closed while it was busy", left)
+
+    def _left(self) -> int:
+        with self._changed:
+            return _size(self._batches)
+
+    def _write(self, batches: list[Batch]) -> None:
+        uses = [Use(id, often, last) for batch in batches for id, (often, last) in batch.counts.items()]
+        if not uses:
+            return
+        with self._store.writing() as writer:
+            there = _standing(writer, {use.id for use in uses})
+            changeset = Changeset(WHAT, WHO, usage=[use for use in uses if use.id in there])
+            if not changeset.empty:
+                seq = writer.apply(changeset).change.seq
+                for batch in batches:
+                    batch.seq = seq
+
+
+def with_noted(usage: Usage, noted: Iterable[Noted], seq: int) -> Usage:
+    """With what a reader that stands at change `seq` does not see yet."""
+    for batch, accesses, last in noted:
+        if batch.seq is None or batch.seq > seq:
+            latest = moment(last) if usage.last_access is None else max(usage.last_access, moment(last))
+            usage = replace(usage, accesses=usage.accesses + accesses, last_access=latest)
+    return usage
+
+
+def _standing(writer: Writer, ids: set[str]) -> set[str]:
+    """What was removed, revised or purged since it was read has no use any more."""
+    return {id for id, held in writer.states(ids).items() if not held.state.ended}
+
+
+def _size(batches: Iterable[Batch]) -> int:
+    return len({id for batch in batches for id in batch.counts})
