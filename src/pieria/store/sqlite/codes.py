@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pieria.store.vectors import code_width, signs, turned
+from pieria.store.vectors import alike, code_width, signs, turned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,7 @@ class View:
     def median(self, question: Floats) -> float:
         import numpy as np
 
-        return float(np.median(self.sample @ question)) if len(self.sample) else 0.0
+        return float(np.median(alike(self.sample, question))) if len(self.sample) else 0.0
 
 
 class Codes:
@@ -211,7 +211,7 @@ class ByHeart:
         rows = view.rows[: view.count]
         places = np.arange(view.count) if places is None else places
         self._left = places[rows[places] > 0]
-        self.similarities = view.vectors @ question
+        self.similarities = alike(view.vectors, question)
         self.whole = len(self._left)
         self._nearest = np.zeros(0, dtype=np.intp)
 

@@ -22,7 +22,7 @@ from pieria.store.sqlite.driving import driven, listed
 from pieria.store.sqlite.scan import Scan, Standing
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.visibility import compiled
-from pieria.store.vectors import normalised, unpacked
+from pieria.store.vectors import alike, normalised, unpacked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +91,7 @@ class Vectors:
         found = self._of_rows(rows, what, space)
         if not found:
             return {}
-        similar = _unpacked([stored for *_, stored in found], space.dimension) @ question
+        similar = alike(_unpacked([stored for *_, stored in found], space.dimension), question)
         best: dict[int, Span] = {}
         for (row, _, start, stop, _), similarity in zip(found, similar.tolist(), strict=True):
             if row not in best or similarity > best[row].similarity:
@@ -224,7 +224,7 @@ class Search:
         if isinstance(candidates, ByHeart):
             similar = dict(zip(entries, candidates.similarities[places].tolist(), strict=True))
         elif found:
-            scores = (_unpacked([held[4] for held in found], self._view.dimension) @ self._question).tolist()
+            scores = alike(_unpacked([held[4] for held in found], self._view.dimension), self._question).tolist()
             similar = {entry: score for (entry, *_), score in zip(found, scores, strict=True)}
             self._teach(candidates, similar, dict(zip(entries, places.tolist(), strict=True)))
         for entry, row, start, stop, _ in found:
