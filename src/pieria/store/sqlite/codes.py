@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pieria.store.sqlite.sieves import Sieve
 from pieria.store.vectors import alike, code_width, signs, turned
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ LISTED_SHELL = 6_144
 """Of a list, more: few of its lines may be near at all, and differences tell less of what is far."""
 WEIGHED = 8_192
 """More candidates than this are left in the order of their differences."""
+LEAST_ERROR = 1e-6
 MOST_DIFFERENCES = 65_535
 TOO_MANY_GONE = 4
 """What is gone is swept out when it is more than this part of all."""
@@ -60,6 +62,15 @@ class View:
         listed = np.array(wanted, dtype=np.int64)
         asked[listed[(listed > 0) & (listed < len(asked))]] = True
         return np.flatnonzero(asked[rows])
+
+    def within(self, sieve: Sieve) -> Places:
+        """Where the entries are whose rows a condition lets through."""
+        import numpy as np
+
+        assert sieve.marks is not None
+        marks = np.frombuffer(sieve.marks, dtype=np.bool_)
+        # What lies beyond the marks takes the last of them, which is never set.
+        return np.flatnonzero(marks.take(self.rows[: self.count], mode="clip"))
 
     def median(self, question: Floats) -> float:
         import numpy as np
@@ -236,9 +247,9 @@ class ByHeart:
     def left(self) -> bool:
         return bool(len(self._nearest) or len(self._left))
 
-    def settled(self, least: float, errors: float) -> bool:
+    def overlooked(self, least: float) -> float:
         """What is left is less similar than what was taken."""
-        return True
+        return 0.0
 
 
 class ByCode:
@@ -279,18 +290,22 @@ class ByCode:
         """How similar some that were taken are in truth."""
         self._learnt.append((self._weighed(places), similarities))
 
-    def settled(self, least: float, errors: float) -> bool:
-        """Whether what is left of the shell is less similar than that, by so many standard errors of the estimates."""
+    def overlooked(self, least: float) -> float:
+        """How many of what is left of the shell are more similar than that, to all expectation.
+
+        How far an estimate goes wrong is learnt from those that were scored.
+        """
         import numpy as np
 
         if not self._learnt or not len(self._best_left):
-            return False
+            return np.inf
         estimates, similar = (np.concatenate(parts) for parts in zip(*self._learnt, strict=True))
         middle, spread = float(estimates.mean()), float(estimates.var())
         slope = float(((estimates - middle) * similar).mean()) / spread if spread else 0.0
         base = float(similar.mean()) - slope * middle
-        error = float(np.std(similar - (slope * estimates + base)))
-        return slope * float(self._best_left[0]) + base + errors * error < least
+        error = float(np.std(similar - (slope * estimates + base))) or LEAST_ERROR
+        behind = np.clip((least - base - slope * self._best_left) / error, 0, None)
+        return float((0.5 * np.exp(-0.717 * behind - 0.416 * behind * behind)).sum())
 
     def _next_shell(self, number: int) -> tuple[Places, Floats]:
         """Its places, with their estimates if they have any."""

@@ -33,6 +33,7 @@ from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driven
 from pieria.store.sqlite.near import Vectors
 from pieria.store.sqlite.scan import Scan
+from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.text import Frequencies, TextIndex, counts
 from pieria.store.sqlite.visibility import Compiled, compiled
@@ -59,10 +60,11 @@ def counters(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 class SQLiteReader:
-    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, scan: Scan) -> None:
+    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, scan: Scan, sieves: Sieves) -> None:
         self._connection = connection
         self._frequencies = frequencies
-        self._vectors = Vectors(connection, scan)
+        self._sieves = sieves
+        self._vectors = Vectors(connection, scan, sieves)
         self._sql = statements("queries.sql")
 
     def head(self) -> Head:
