@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pieria.store.sqlite.kept import Kept
 from pieria.store.sqlite.sieves import Sieve
 from pieria.store.vectors import alike, code_width, signs, turned
 
@@ -29,7 +30,7 @@ BLOCK = 65_536
 """As many codes at a time stay in the processor's cache with all that is counted of them."""
 TRIAL = 16_384
 """Of so many codes it is measured how far the nearest lie."""
-LEAST_SHELL = 1_024
+LEAST_SHELL = 3_072
 """Within a shell, candidates are brought into a better order than that of their differences."""
 LISTED_SHELL = 6_144
 """Of a list, more: few of its lines may be near at all, and differences tell less of what is far."""
@@ -51,6 +52,7 @@ class View:
     rows: NDArray[np.int64]
     words: NDArray[np.uint64]
     vectors: Floats | None
+    kept: Kept
     sample: Floats
 
     def of_rows(self, wanted: list[int]) -> Places:
@@ -92,6 +94,7 @@ class Codes:
         self._words = np.zeros((code_width(dimension) // 8, room), dtype=np.uint64)
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
         self._learnt = 0
+        self._kept = Kept(dimension, room)
         self._sampled: NDArray[np.int64] | None = None
         self._sample = np.zeros((0, dimension), dtype=np.float32)
 
@@ -118,6 +121,11 @@ class Codes:
             larger = np.zeros((*held.shape[:-1], room), dtype=held.dtype)
             larger[..., : self.count] = held[..., : self.count]
             setattr(self, name, larger)
+        self._keep_anew()
+
+    def _keep_anew(self) -> None:
+        """After entries were moved, or when it is full: whoever looks at it keeps the one he has."""
+        self._kept = Kept(self.dimension, len(self._entries))
 
     def drop(self, entries: NDArray[np.int64]) -> None:
         """Those of them that are here."""
@@ -142,6 +150,7 @@ class Codes:
         self._learnt = len(self._vectors)
         self._entries, self._rows, self._words = self._entries[kept], self._rows[kept], self._words[:, kept]
         self.count, self._gone = len(kept), 0
+        self._keep_anew()
 
     def unknown(self) -> NDArray[np.int64]:
         """The entries whose vectors are to be learnt by heart."""
@@ -192,7 +201,11 @@ class Codes:
 
     def view(self) -> View:
         vectors = self._vectors[: self.count] if self._learnt == self.count else None
-        return View(self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._sample)
+        if self._kept.is_full:
+            self._keep_anew()
+        return View(
+            self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._kept, self._sample
+        )
 
     def copy(self) -> Codes:
         """For changes that may never come to be."""
@@ -201,6 +214,7 @@ class Codes:
         other = copy.copy(self)
         for name in ("_entries", "_rows", "_words", "_vectors"):
             setattr(other, name, getattr(self, name).copy())
+        other._keep_anew()
         return other
 
 
@@ -324,7 +338,7 @@ class ByCode:
         if len(places) > WEIGHED:
             return places[np.argsort(differences, kind="stable")], np.zeros(0, dtype=np.float32)
         estimates = self._weighed(places)
-        order = np.argsort(-estimates, kind="stable")
+        order = np.argsort(-estimates)
         return places[order], estimates[order]
 
     def _reach_of(self, number: int) -> int:
@@ -352,7 +366,8 @@ def _weights(question: Floats, words: int) -> Floats:
     """For each byte of a code and each value of it, what its signs make of the question's numbers there."""
     import numpy as np
 
-    held = np.pad(question, (0, words * 64 - len(question))).reshape(-1, 8)
+    held = np.zeros((words * 8, 8), dtype=np.float32)
+    held.reshape(-1)[: len(question)] = question
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32)
     return held @ (2 * values - 1).T
 

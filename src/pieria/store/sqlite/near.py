@@ -93,16 +93,15 @@ class Vectors:
     def around(self, rows: Sequence[int], filter: Filter, reach: int) -> dict[int, list[tuple[int, int]]]:
         known = statements("filter.sql")["known_now" if filter.known_at is None else "known_at"]
         where, params = compiled(filter, probe=True)
-        sql = self._sql["place_in_session"].format(known=known)
+        sql = self._sql["around"].format(known=known, where=where)
         asked = {"rows": json.dumps(list(rows)), "known_at": filter.known_at}
-        places = self._connection.execute(sql, asked).fetchall()
-        ways = {way: self._sql[way].format(known=known, where=where) for way in ("before", "after")}
-        params = {**params, "known_at": filter.known_at, "reach": reach, "seen": reach * LOOKED_THROUGH}
+        asked |= {**params, "reach": reach, "seen": reach * LOOKED_THROUGH}
         found: dict[int, list[tuple[int, int]]] = {row: [] for row in rows}
-        for row, session, scope, at in places:
-            params |= {"around": session, "within": scope, "at": at, "row": row}
-            before = [other for (other,) in self._connection.execute(ways["before"], params)]
-            after = [other for (other,) in self._connection.execute(ways["after"], params)]
-            found[row] = [(-n, other) for n, other in reversed(list(enumerate(before, 1)))]
-            found[row] += list(enumerate(after, 1))
+        for row, before, after in self._connection.execute(sql, asked):
+            earlier = [(-distance, other) for distance, other in _counted(before)]
+            found[row] = [*reversed(earlier), *_counted(after)]
         return found
+
+
+def _counted(joined: str | None) -> list[tuple[int, int]]:
+    return list(enumerate(map(int, joined.split(",")), 1)) if joined else []

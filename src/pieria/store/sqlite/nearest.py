@@ -18,26 +18,28 @@ from pieria.store.protocol import Near, VectorMatch
 from pieria.store.sqlite.codes import ByCode, ByHeart, View
 from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driven
+from pieria.store.sqlite.kept import NOWHERE
 from pieria.store.sqlite.sieves import Sieve
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.visibility import compiled
-from pieria.store.vectors import alike, unpacked
+from pieria.store.vectors import alike, halves, singles
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float32]
+    Halves = NDArray[np.int16]
     Places = NDArray[np.intp]
 
-SCORED = 1_200
+SCORED = 2_000
 """Among so many by their codes the nearest are found; in a bank of near copies they are not among far fewer."""
 TOP = 10
 """Fewer are scored where what is left cannot come before so many of those found."""
-OVERLOOKED = 0.05
+OVERLOOKED = 0.02
 """Of the candidates left so many, to all expectation, may be nearer than the last of the best few."""
 AT_ONCE = 128
-"""So many are to be scored before it is asked again whether that is enough."""
+"""So many are to be scored before it is asked whether that is enough; then twice as many each time."""
 PROBED_AT_ONCE = 16
 MANY = 0.4
 """Where no more than this part may be seen, it costs less to ask before than to score for nothing."""
@@ -95,13 +97,14 @@ class Search:
 
     def _take(self, candidates: ByHeart | ByCode, want: int, most: int) -> bool:
         """Looks at the next candidates until enough versions are found; whether there are no more candidates."""
-        taken = 0
+        taken, number = 0, AT_ONCE
         while taken < most:
             share = self._share()
-            places = candidates.take(min(int(AT_ONCE / share) + 1, most - taken))
+            places = candidates.take(min(int(number / share) + 1, most - taken))
             if not len(places):
                 break
             taken += len(places)
+            number = min(2 * number, SCORED)
             self._look_at(places, candidates, ask_first=share <= MANY)
             if self._is_enough(candidates, want):
                 break
@@ -131,16 +134,29 @@ class Search:
             self._score(places, candidates)
 
     def _score(self, places: Places, candidates: ByCode) -> None:
-        entries = self._view.entries[places].tolist()
-        found = self._at_hand("v.vector", entries)
-        if not found:
-            return
-        similar = alike(vectors_of([held[4] for held in found], self._view.dimension), self._question)
-        for score, (entry, row, start, stop, _) in zip(similar.tolist(), found, strict=True):
-            self._scored.append((score, entry, row))
-            self._spans[entry] = (start, stop)
-        at = dict(zip(entries, range(len(entries)), strict=True))
-        candidates.learn(places[[at[held[0]] for held in found]], similar)
+        lines = self._view.kept.lines(places)
+        there = lines != NOWHERE
+        known = places[there]
+        self._note(known, self._view.kept.vectors(lines[there]), candidates)
+        new = places[~there]
+        if len(new):
+            self._note(*self._read(new), candidates)
+
+    def _note(self, places: Places, vectors: Floats, candidates: ByCode) -> None:
+        similar = alike(vectors, self._question)
+        entries, rows = self._view.entries[places].tolist(), self._view.rows[places].tolist()
+        self._scored += zip(similar.tolist(), entries, rows, strict=True)
+        candidates.learn(places, similar)
+
+    def _read(self, places: Places) -> tuple[Places, Floats]:
+        """Those of them that are there at the filter's known time, with their vectors."""
+        at = dict(zip(self._view.entries[places].tolist(), range(len(places)), strict=True))
+        found = self._at_hand("v.vector", list(at))
+        places = places[[at[entry] for entry, *_ in found]]
+        self._spans.update((entry, (start, stop)) for entry, start, stop, _ in found)
+        read = halves_of([held[-1] for held in found], self._view.dimension)
+        self._view.kept.keep(places, read)
+        return places, singles(read)
 
     def _best(self, number: int) -> list[Near]:
         """The best of what was scored that may be seen, a version once; asks about no more than it has to."""
@@ -172,16 +188,20 @@ class Search:
         new = [entry for entry in entries if entry not in self._spans]
         if new:
             self._spans.update(dict.fromkeys(new))
-            self._spans.update((entry, (start, stop)) for entry, _, start, stop, _ in self._at_hand("NULL", new))
+            self._spans.update((entry, (start, stop)) for entry, start, stop, _ in self._at_hand("NULL", new))
 
-    def _at_hand(self, vector: str, entries: Sequence[int]) -> list[tuple[int, int, int, int, bytes]]:
+    def _at_hand(self, vector: str, entries: Sequence[int]) -> list[tuple[int, int, int, bytes]]:
         sql = self._sql["by_entry"].format(vector=vector)
         asked = {"entries": json.dumps(sorted(entries)), "known_at": self._known}
         return self._connection.execute(sql, asked).fetchall()
 
 
 def vectors_of(stored: Sequence[bytes], dimension: int) -> Floats:
+    return singles(halves_of(stored, dimension))
+
+
+def halves_of(stored: Sequence[bytes], dimension: int) -> Halves:
     try:
-        return unpacked(stored, dimension)
+        return halves(stored, dimension)
     except (TypeError, ValueError) as problem:
         raise UnreadableRow("a vector is not of its space's dimension") from problem
