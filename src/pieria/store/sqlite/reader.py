@@ -143,7 +143,12 @@ class SQLiteReader:
         return [build.memory(row) for row in self._connection.execute(self._sql["version"], asked)]
 
     def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
-        return TextIndex(self._connection, self._frequencies, self.head()).match(terms, filter, want, budget)
+        return TextIndex(self._connection, self._frequencies, self._sieves, self.head()).match(
+            terms, filter, want, budget
+        )
+
+    def _text_index(self) -> TextIndex:
+        return TextIndex(self._connection, self._frequencies, self._sieves, self.head())
 
     def space(self) -> Space | None:
         return self._vectors.space()
@@ -172,8 +177,7 @@ class SQLiteReader:
         if not terms:
             sql = self._sql["twins_without_terms"].format(where=where)
         else:
-            index = TextIndex(self._connection, self._frequencies, self.head())
-            params["rows"] = json.dumps(sorted(set(index.rarest_rows(terms))))
+            params["rows"] = json.dumps(sorted(set(self._text_index().rarest_rows(terms))))
             sql = self._sql["twins"].format(where=where)
         return [build.memory(row) for row in self._connection.execute(sql, params)]
 

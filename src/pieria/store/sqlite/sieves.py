@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,10 +40,17 @@ class Sieve:
     marks: bytearray | None = None
     """1 at each row that is let through. Never shrinks, so that whoever looks into it may do so unlocked."""
 
-    def holds(self, row: int) -> bool:
-        marks = self.marks
-        assert marks is not None
-        return row < len(marks) and marks[row] == 1
+    def kept(self, rows: Iterable[int]) -> list[int]:
+        """Those of them that it lets through."""
+        assert self.marks is not None
+        marks, beyond = self.marks, len(self.marks)
+        return [row for row in rows if row < beyond and marks[row]]
+
+    def rows(self) -> Iterator[int]:
+        assert self.marks is not None
+        marks, row = self.marks, 0
+        while (row := marks.find(1, row + 1)) > 0:
+            yield row
 
     def add(self, rows: Iterable[int]) -> None:
         assert self.marks is not None
