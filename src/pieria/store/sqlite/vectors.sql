@@ -65,6 +65,9 @@ SELECT c.row FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 -- name: entries_of
 SELECT entry FROM vector WHERE row = ? AND what = ? AND space = ?
 
+-- name: entries_of_rows
+SELECT v.entry FROM json_each(?) j CROSS JOIN vector v ON v.row = j.value AND v.what = ? AND v.space = ?
+
 -- name: entries_of_row
 SELECT entry FROM vector WHERE row = ?
 
