@@ -3,7 +3,7 @@
 import pytest
 from tests.contract.conftest import Opens
 from tests.contract.making import ALL, NOW, HandClock, apply, memory, open_state, standing
-from tests.contract.test_vectors import enter, rows_near, unit, with_vector
+from tests.contract.test_vectors import drawn, enter, near, put, rows_near, unit, window, with_vector
 
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Write
@@ -94,3 +94,40 @@ def test_what_never_came_to_be_leaves_no_trace(store: Store, rows: list[int]) ->
     apply(store, links=[link])
     came = move(store, "m1", "mine/box")
     assert both(store) == {*rows, came}
+
+
+def test_of_many_windows_none_is_known_too_early_however_often_all_were_seen(store: Store) -> None:
+    """More than are known by heart: what was read of them once may be at hand from then on."""
+    rows = apply(store, *(memory(f"turn {n}", f"t{n}") for n in range(10_500))).rows
+    with store.reading() as reader:
+        known = reader.head().known
+    space = enter(store)
+    put(
+        store,
+        *(window(row, unit(1, 0.5 + n / 20), [], known + 5 * (n % 2)) for n, row in enumerate(rows)),
+        space=space,
+    )
+    for _ in range(2):
+        assert rows_near(store, unit(1), want=20, what="window") == rows[:20]
+        early = rows_near(store, unit(1), ALL.having(known_at=known + 4), want=20, what="window")
+        assert early == rows[:40:2]
+    [other] = rows_near(store, unit(1), want=1, what="window")
+    put(store, window(other, unit(-1), [], known), space=space)
+    assert rows_near(store, unit(1), want=20, what="window") == rows[1:21]
+
+
+def test_of_many_vectors_the_answer_is_the_same_each_time(store: Store) -> None:
+    space = enter(store)
+    vectors = drawn(5, 10_500)
+    apply(store, *(with_vector(memory("word", f"w{n}"), vector) for n, vector in enumerate(vectors)), space=space)
+    [question] = drawn(6)
+    first = near(store, question, want=30)
+    assert near(store, question, want=30) == first
+    with store.reading() as reader:
+        exactly = reader.similarities(question, [found.row for found in first.candidates])
+    assert {found.row: (found.start, found.stop) for found in first.candidates} == {
+        row: (span.start, span.stop) for row, span in exactly.items()
+    }
+    assert [found.similarity for found in first.candidates] == pytest.approx(
+        sorted((span.similarity for span in exactly.values()), reverse=True), abs=1e-6
+    )

@@ -82,7 +82,8 @@ class Sieves:
                 self._kept.move_to_end(key)
         if kept is None:
             return self._keep(key, _made(connection, asked, seq, min(AT_FIRST, documents // PART)))
-        if seq - kept.seq > FOLLOWED or (kept.marks is None and documents // PART > 2 * kept.number):
+        is_old = documents // PART > 2 * kept.number if kept.marks is None else seq - kept.seq > FOLLOWED
+        if is_old:
             return self._keep(key, _made(connection, asked, seq, documents // PART))
         if kept.marks is not None and seq > kept.seq:
             sql = statements("queries.sql")["rows_since"].format(where=asked.where)
