@@ -39,7 +39,7 @@ TOP = 10
 OVERLOOKED = 0.02
 """Of the candidates left so many, to all expectation, may be nearer than the last of the best few."""
 AT_ONCE = 128
-"""So many are to be scored before it is asked whether that is enough; then twice as many each time."""
+"""So many at least are to be scored before it is asked whether that is enough; further on, half of those before."""
 PROBED_AT_ONCE = 16
 MANY = 0.4
 """Where no more than this part may be seen, it costs less to ask before than to score for nothing."""
@@ -97,14 +97,14 @@ class Search:
 
     def _take(self, candidates: ByHeart | ByCode, want: int, most: int) -> bool:
         """Looks at the next candidates until enough versions are found; whether there are no more candidates."""
-        taken, number = 0, AT_ONCE
+        taken = 0
         while taken < most:
             share = self._share()
-            places = candidates.take(min(int(number / share) + 1, most - taken))
+            number = max(int(AT_ONCE / share) + 1, taken // 2)
+            places = candidates.take(min(number, most - taken))
             if not len(places):
                 break
             taken += len(places)
-            number = min(2 * number, SCORED)
             self._look_at(places, candidates, ask_first=share <= MANY)
             if self._is_enough(candidates, want):
                 break
