@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     """A line each."""
+    Halves = NDArray[np.int16]
     Bytes = NDArray[np.uint8]
 
 SINGLE = "<f4"
 HALF = "<f2"
+HALF_BITS = "<i2"
+SPREAD_SIGN = 0x70000000
+"""Where the sign of a half stands again, once it was widened to an integer and moved to the place of a float's."""
+EXPONENT_SHIFT = 112
+"""How much more a float's exponent is offset than that of a half."""
 ROUNDS = 4
 WORD = 64
 """Signs are packed into words, so that their differences can be counted a word at a time."""
@@ -51,10 +57,38 @@ def packed(vectors: Sequence[Collection[float]], dimension: int) -> list[bytes]:
     return [line.tobytes() for line in normalised(vectors, dimension).astype(HALF)] if vectors else []
 
 
-def unpacked(stored: Sequence[bytes], dimension: int) -> Floats:
+def halves(stored: Sequence[bytes], dimension: int) -> Halves:
+    """The bits of the numbers as they are stored, a line each."""
     import numpy as np
 
-    return np.frombuffer(b"".join(stored), dtype=HALF).reshape(len(stored), dimension).astype(np.float32)
+    return np.frombuffer(b"".join(stored), dtype=HALF_BITS).reshape(len(stored), dimension)
+
+
+def singles(halves: Halves) -> Floats:
+    """Bit by bit what NumPy's own conversion gives, in a fifth of its time, which was half of a look for neighbours."""
+    import numpy as np
+
+    bits = halves.astype("<i4")
+    bits <<= 13
+    bits &= ~SPREAD_SIGN
+    floats = bits.view(SINGLE)
+    floats *= np.float32(2.0**EXPONENT_SHIFT)
+    return floats
+
+
+def unpacked(stored: Sequence[bytes], dimension: int) -> Floats:
+    return singles(halves(stored, dimension))
+
+
+def alike(vectors: Floats, question: Floats) -> Floats:
+    """How similar each is to the question, all of length one.
+
+    Line by line, since a product of the whole wakes a thread for every processor, and waiting for these takes longer
+    than multiplying where there is other work on the machine.
+    """
+    import numpy as np
+
+    return np.asarray(np.vecdot(vectors, question), dtype=np.float32)
 
 
 def turned(vectors: Floats) -> Floats:
@@ -103,7 +137,9 @@ def signs(vectors: Floats) -> Bytes:
     import numpy as np
 
     bits = np.packbits(vectors > 0, axis=1)
-    return np.pad(bits, ((0, 0), (0, code_width(vectors.shape[1]) - bits.shape[1])))
+    filled = np.zeros((len(bits), code_width(vectors.shape[1])), dtype=np.uint8)
+    filled[:, : bits.shape[1]] = bits
+    return filled
 
 
 def code_width(dimension: int) -> int:

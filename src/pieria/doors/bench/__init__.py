@@ -28,7 +28,7 @@ def bench() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def speed(ctx: click.Context, /, sizes: tuple[int, ...], as_json: bool) -> None:
-    """Time starting, writing and recalling against the budgets. Needs about a minute for each 500,000 memories."""
+    """Time starting, writing and recalling against the budgets. Needs some minutes for each 1,000,000 memories."""
     from pieria.doors.bench.speed import measure
 
     result = measure(list(sizes), _say)
@@ -37,7 +37,9 @@ def speed(ctx: click.Context, /, sizes: tuple[int, ...], as_json: bool) -> None:
         return
     for row in result["rows"]:
         mark = {True: "ok  ", False: "OVER", None: "    "}[row["met"]]
-        click.echo(f"{mark}  {row['name']:<50} {row['value']:>12,} {row['unit']:<12} {row['target']}")
+        click.echo(f"{mark}  {row['name']:<72} {row['value']:>12,} {row['unit']:<12} {row['target']}")
+    for note in result["notes"]:
+        click.echo(note)
 
 
 def _retrieval(command: Callable[..., None]) -> Callable[..., None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 BATCH = 1_000
-TABLES = ("content", "state", "label", "terms", "pending")
+TABLES = ("content", "state", "label", "terms", "pending", "vector")
 
 
 class Rows:

@@ -10,8 +10,12 @@ from itertools import accumulate
 VOCABULARY = 200_000
 SHORTEST, LONGEST = 18, 26
 QUESTION_TERMS = 8
+SESSION, TENTH = 20, 10
+"""Turns of a session; and every so many such stretches of the workload are one."""
 FILTERS = {"50 %": ("half", 500), "10 %": ("tenth", 100), "1 %": ("hundredth", 10), "0.1 %": ("thousandth", 1)}
 """What a filter lets through: the wing it asks for, and how many in a thousand memories lie there."""
+
+SHIFT = 37
 
 _SYLLABLES = tuple(consonant + vowel for consonant in "bcdfghjklmnprstvz" for vowel in "aeiou")
 
@@ -38,18 +42,28 @@ class Workload:
     def one_of(self, texts: list[str]) -> str:
         return self._random.choice(texts)
 
+    def below(self, number: int) -> int:
+        return self._random.randrange(number)
+
     def _drawn(self) -> str:
         return self._words[bisect(self._cumulative, self._random.random() * self._cumulative[-1])]
 
 
 def place(number: int) -> str:
     """Where the memory of that number lies, so that each filter lets its share through, spread evenly."""
-    rest = number % 1_000
+    # Each thousand begins elsewhere: otherwise a filter would let through none of the sessions, or nothing else.
+    rest = (number + number // 1_000 * SHIFT) % 1_000
     for wing, share in FILTERS.values():
         if rest < share:
             return f"{wing}/room"
         rest -= share
     return "rest/room"
+
+
+def session(number: int) -> str | None:
+    """Of a tenth of the memories, which are turns of sessions."""
+    stretch = number // SESSION
+    return None if stretch % TENTH else f"session-{stretch}"
 
 
 def _word(rank: int) -> str:

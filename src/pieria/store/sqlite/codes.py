@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pieria.store.vectors import code_width, signs, turned
+from pieria.store.sqlite.kept import Kept
+from pieria.store.sqlite.sieves import Sieve
+from pieria.store.vectors import alike, code_width, signs, turned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,12 +30,13 @@ BLOCK = 65_536
 """As many codes at a time stay in the processor's cache with all that is counted of them."""
 TRIAL = 16_384
 """Of so many codes it is measured how far the nearest lie."""
-LEAST_SHELL = 1_024
+LEAST_SHELL = 3_072
 """Within a shell, candidates are brought into a better order than that of their differences."""
 LISTED_SHELL = 6_144
 """Of a list, more: few of its lines may be near at all, and differences tell less of what is far."""
 WEIGHED = 8_192
 """More candidates than this are left in the order of their differences."""
+LEAST_ERROR = 1e-6
 MOST_DIFFERENCES = 65_535
 TOO_MANY_GONE = 4
 """What is gone is swept out when it is more than this part of all."""
@@ -49,6 +52,7 @@ class View:
     rows: NDArray[np.int64]
     words: NDArray[np.uint64]
     vectors: Floats | None
+    kept: Kept
     sample: Floats
 
     def of_rows(self, wanted: list[int]) -> Places:
@@ -61,10 +65,19 @@ class View:
         asked[listed[(listed > 0) & (listed < len(asked))]] = True
         return np.flatnonzero(asked[rows])
 
+    def within(self, sieve: Sieve) -> Places:
+        """Where the entries are whose rows a condition lets through."""
+        import numpy as np
+
+        assert sieve.marks is not None
+        marks = np.frombuffer(sieve.marks, dtype=np.bool_)
+        # What lies beyond the marks takes the last of them, which is never set.
+        return np.flatnonzero(marks.take(self.rows[: self.count], mode="clip"))
+
     def median(self, question: Floats) -> float:
         import numpy as np
 
-        return float(np.median(self.sample @ question)) if len(self.sample) else 0.0
+        return float(np.median(alike(self.sample, question))) if len(self.sample) else 0.0
 
 
 class Codes:
@@ -81,6 +94,7 @@ class Codes:
         self._words = np.zeros((code_width(dimension) // 8, room), dtype=np.uint64)
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
         self._learnt = 0
+        self._kept = Kept(dimension, room)
         self._sampled: NDArray[np.int64] | None = None
         self._sample = np.zeros((0, dimension), dtype=np.float32)
 
@@ -107,6 +121,11 @@ class Codes:
             larger = np.zeros((*held.shape[:-1], room), dtype=held.dtype)
             larger[..., : self.count] = held[..., : self.count]
             setattr(self, name, larger)
+        self._keep_anew()
+
+    def _keep_anew(self) -> None:
+        """After entries were moved, or when it is full: whoever looks at it keeps the one he has."""
+        self._kept = Kept(self.dimension, len(self._entries))
 
     def drop(self, entries: NDArray[np.int64]) -> None:
         """Those of them that are here."""
@@ -131,6 +150,7 @@ class Codes:
         self._learnt = len(self._vectors)
         self._entries, self._rows, self._words = self._entries[kept], self._rows[kept], self._words[:, kept]
         self.count, self._gone = len(kept), 0
+        self._keep_anew()
 
     def unknown(self) -> NDArray[np.int64]:
         """The entries whose vectors are to be learnt by heart."""
@@ -181,7 +201,11 @@ class Codes:
 
     def view(self) -> View:
         vectors = self._vectors[: self.count] if self._learnt == self.count else None
-        return View(self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._sample)
+        if self._kept.is_full:
+            self._keep_anew()
+        return View(
+            self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._kept, self._sample
+        )
 
     def copy(self) -> Codes:
         """For changes that may never come to be."""
@@ -190,6 +214,7 @@ class Codes:
         other = copy.copy(self)
         for name in ("_entries", "_rows", "_words", "_vectors"):
             setattr(other, name, getattr(self, name).copy())
+        other._keep_anew()
         return other
 
 
@@ -211,7 +236,7 @@ class ByHeart:
         rows = view.rows[: view.count]
         places = np.arange(view.count) if places is None else places
         self._left = places[rows[places] > 0]
-        self.similarities = view.vectors @ question
+        self.similarities = alike(view.vectors, question)
         self.whole = len(self._left)
         self._nearest = np.zeros(0, dtype=np.intp)
 
@@ -236,9 +261,9 @@ class ByHeart:
     def left(self) -> bool:
         return bool(len(self._nearest) or len(self._left))
 
-    def settled(self, least: float, errors: float) -> bool:
+    def overlooked(self, least: float) -> float:
         """What is left is less similar than what was taken."""
-        return True
+        return 0.0
 
 
 class ByCode:
@@ -279,18 +304,22 @@ class ByCode:
         """How similar some that were taken are in truth."""
         self._learnt.append((self._weighed(places), similarities))
 
-    def settled(self, least: float, errors: float) -> bool:
-        """Whether what is left of the shell is less similar than that, by so many standard errors of the estimates."""
+    def overlooked(self, least: float) -> float:
+        """How many of what is left of the shell are more similar than that, to all expectation.
+
+        How far an estimate goes wrong is learnt from those that were scored.
+        """
         import numpy as np
 
         if not self._learnt or not len(self._best_left):
-            return False
+            return np.inf
         estimates, similar = (np.concatenate(parts) for parts in zip(*self._learnt, strict=True))
         middle, spread = float(estimates.mean()), float(estimates.var())
         slope = float(((estimates - middle) * similar).mean()) / spread if spread else 0.0
         base = float(similar.mean()) - slope * middle
-        error = float(np.std(similar - (slope * estimates + base)))
-        return slope * float(self._best_left[0]) + base + errors * error < least
+        error = float(np.std(similar - (slope * estimates + base))) or LEAST_ERROR
+        behind = np.clip((least - base - slope * self._best_left) / error, 0, None)
+        return float((0.5 * np.exp(-0.717 * behind - 0.416 * behind * behind)).sum())
 
     def _next_shell(self, number: int) -> tuple[Places, Floats]:
         """Its places, with their estimates if they have any."""
@@ -309,7 +338,7 @@ class ByCode:
         if len(places) > WEIGHED:
             return places[np.argsort(differences, kind="stable")], np.zeros(0, dtype=np.float32)
         estimates = self._weighed(places)
-        order = np.argsort(-estimates, kind="stable")
+        order = np.argsort(-estimates)
         return places[order], estimates[order]
 
     def _reach_of(self, number: int) -> int:
@@ -337,7 +366,8 @@ def _weights(question: Floats, words: int) -> Floats:
     """For each byte of a code and each value of it, what its signs make of the question's numbers there."""
     import numpy as np
 
-    held = np.pad(question, (0, words * 64 - len(question))).reshape(-1, 8)
+    held = np.zeros((words * 8, 8), dtype=np.float32)
+    held.reshape(-1)[: len(question)] = question
     values = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32)
     return held @ (2 * values - 1).T
 

@@ -10,7 +10,7 @@ import sqlite3
 
 from pieria.record.filter import Filter
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.visibility import COUNTED, SIEVES, Compiled, alone, compiled
+from pieria.store.sqlite.visibility import COUNTED, Compiled, alone, compiled
 
 NARROW = 1_000
 """As many rows are read sooner by themselves than found among all others."""
@@ -32,22 +32,3 @@ def driver(connection: sqlite3.Connection, filter: Filter) -> str | None:
 def driven(connection: sqlite3.Connection, filter: Filter) -> Compiled:
     """The predicate for a scan, with its rows found the shortest way."""
     return compiled(filter, driver=driver(connection, filter))
-
-
-def listed(connection: sqlite3.Connection, filter: Filter, most: int) -> list[int] | None:
-    """Every row that one condition of the filter lets through, by the one with the fewest, whatever else is asked.
-
-    None where none lets fewer through than `most`. Rows may come twice, and ones that are not visible are among them.
-    """
-    fewest, best = most, None
-    for field in (*SIEVES, *COUNTED):
-        asked = alone(filter, field)
-        if asked is not None:
-            sql = statements("queries.sql")["count_to"].format(where=asked.where)
-            number = connection.execute(sql, {**asked.params, "limit": fewest}).fetchone()[0]
-            if number < fewest:
-                fewest, best = number, asked
-    if best is None:
-        return None
-    sql = statements("vectors.sql")["rows_by"].format(where=best.where)
-    return [row for (row,) in connection.execute(sql, {**best.params, "limit": -1})]

@@ -119,8 +119,17 @@ class VectorRows:
             if there.issuperset((each.row, *each.members))
         ]
         keys = list(dict.fromkeys((each.row, each.what) for each, _ in kept))
-        replaced = dict.fromkeys((row, of) for row, what in keys for of in REPLACED.get(what, (what,)))
-        self._remove([entry for row, what in replaced for entry in self._entries("entries_of", row, what, space)])
+        replaced: dict[str, list[int]] = {}
+        for row, what in keys:
+            for of in REPLACED.get(what, (what,)):
+                replaced.setdefault(of, []).append(row)
+        self._remove(
+            [
+                entry
+                for what, rows in replaced.items()
+                for entry in self._entries("entries_of_rows", json.dumps(rows), what, space)
+            ]
+        )
         begin = self._counters["vector_entry"]
         lines: list[tuple[Any, ...]] = []
         members: list[tuple[int, int]] = []

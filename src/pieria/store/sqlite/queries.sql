@@ -101,6 +101,11 @@ SELECT t.row, t.length, t.terms
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN terms t ON t.row = s.row
 WHERE {where}
 
+-- name: rows_since
+-- Of the states that a change opened, or touched, after the one of that number.
+SELECT s.row FROM journal g CROSS JOIN json_each(g.ids) j CROSS JOIN state s ON s.id = j.value
+WHERE g.seq > :seq AND {where}
+
 -- name: count_to
 SELECT count(*) FROM (SELECT 1 FROM state s WHERE {where} LIMIT :limit)
 

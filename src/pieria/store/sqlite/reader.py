@@ -33,6 +33,7 @@ from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driven
 from pieria.store.sqlite.near import Vectors
 from pieria.store.sqlite.scan import Scan
+from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.text import Frequencies, TextIndex, counts
 from pieria.store.sqlite.visibility import Compiled, compiled
@@ -59,10 +60,11 @@ def counters(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 class SQLiteReader:
-    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, scan: Scan) -> None:
+    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, scan: Scan, sieves: Sieves) -> None:
         self._connection = connection
         self._frequencies = frequencies
-        self._vectors = Vectors(connection, scan)
+        self._sieves = sieves
+        self._vectors = Vectors(connection, scan, sieves)
         self._sql = statements("queries.sql")
 
     def head(self) -> Head:
@@ -141,7 +143,12 @@ class SQLiteReader:
         return [build.memory(row) for row in self._connection.execute(self._sql["version"], asked)]
 
     def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
-        return TextIndex(self._connection, self._frequencies, self.head()).match(terms, filter, want, budget)
+        return TextIndex(self._connection, self._frequencies, self._sieves, self.head()).match(
+            terms, filter, want, budget
+        )
+
+    def _text_index(self) -> TextIndex:
+        return TextIndex(self._connection, self._frequencies, self._sieves, self.head())
 
     def space(self) -> Space | None:
         return self._vectors.space()
@@ -170,8 +177,7 @@ class SQLiteReader:
         if not terms:
             sql = self._sql["twins_without_terms"].format(where=where)
         else:
-            index = TextIndex(self._connection, self._frequencies, self.head())
-            params["rows"] = json.dumps(sorted(set(index.rarest_rows(terms))))
+            params["rows"] = json.dumps(sorted(set(self._text_index().rarest_rows(terms))))
             sql = self._sql["twins"].format(where=where)
         return [build.memory(row) for row in self._connection.execute(sql, params)]
 

@@ -30,13 +30,15 @@ _every: weakref.WeakSet[Scan] = weakref.WeakSet()
 
 
 class Standing(NamedTuple):
-    """What a transaction sees: the space, and how far entries and departures are counted."""
+    """What a transaction sees: the space, and how far entries, departures, changes and versions are counted."""
 
     space: int
     dimension: int
     first_entry: int
     entry: int
     gone: int
+    seq: int
+    documents: int
 
 
 class Loaded:

@@ -25,6 +25,7 @@ from pieria.store.sqlite.file import LOGS
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.reader import SQLiteReader
 from pieria.store.sqlite.scan import Scan
+from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.text import Frequencies
 from pieria.store.sqlite.vacuum import vacuum
@@ -62,6 +63,7 @@ class SQLiteStore:
         self._on_migration = on_migration
         self._frequencies = Frequencies()
         self._scan = Scan()
+        self._sieves = Sieves()
         self._make_place()
         busy_ms = int(busy_seconds * 1000)
         self._connections = Connections(path, synchronous=SYNCHRONOUS[durability], busy_ms=busy_ms)
@@ -161,7 +163,7 @@ class SQLiteStore:
     @contextmanager
     def reading(self) -> Iterator[SQLiteReader]:
         with translated("read", self.path), self.looking() as connection:
-            yield SQLiteReader(connection, self._frequencies, self._scan)
+            yield SQLiteReader(connection, self._frequencies, self._scan, self._sieves)
 
     @contextmanager
     def writing(self) -> Iterator[SQLiteWriter]:

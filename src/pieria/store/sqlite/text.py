@@ -10,9 +10,9 @@ from itertools import pairwise
 from pieria.record.filter import Filter
 from pieria.store.protocol import Candidate, Head, Terms, TextMatch
 from pieria.store.sqlite.connection import UnreadableRow
-from pieria.store.sqlite.driving import driver
+from pieria.store.sqlite.sieves import Sieve, Sieves
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.visibility import compiled, has_sieve
+from pieria.store.sqlite.visibility import compiled
 from pieria.store.text import rarest_first, rough_order, weight
 
 FREQUENT = 2_000
@@ -73,9 +73,10 @@ def _split(row: int, written: object) -> list[str]:
 class TextIndex:
     """The index as one read transaction sees it."""
 
-    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, head: Head) -> None:
+    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, sieves: Sieves, head: Head) -> None:
         self._connection = connection
         self._frequencies = frequencies
+        self._sieves = sieves
         self._head = head
         self._sql = statements("queries.sql")
 
@@ -83,12 +84,17 @@ class TextIndex:
         asked = list(dict.fromkeys(terms))
         frequencies = {term: self._frequencies.of(self._connection, term, self._head.documents) for term in asked}
         # So few rows hold a term that probing them is the shortest way, whatever the filter lets through.
-        found = None if sum(frequencies.values()) <= want else self._through_sieve(asked, filter)
+        sieve = None
+        found = None
+        if sum(frequencies.values()) > want:
+            sieve = self._sieves.of(self._connection, filter, self._head.seq, self._head.documents)
+            most = min(budget, sum(frequencies.values()))
+            found = self._through_sieve(asked, filter, sieve, want, most)
         looked_up = [term for term in asked if frequencies[term]]
         cut: list[str] = []
         exact = True
         if found is None:
-            found, looked_up, cut, exact = self._through_postings(asked, frequencies, filter, want, budget)
+            found, looked_up, cut, exact = self._through_postings(asked, frequencies, filter, sieve, want, budget)
         return TextMatch(
             documents=self._head.documents,
             terms=self._head.terms,
@@ -105,13 +111,21 @@ class TextIndex:
         rarest = min(set(terms), key=lambda term: (self._frequencies.of(self._connection, term, documents), term))
         return self._postings(rarest)
 
-    def _through_sieve(self, terms: list[str], filter: Filter) -> list[Candidate] | None:
-        """All that a selective filter lets through, or None when it is not known to be selective."""
-        lead = driver(self._connection, filter)
-        return self._listed(terms, filter, lead) if lead is not None or has_sieve(filter) else None
+    def _through_sieve(
+        self, terms: list[str], filter: Filter, sieve: Sieve | None, want: int, postings: int
+    ) -> list[Candidate] | None:
+        """All that a selective filter lets through, or None when it is not known to be selective.
 
-    def _listed(self, terms: list[str], filter: Filter, lead: str | None) -> list[Candidate] | None:
-        where, params = compiled(filter, driver=lead)
+        Where so many postings promise enough that pass the sieve, they are the shorter way.
+        """
+        if sieve is not None and sieve.number <= SIEVE:
+            promised = postings * sieve.number // max(1, self._head.documents)
+            if sieve.number <= 2 * want or promised < 2 * want // ENOUGH:
+                return list(self._candidates(list(sieve.rows()), terms, filter))
+        return None if filter.standing is None else self._listed(terms, filter)
+
+    def _listed(self, terms: list[str], filter: Filter) -> list[Candidate] | None:
+        where, params = compiled(filter)
         sql = self._sql["sieve"].format(where=where)
         rows = [row for (row,) in self._connection.execute(sql, {**params, "limit": SIEVE + 1})]
         if len(rows) > SIEVE:
@@ -119,7 +133,13 @@ class TextIndex:
         return list(self._candidates(rows, terms, filter))
 
     def _through_postings(
-        self, terms: list[str], frequencies: dict[str, int], filter: Filter, want: int, budget: int
+        self,
+        terms: list[str],
+        frequencies: dict[str, int],
+        filter: Filter,
+        sieve: Sieve | None,
+        want: int,
+        budget: int,
     ) -> tuple[list[Candidate], list[str], list[str], bool]:
         """Candidates by the rarest terms; wider, up to everything, while too few of them are visible."""
         probed: dict[int, Candidate | None] = {}
@@ -129,13 +149,15 @@ class TextIndex:
             if cut and looked_up == before:
                 looked_up.append(cut.pop(0))
             postings, whole = self._all_postings(looked_up, frequencies, budget)
+            if sieve is not None:
+                postings = [(gain, sieve.kept(rows)) for gain, rows in postings]
             found = self._first_visible(rough_order(postings), terms, filter, want, probed)
             everything = whole and not cut
             if len(found) >= want // ENOUGH or everything:
                 return found, looked_up, cut, everything and len(found) < want
             if before is None:
                 # So much is hidden that all the rest may be soon listed; a list that grows long is broken off.
-                listed = self._listed(terms, filter, None)
+                listed = self._listed(terms, filter)
                 if listed is not None:
                     return listed, [*looked_up, *cut], [], True
             before = looked_up

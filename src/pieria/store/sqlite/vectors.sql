@@ -65,6 +65,9 @@ SELECT c.row FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 -- name: entries_of
 SELECT entry FROM vector WHERE row = ? AND what = ? AND space = ?
 
+-- name: entries_of_rows
+SELECT v.entry FROM json_each(?) j CROSS JOIN vector v ON v.row = j.value AND v.what = ? AND v.space = ?
+
 -- name: entries_of_row
 SELECT entry FROM vector WHERE row = ?
 
@@ -121,7 +124,7 @@ DELETE FROM space WHERE current = 0
 SELECT s.row FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value WHERE {where}
 
 -- name: by_entry
-SELECT v.entry, v.row, v.start, v.stop, {vector}
+SELECT v.entry, v.start, v.stop, {vector}
 FROM json_each(:entries) j CROSS JOIN vector v ON v.entry = j.value
 WHERE v.known_from IS NULL OR v.known_from <= :known_at
 
@@ -136,26 +139,30 @@ ORDER BY v.row, v.number
 -- name: rows_by
 SELECT s.row FROM state s WHERE {where} LIMIT :limit
 
--- name: place_in_session
-SELECT s.row, s.session, s.scope, s.at FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
-WHERE s.session IS NOT NULL AND {known}
-
--- name: before
+-- name: around
 -- `seen` bounds how much of a session is looked through for neighbours that may be seen.
-SELECT s.row FROM (
-    SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
-    WHERE s.session = :around AND (s.at, s.row) < (:at, :row) AND s.scope = :within AND {known}
-    ORDER BY s.at DESC, s.row DESC LIMIT :seen
-) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
-WHERE {where} ORDER BY s.at DESC, s.row DESC LIMIT :reach
-
--- name: after
-SELECT s.row FROM (
-    SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
-    WHERE s.session = :around AND (s.at, s.row) > (:at, :row) AND s.scope = :within AND {known}
-    ORDER BY s.at, s.row LIMIT :seen
-) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
-WHERE {where} ORDER BY s.at, s.row LIMIT :reach
+SELECT
+    o.row,
+    (SELECT group_concat(row) FROM (
+        SELECT s.row FROM (
+            SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
+            WHERE s.session = o.session AND (s.at, s.row) < (o.at, o.row) AND s.scope = o.scope AND {known}
+            ORDER BY s.at DESC, s.row DESC LIMIT :seen
+        ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
+        WHERE {where} LIMIT :reach
+    )),
+    (SELECT group_concat(row) FROM (
+        SELECT s.row FROM (
+            SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
+            WHERE s.session = o.session AND (s.at, s.row) > (o.at, o.row) AND s.scope = o.scope AND {known}
+            ORDER BY s.at, s.row LIMIT :seen
+        ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
+        WHERE {where} LIMIT :reach
+    ))
+FROM (
+    SELECT s.row, s.session, s.scope, s.at FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
+    WHERE s.session IS NOT NULL AND {known}
+) o
 
 -- name: check.passages
 SELECT count(*) FROM content c

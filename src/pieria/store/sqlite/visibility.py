@@ -73,10 +73,6 @@ def alone(filter: Filter, field: str) -> Compiled | None:
     return None if name == "place.room" else Compiled(statements("filter.sql")[name], {field: value})
 
 
-def has_sieve(filter: Filter) -> bool:
-    return any(getattr(filter, name) is not None for name in SIEVES)
-
-
 def _kept_from_leading(block: str) -> str:
     """To SQLite a column with a plus sign is an expression, which no index holds."""
     return block.replace("s.", "+s.")

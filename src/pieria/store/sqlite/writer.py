@@ -18,6 +18,7 @@ from pieria.store.sqlite.embedded import VectorRows
 from pieria.store.sqlite.near import Vectors
 from pieria.store.sqlite.reader import SQLiteReader, counters
 from pieria.store.sqlite.scan import Scan
+from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.text import Frequencies
 
 REINDEX_BATCH = 1_000
@@ -34,7 +35,8 @@ class SQLiteWriter(SQLiteReader):
         now: Callable[[], int],
         analyser: int,
     ) -> None:
-        super().__init__(connection, frequencies, scan)
+        # What it has written may never come to be, so that no other may learn of it.
+        super().__init__(connection, frequencies, scan, Sieves())
         self._scan = scan
         self._changed_vectors = self._apart = False
         self._now = now
@@ -65,7 +67,7 @@ class SQLiteWriter(SQLiteReader):
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
         """What this transaction has written is looked at as well, in codes that no other ever sees."""
         if self._changed_vectors and not self._apart:
-            self._vectors = Vectors(self._connection, self._scan.apart())
+            self._vectors = Vectors(self._connection, self._scan.apart(), self._sieves)
             self._apart = True
         return super().near(vector, filter, want, what)
 

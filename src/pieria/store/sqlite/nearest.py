@@ -1,0 +1,207 @@
+"""One look for the versions nearest to a vector: from the codes in memory to what may be seen.
+
+Candidates come in the order of their codes and are scored from the stored vectors. Which of the best may be seen is
+asked of the file; where few may, all are asked about before they are scored. Where a condition of the filter is known
+to let few through, only these are candidates.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from pieria.record.changeset import FOREVER
+from pieria.record.filter import Filter
+from pieria.store.protocol import Near, VectorMatch
+from pieria.store.sqlite.codes import ByCode, ByHeart, View
+from pieria.store.sqlite.connection import UnreadableRow
+from pieria.store.sqlite.driving import driven
+from pieria.store.sqlite.kept import NOWHERE
+from pieria.store.sqlite.sieves import Sieve
+from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.visibility import compiled
+from pieria.store.vectors import alike, halves, singles
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Halves = NDArray[np.int16]
+    Places = NDArray[np.intp]
+
+SCORED = 2_000
+"""Among so many by their codes the nearest are found; in a bank of near copies they are not among far fewer."""
+TOP = 10
+"""Fewer are scored where what is left cannot come before so many of those found."""
+OVERLOOKED = 0.02
+"""Of the candidates left so many, to all expectation, may be nearer than the last of the best few."""
+AT_ONCE = 128
+"""So many at least are to be scored before it is asked whether that is enough; further on, half of those before."""
+PROBED_AT_ONCE = 16
+MANY = 0.4
+"""Where no more than this part may be seen, it costs less to ask before than to score for nothing."""
+LEAST_SHARE = 0.02
+"""For lack of any that may be seen, so many are taken to be."""
+MOST = 20_000
+"""After so many candidates it is left to a list of all that may be seen to find more."""
+
+
+class Search:
+    """What it has found so far is there to be read between two steps, so that each of them sees it."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, view: View, question: Floats, filter: Filter, sieve: Sieve | None
+    ) -> None:
+        self._connection = connection
+        self._view = view
+        self._question = question
+        self._filter = filter
+        self._sieve = sieve
+        self._sql = statements("vectors.sql")
+        self._where, self._params = compiled(filter, probe=True)
+        self._known = FOREVER if filter.known_at is None else filter.known_at
+        self._visible: dict[int, bool] = {}
+        self._scored: list[tuple[float, int, int]] = []
+        self._spans: dict[int, tuple[int, int] | None] = {}
+        self._scanned = 0
+
+    def match(self, want: int) -> VectorMatch:
+        whole = self._gather(want)
+        return VectorMatch(
+            self._best(want), whole, self._scanned, len(self._visible), self._view.median(self._question)
+        )
+
+    def _gather(self, want: int) -> bool:
+        """Whether what was found is for certain the nearest."""
+        if not self._view.count:
+            return True
+        candidates = self._ordered(None if self._sieve is None else self._view.within(self._sieve))
+        if self._take(candidates, want, MOST) or len(self._best(want)) >= want:
+            return candidates.scored or not candidates.left
+        candidates = self._ordered(self._view.of_rows(self._listed()))
+        return self._take(candidates, want, candidates.whole) or candidates.scored
+
+    def _listed(self) -> list[int]:
+        where, params = driven(self._connection, self._filter)
+        sql = self._sql["rows_by"].format(where=where)
+        return [row for (row,) in self._connection.execute(sql, {**params, "limit": -1})]
+
+    def _ordered(self, places: Places | None) -> ByHeart | ByCode:
+        order = ByCode if self._view.vectors is None else ByHeart
+        found = order(self._view, self._question, places)
+        self._scanned += found.whole
+        return found
+
+    def _take(self, candidates: ByHeart | ByCode, want: int, most: int) -> bool:
+        """Looks at the next candidates until enough versions are found; whether there are no more candidates."""
+        taken = 0
+        while taken < most:
+            share = self._share()
+            number = max(int(AT_ONCE / share) + 1, taken // 2)
+            places = candidates.take(min(number, most - taken))
+            if not len(places):
+                break
+            taken += len(places)
+            self._look_at(places, candidates, ask_first=share <= MANY)
+            if self._is_enough(candidates, want):
+                break
+        return not candidates.left
+
+    def _is_enough(self, candidates: ByHeart | ByCode, want: int) -> bool:
+        if not candidates.scored and len(self._scored) * self._share() < max(want, SCORED):
+            best = self._best(TOP)
+            if not best or candidates.overlooked(best[-1].similarity) > OVERLOOKED:
+                return False
+        return len(self._best(want)) >= want
+
+    def _share(self) -> float:
+        """How many of those that were asked about may be seen."""
+        asked = len(self._visible)
+        return max(sum(self._visible.values()) / asked, LEAST_SHARE) if asked else 1.0
+
+    def _look_at(self, places: Places, candidates: ByHeart | ByCode, *, ask_first: bool) -> None:
+        if ask_first:
+            rows = self._view.rows[places].tolist()
+            self._probe(rows)
+            places = places[[place for place, row in enumerate(rows) if self._visible[row]]]
+        if isinstance(candidates, ByHeart):
+            entries, rows = self._view.entries[places].tolist(), self._view.rows[places].tolist()
+            self._scored += zip(candidates.similarities[places].tolist(), entries, rows, strict=True)
+        elif len(places):
+            self._score(places, candidates)
+
+    def _score(self, places: Places, candidates: ByCode) -> None:
+        lines = self._view.kept.lines(places)
+        there = lines != NOWHERE
+        known = places[there]
+        self._note(known, self._view.kept.vectors(lines[there]), candidates)
+        new = places[~there]
+        if len(new):
+            self._note(*self._read(new), candidates)
+
+    def _note(self, places: Places, vectors: Floats, candidates: ByCode) -> None:
+        similar = alike(vectors, self._question)
+        entries, rows = self._view.entries[places].tolist(), self._view.rows[places].tolist()
+        self._scored += zip(similar.tolist(), entries, rows, strict=True)
+        candidates.learn(places, similar)
+
+    def _read(self, places: Places) -> tuple[Places, Floats]:
+        """Those of them that are there at the filter's known time, with their vectors."""
+        at = dict(zip(self._view.entries[places].tolist(), range(len(places)), strict=True))
+        found = self._at_hand("v.vector", list(at))
+        places = places[[at[entry] for entry, *_ in found]]
+        self._spans.update((entry, (start, stop)) for entry, start, stop, _ in found)
+        read = halves_of([held[-1] for held in found], self._view.dimension)
+        self._view.kept.keep(places, read)
+        return places, singles(read)
+
+    def _best(self, number: int) -> list[Near]:
+        """The best of what was scored that may be seen, a version once; asks about no more than it has to."""
+        self._scored.sort(reverse=True)
+        found: dict[int, Near] = {}
+        begin, size = 0, max(number, PROBED_AT_ONCE)
+        while begin < len(self._scored) and len(found) < number:
+            part = self._scored[begin : begin + size]
+            begin, size = begin + size, 2 * size
+            self._probe(row for _, _, row in part)
+            seen = [each for each in part if self._visible[each[2]] and each[2] not in found]
+            self._span(entry for _, entry, _ in seen)
+            for score, entry, row in seen:
+                span = self._spans[entry]
+                if span is not None and row not in found:
+                    found[row] = Near(row, score, entry, *span)
+        return list(found.values())[:number]
+
+    def _probe(self, rows: Iterable[int]) -> None:
+        new = [row for row in dict.fromkeys(rows) if row not in self._visible]
+        if new:
+            self._visible.update(dict.fromkeys(new, False))
+            sql = self._sql["probe"].format(where=self._where)
+            found = self._connection.execute(sql, {**self._params, "rows": json.dumps(sorted(new))})
+            self._visible.update((row, True) for (row,) in found)
+
+    def _span(self, entries: Iterable[int]) -> None:
+        """Of entries without one; None of those that are not there, or not yet at the filter's known time."""
+        new = [entry for entry in entries if entry not in self._spans]
+        if new:
+            self._spans.update(dict.fromkeys(new))
+            self._spans.update((entry, (start, stop)) for entry, start, stop, _ in self._at_hand("NULL", new))
+
+    def _at_hand(self, vector: str, entries: Sequence[int]) -> list[tuple[int, int, int, bytes]]:
+        sql = self._sql["by_entry"].format(vector=vector)
+        asked = {"entries": json.dumps(sorted(entries)), "known_at": self._known}
+        return self._connection.execute(sql, asked).fetchall()
+
+
+def vectors_of(stored: Sequence[bytes], dimension: int) -> Floats:
+    return singles(halves_of(stored, dimension))
+
+
+def halves_of(stored: Sequence[bytes], dimension: int) -> Halves:
+    try:
+        return halves(stored, dimension)
+    except (TypeError, ValueError) as problem:
+        raise UnreadableRow("a vector is not of its space's dimension") from problem

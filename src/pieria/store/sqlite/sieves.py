@@ -1,0 +1,111 @@
+"""Which versions one condition of a filter lets through, kept in memory: the others need not be asked about.
+
+Whatever met the condition at any time stays in its sieve, so that what is not in it cannot be seen, now or as of any
+past moment; of what is in it the predicate decides. The journal tells whose states came since it was made.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.record.filter import Filter
+from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.visibility import COUNTED, SIEVES, Compiled, alone
+
+FIELDS = tuple(field for field in (*SIEVES, *COUNTED) if field != "standing")
+"""Standing rules are noted anew with the text index, of which the journal tells nothing."""
+AT_FIRST = 12_000
+"""More are listed only for a condition that comes again."""
+PART = 4
+"""One that lets more than this part of all versions through is no sieve."""
+KEPT = 16
+FOLLOWED = 500
+"""After more changes than this a sieve is made anew."""
+ROOM = 4_096
+
+Key = tuple[str, tuple[tuple[str, Any], ...]]
+
+
+@dataclass(slots=True)
+class Sieve:
+    """Of a condition that lets too many through only the number is known that it exceeds."""
+
+    seq: int
+    number: int
+    marks: bytearray | None = None
+    """1 at each row that is let through. Never shrinks, so that whoever looks into it may do so unlocked."""
+
+    def kept(self, rows: Iterable[int]) -> list[int]:
+        """Those of them that it lets through."""
+        assert self.marks is not None
+        marks, beyond = self.marks, len(self.marks)
+        return [row for row in rows if row < beyond and marks[row]]
+
+    def rows(self) -> Iterator[int]:
+        assert self.marks is not None
+        marks, row = self.marks, 0
+        while (row := marks.find(1, row + 1)) > 0:
+            yield row
+
+    def add(self, rows: Iterable[int]) -> None:
+        assert self.marks is not None
+        for row in rows:
+            if row >= len(self.marks):
+                self.marks = self.marks.ljust(row + row // 8 + ROOM, b"\0")
+            self.number += 1 - self.marks[row]
+            self.marks[row] = 1
+
+
+class Sieves:
+    """Those that were asked for of late. A store's threads share them; none holds the lock while it reads the file."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, Sieve] = OrderedDict()
+
+    def of(self, connection: sqlite3.Connection, filter: Filter, seq: int, documents: int) -> Sieve | None:
+        """The narrowest; None where no condition lets few enough through. `seq` is the transaction's latest change."""
+        asked = [condition for field in FIELDS if (condition := alone(filter, field)) is not None]
+        found = [self._level(connection, condition, seq, documents) for condition in asked]
+        return min((sieve for sieve in found if sieve.marks is not None), key=lambda sieve: sieve.number, default=None)
+
+    def _level(self, connection: sqlite3.Connection, asked: Compiled, seq: int, documents: int) -> Sieve:
+        key = (asked.where, tuple(asked.params.items()))
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+        if kept is None:
+            return self._keep(key, _made(connection, asked, seq, min(AT_FIRST, documents // PART)))
+        is_old = documents // PART > 2 * kept.number if kept.marks is None else seq - kept.seq > FOLLOWED
+        if is_old:
+            return self._keep(key, _made(connection, asked, seq, documents // PART))
+        if kept.marks is not None and seq > kept.seq:
+            sql = statements("queries.sql")["rows_since"].format(where=asked.where)
+            rows = [row for (row,) in connection.execute(sql, {**asked.params, "seq": kept.seq})]
+            with self._lock:
+                kept.add(rows)
+                kept.seq = max(kept.seq, seq)
+        return kept
+
+    def _keep(self, key: Key, made: Sieve) -> Sieve:
+        with self._lock:
+            self._kept[key] = made
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return made
+
+
+def _made(connection: sqlite3.Connection, asked: Compiled, seq: int, most: int) -> Sieve:
+    sql = statements("queries.sql")["count_to"].format(where=asked.where)
+    if connection.execute(sql, {**asked.params, "limit": most + 1}).fetchone()[0] > most:
+        return Sieve(seq, most)
+    made = Sieve(seq, 0, bytearray(ROOM))
+    sql = statements("vectors.sql")["rows_by"].format(where=asked.where)
+    made.add(sorted((row for (row,) in connection.execute(sql, {**asked.params, "limit": -1})), reverse=True))
+    return made
