@@ -10,7 +10,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
 BIN := .venv/bin
-MODELS := $(CURDIR)/.venv/models
+MODELS := $(CURDIR)/.venv/share/pieria/models
 UV := uv==0.13.8
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 COMPILE := --universal --python-version 3.11 --generate-hashes --no-config --quiet --custom-compile-command "make lock"
@@ -21,23 +21,23 @@ unexport $(filter PIERIA_%,$(.VARIABLES)) PYTHONPATH PYTHONHOME
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 | \2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
 
-demo: .venv/runtime.stamp .venv/models.stamp ## set everything up, then show what Pieria does, on a bank of its own
-	@PIERIA_MODELS="$(MODELS)" $(BIN)/pieria demo
+demo: .venv/runtime.stamp .venv/share/pieria/models.stamp ## set everything up, then show what Pieria does, on a bank of its own
+	@$(BIN)/pieria demo
 
-test: .venv/dev.stamp .venv/models.stamp ## lint, types, layers, and every test but the slow ones
+test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, and every test but the slow ones
 	@echo "· ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 	@echo "· mypy --strict" && $(BIN)/mypy --strict --no-error-summary
 	@echo "· layers" && $(BIN)/lint-imports --no-logo >.venv/layers.txt 2>&1 || { cat .venv/layers.txt; exit 1; }
 	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 2 --hypothesis-profile=ci
 
 # Exit status 5 means that no test is marked slow, which is no failure.
-test-slow: .venv/dev.stamp .venv/models.stamp ## the slow tests: kill -9, fork, many processes, long random histories
+test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp ## the slow tests: kill -9, fork, many processes, long random histories
 	@echo "· pytest -m slow" && { $(BIN)/pytest -q -m slow --timeout=1800 --hypothesis-profile=nightly || [ $$? -eq 5 ]; }
 
-bench: .venv/runtime.stamp .venv/models.stamp ## measure speed against the budgets; prints JSON
-	@PIERIA_MODELS="$(MODELS)" $(BIN)/pieria bench speed --json
+bench: .venv/runtime.stamp .venv/share/pieria/models.stamp ## measure speed against the budgets; prints JSON
+	@$(BIN)/pieria bench speed --json
 
-cover: .venv/dev.stamp .venv/models.stamp ## which lines and branches the tests reach
+cover: .venv/dev.stamp .venv/share/pieria/models.stamp ## which lines and branches the tests reach
 	@$(BIN)/coverage erase
 	@$(BIN)/coverage run -m pytest -q -m "not slow" --hypothesis-profile=ci
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
@@ -78,7 +78,7 @@ clean: ## remove .venv and everything a run or a build left behind
 	@touch $@ .venv/runtime.stamp
 
 # Where the model cannot be fetched, everything works without it; it is tried again the next time.
-.venv/models.stamp: src/pieria/models/catalogue.py | .venv/runtime.stamp
+.venv/share/pieria/models.stamp: src/pieria/models/catalogue.py | .venv/runtime.stamp
 	@echo "· installing the model that finds by meaning (once, 84 MB)"
 	@if PIERIA_MODELS="$(MODELS)" $(BIN)/pieria models install --quiet >/dev/null; then touch $@; else \
 		echo "· going on without it: recall compares words, not meaning" >&2; fi

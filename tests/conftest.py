@@ -26,6 +26,8 @@ EMBEDDER = "none"
 """What is not about vectors is tested without them; a test that is asks for an embedder."""
 # From now on, for processes that are started once for many tests.
 os.environ["PIERIA_EMBEDDER"] = EMBEDDER
+# A write that comes seconds after a reading would meet whatever is tested by then; what is about uses counts them.
+os.environ["PIERIA_COUNT_USES"] = "false"
 
 # No deadlines: a busy machine is not a failure. `ci` repeats the same examples in every run, so that a red
 # run stays red; `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
@@ -83,6 +85,8 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("PIERIA_DATA", str(folder / "data"))
     monkeypatch.setenv("PIERIA_EMBEDDER", EMBEDDER)
+    monkeypatch.setenv("PIERIA_MODELS", str(folder / "models"))
+    monkeypatch.setenv("PIERIA_COUNT_USES", "false")
     monkeypatch.chdir(work)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

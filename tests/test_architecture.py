@@ -271,5 +271,10 @@ def test_a_test_can_reach_this_machine() -> None:
 def test_a_test_sees_no_home_and_no_setting_of_the_user(home: Path) -> None:
     assert Path.home() == home
     assert Path.cwd() == home / "work"
-    assert {name for name in os.environ if name.startswith("PIERIA_")} == {"PIERIA_DATA", "PIERIA_EMBEDDER"}
+    assert {name for name in os.environ if name.startswith("PIERIA_")} == {
+        "PIERIA_COUNT_USES",
+        "PIERIA_DATA",
+        "PIERIA_EMBEDDER",
+        "PIERIA_MODELS",
+    }
     assert not Path(os.environ["PIERIA_DATA"]).exists()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -30,6 +31,8 @@ from pieria.record.banks import check_bank_name
 
 PREFIX = "PIERIA_"
 FILE = "pieria.toml"
+OWN_MODELS = ("share", "pieria", "models")
+"""Where a virtual environment may hold models for whatever runs in it."""
 """In the data folder: what holds for all of its banks."""
 PERSONAL = ("embedder_url", "embedder_key")
 """No project may say them: what is remembered would go wherever the author of a repository likes."""
@@ -100,6 +103,7 @@ class Settings(BaseSettings):
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
+    count_uses: bool = Field(default=True, description="whether what recall finds counts as used")
     embedder: Annotated[str, AfterValidator(_embedder)] = Field(
         default="auto", description="the model that makes vectors of texts"
     )
@@ -325,8 +329,10 @@ def _data_folder(sources: list[_Source], folder: Path) -> Path:
 
 
 def _models_folder(source: _Source | None, data: Path) -> Path:
-    """One for all banks of the user; for a user without a home, beside the banks."""
+    """One for all banks of the user, unless the Python environment has its own; without a home, beside the banks."""
     if source is None:
+        if sys.prefix != sys.base_prefix and (own := Path(sys.prefix, *OWN_MODELS)).is_dir():
+            return own
         default: Path = Settings.model_fields["models"].default
         return default.expanduser() if _home() is not None else data / default.name
     value = source.values["models"]

@@ -186,6 +186,7 @@ class Workspace:
                 author_type=settings.author_type,
                 secrets=settings.secrets,
                 text_budget=settings.text_budget,
+                count_uses=settings.count_uses,
                 me=user.bank,
                 origins=resolved.shown() | self._origins(name, resolved),
                 on_close=closing,

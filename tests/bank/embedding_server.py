@@ -18,11 +18,14 @@ class Request:
 @dataclass
 class Requests(list[Request]):
     """What was asked. While `failing` is set, every request is answered with an error; one with a text that holds
-    `unwanted` always is.
+    `unwanted` always is. While `held` is set, no answer comes, until `let_go` is. Vectors have this `dimension`.
     """
 
     failing: threading.Event = field(default_factory=threading.Event)
     unwanted: str | None = None
+    held: threading.Event = field(default_factory=threading.Event)
+    let_go: threading.Event = field(default_factory=threading.Event)
+    dimension: int | None = None
 
 
 def vector(text: str) -> list[float]:
@@ -38,6 +41,8 @@ def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             told.append(Request(self.path, self.headers["Authorization"], body["input"]))
+            if told.held.is_set():
+                told.let_go.wait()
             if told.failing.is_set():
                 # A status that is not tried again at once, so that tests need not wait for that.
                 self._answer(400, {"error": {"message": "out of order"}})
@@ -45,7 +50,10 @@ def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
             if told.unwanted is not None and any(told.unwanted in text for text in body["input"]):
                 self._answer(400, {"error": {"message": "not that"}})
                 return
-            data = [{"index": place, "embedding": vector(text)} for place, text in enumerate(body["input"])]
+            data = [
+                {"index": place, "embedding": vector(text)[: told.dimension]}
+                for place, text in enumerate(body["input"])
+            ]
             self._answer(200, {"data": data, "usage": {"prompt_tokens": 1}})
 
         def _answer(self, status: int, reply: object) -> None:
@@ -65,5 +73,6 @@ def server(requests: Requests | None = None) -> Iterator[tuple[str, Requests]]:
         try:
             yield f"http://127.0.0.1:{serving.server_port}", told
         finally:
+            told.let_go.set()
             serving.shutdown()
             thread.join()

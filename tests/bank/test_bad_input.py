@@ -580,11 +580,6 @@ def test_nothing_of_a_purge_or_a_use_is_done_when_one_id_is_nobody_s(fixed: Fixe
         ("remember", {"vectors": [0.1]}, "vectors"),
         ("remember", {"extract": True}, "extract"),
         ("remember_many", {"vectors": [0.1]}, "vectors"),
-        ("recall", {"policy": "value"}, "policy"),
-        ("recall", {"policy": len}, "policy"),
-        ("recall", {"weights": {"lexical": 1.0}}, "weights"),
-        ("recall", {"deadline_ms": 100}, "deadline_ms"),
-        ("recall", {"budget_tokens": 100}, "budget_tokens"),
     ],
 )
 def test_a_parameter_without_effect_is_refused_and_says_why(
@@ -602,10 +597,11 @@ def test_a_policy_nobody_knows_is_bad_input(fixed: Fixed) -> None:
     check_named(refusal(fixed, lambda: fixed.bank.recall("heron", policy=5)), "policy")  # type: ignore[arg-type]
 
 
-def test_no_policy_is_offered_that_would_be_refused(fixed: Fixed) -> None:
-    error = refusal(fixed, lambda: fixed.bank.recall("heron", policy="vector"))
-    assert str(error) == "policy: expected hybrid, got 'vector'"
-    assert error.hint is None
+def test_an_unknown_policy_is_told_of_those_there_are(fixed: Fixed) -> None:
+    error = refusal(fixed, lambda: fixed.bank.recall("heron", policy="hybird"))
+    expected = "one of hybrid, value, decay, weighted, similarity, or a callable"
+    assert str(error) == f"policy: expected {expected}, got 'hybird'"
+    assert error.hint == "Did you mean hybrid?"
 
 
 # --- names, folders and files

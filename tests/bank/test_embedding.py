@@ -23,7 +23,7 @@ from pieria.bank.background import background
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
 from pieria.record.passages import passages
 
-INSTALLED = Path(sys.prefix) / "models"
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 SOURCE = Path(pieria.__file__).parents[1]
 SOON = 15.0
 DIMENSION = len(vector(""))
@@ -351,7 +351,7 @@ def test_a_bank_is_moved_to_another_model_while_words_are_found(tmp_path: Path) 
     slow = Slow()
     with opened(tmp_path, slow) as bank:
         slow.may_go.set()
-        bank._embedding.question("asked before, so that its dimension is known")
+        bank._embedding.question("asked before, so that its dimension is known", SOON)
         slow.may_go.clear()
         assert bank.use_embedder() == space(bank)
         assert str(space(bank)).startswith("custom:Slow@")

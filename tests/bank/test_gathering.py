@@ -1,6 +1,6 @@
 """Gathering on a real bank: who is in the pool, what is known of each, and that nobody is in it who may not be seen."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,14 @@ import pytest
 import pieria
 from pieria.bank import Bank
 from pieria.recall.evidence import Evidence
-from pieria.recall.gathering import Gathered, Gathering, Source
+from pieria.recall.gathering import Gathered, Gathering, Wanted
+from pieria.recall.part import Source
+from pieria.recall.policies import POLICIES
 from pieria.recall.ranking import corpus
 from pieria.recall.reading import reading
 
-ARMS = frozenset({"text", "dense", "window", "rules"})
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
+NONE: Mapping[int, Sequence[int]] = {}
 SAID = (
     "Did the heron nest?",
     "Yes, by the mill.",
@@ -50,15 +52,17 @@ def bank(opened: Callable[..., Bank]) -> Bank:
     return bank
 
 
-def gathered(bank: Bank, question: str, *, vector: bool = True, further: tuple[int, ...] = ()) -> Gathered:
+def gathered(
+    bank: Bank, question: str, *, vector: bool = True, further: Mapping[int, Sequence[int]] = NONE
+) -> Gathered:
     read = reading(question, NOW)
-    made = bank._embedding.question(question) if vector else None
+    made = bank._embedding.question(question, 5) if vector else None
     with bank._reading() as reader:
         filter = bank._filter()
         match = reader.text(read.considered, filter, 120, 5_000)
         known = corpus(match.documents, match.terms, match.frequencies)
-        gathering = Gathering([Source(bank.name, reader, filter)], read, made, ARMS)
-        return gathering.gathered([match], known, {0: further})
+        gathering = Gathering([Source(bank.name, reader, filter, made)], read, known, [match])
+        return gathering.gathered(Wanted(POLICIES["hybrid"].needs, further=further))
 
 
 def by_id(found: Gathered) -> dict[str, Evidence]:
@@ -106,6 +110,6 @@ def test_nobody_is_in_the_pool_who_may_not_be_seen(bank: Bank, opened: Callable[
     assert "hidden" in by_id(seen)
 
 
-def test_what_has_to_be_in_the_pool_is_in_it(bank: Bank) -> None:
+def test_where_rows_are_given_nobody_else_is_chosen(bank: Bank) -> None:
     row = next(one.key[1] for one in gathered(bank, "good night", vector=False).pool if one.id == "t6")
-    assert "t6" in by_id(gathered(bank, "heron", vector=False, further=(row,)))
+    assert set(by_id(gathered(bank, "heron", further={0: [row]}))) == {"t6"}

@@ -111,7 +111,7 @@ def test_the_past_is_answered_as_it_was(opens: Opens, exported: Path) -> None:
         then = [memory.text for memory in original.list(known_at=change.at)]
         assert [memory.text for memory in copy.list(known_at=change.at)] == then
     assert copy.get("first@1") is not None
-    assert [hit.memory.text for hit in copy.recall("JWT")] == ["We chose JWT, rotated daily."]
+    assert copy.recall("JWT")[0].memory.text == "We chose JWT, rotated daily."
     assert [memory.text for memory in copy.history("third")] == ["A mistake.", "A mistake."]
 
 

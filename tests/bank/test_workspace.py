@@ -36,7 +36,7 @@ from pieria.errors import (
 from pieria.settings import Settings
 from pieria.workspace import _stores
 
-INSTALLED = Path(sys.prefix) / "models"
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
 
 
@@ -108,6 +108,14 @@ def seen_of_secrets(folder: Path, value: Any) -> object:
             return "refused"
 
 
+def seen_of_count_uses(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"count_uses": value}) as bank:
+        kept = bank.remember("gardens and rivers")
+        bank.recall("gardens")
+        bank.sync()
+        return bank.usage(kept.id)[kept.id].accesses
+
+
 def seen_of_text_budget(folder: Path, value: Any) -> object:
     with pieria.open("b", data=folder, settings={"text_budget": value, "durability": "off"}) as bank:
         bank.remember_many({"text": f"gardens and rivers, number {n}"} for n in range(1_500))
@@ -172,6 +180,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "durability": (seen_of_durability, {"full": "full", "relaxed": "relaxed", "off": "off"}),
     "busy_seconds": (seen_of_busy_seconds, {5.0: 5_000, 60: 60_000}),
     "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
+    "count_uses": (seen_of_count_uses, {True: 1, False: 0}),
     "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
     "embedder": (seen_of_embedder, {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),
     "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),

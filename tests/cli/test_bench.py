@@ -18,7 +18,7 @@ from pieria.record.link import End
 
 SPEED = import_module("pieria.doors.bench.speed")
 """By the plain name there is the command."""
-INSTALLED = Path(sys.prefix) / "models"
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 """Where the set-up of the tests puts the model."""
 SIZE = 1_000
 SMALL = {
@@ -113,7 +113,7 @@ def test_a_question_is_near_the_text_that_it_is_made_of(full: filled.Filled) -> 
     own = [number for number, said in enumerate(full.texts) if set(text.split()) <= set(said.split())]
     nearest = int(np.argmax(full.meaning.all.astype(np.float32) @ vector))
     assert nearest in own
-    assert full.bank._embedding.question(text) == pytest.approx(vector, abs=1e-5)
+    assert full.bank._embedding.question(text, 5) == pytest.approx(vector, abs=1e-5)
 
 
 def test_what_a_scan_misses_is_told(full: filled.Filled, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """`pieria demo`: the story that a newcomer sees first. What it shows is checked, and that it follows from the bank."""
 
 import json
+import math
 import os
 import re
 import shlex
@@ -17,7 +18,9 @@ import pytest
 import pieria
 from pieria.doors.demo.show import show
 from pieria.doors.demo.telling import BANK, lines
+from pieria.record.analyser import query_terms, terms
 
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 COMMAND = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]
 
 
@@ -78,9 +81,31 @@ def test_every_question_but_those_that_should_have_none_is_answered_with_reasons
     assert [len(call["result"]["hits"]) for call in asked] == [1] * (len(asked) - 1) + [0]
     for call in asked[:-1]:
         [hit] = call["result"]["hits"]
-        assert hit["score"] == pytest.approx(sum(hit["why"].values()))
+        weights = call["result"]["plan"]["weights"]
+        worth = sum(weights[name] * value for name, value in hit["why"].items())
+        assert hit["score"] == pytest.approx(1 - math.exp(-worth), abs=1e-6)
         assert call["result"]["confidence"] > 0.9
     assert asked[-1]["result"]["confidence"] == 0
+
+
+def test_without_a_model_what_shares_no_word_is_not_found_and_the_demo_says_why(told: dict[str, Any]) -> None:
+    shown = scene(told, "In other words")
+    assert [len(call["result"]["hits"]) for call in shown["calls"]] == [0, 0]
+    assert shown["found"]["model"].startswith("none")
+
+
+def test_with_a_model_what_shares_no_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_EMBEDDER", "local")
+    monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
+    told = show(shown=False)
+    shown = scene(told, "In other words")
+    assert shown["found"]["model"].startswith("local:")
+    for call in shown["calls"]:
+        [hit] = call["result"]["hits"]
+        asked = {word.term for word in query_terms(call["result"]["query"]) if not word.stop}
+        assert asked.isdisjoint(terms(hit["memory"]["text"]))
+        assert hit["why"]["dense"] > 0
+    assert [len(call["result"]["hits"]) for call in scene(told, "Ask, and see why")["calls"]] == [1, 1, 1, 1, 1, 0]
 
 
 def test_the_past_answers_otherwise_than_the_present(told: dict[str, Any]) -> None:
@@ -127,8 +152,10 @@ def test_what_is_purged_is_nowhere_in_the_files(told: dict[str, Any], kept: Path
 
 def test_the_undone_removal_is_back_and_the_second_undo_refused(told: dict[str, Any]) -> None:
     calls = scene(told, "Forget")["calls"]
-    hits = [len(call["result"]["hits"]) for call in calls if call["call"].startswith("bank.recall")]
-    assert hits == [0, 1]
+    removed, undone = (call["result"] for call in calls if call["call"].startswith("bank.recall"))
+    assert removed["hits"][0]["memory"]["id"] != "rule"
+    assert undone["hits"][0]["memory"]["id"] == "rule"
+    assert removed["confidence"] < undone["confidence"]
     assert [call["result"].get("code") for call in calls if call["call"].startswith("bank.undo")] == [None, "conflict"]
 
 

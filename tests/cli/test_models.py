@@ -11,7 +11,7 @@ from tests.cli.conftest import Answer, Ask
 
 import pieria
 
-INSTALLED = Path(sys.prefix) / "models"
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 NAME = "all-MiniLM-L6-v2"
 
 

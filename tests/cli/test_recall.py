@@ -8,6 +8,8 @@ import pytest
 from tests.cli.conftest import Answer, Ask
 
 from pieria import Bank
+from pieria.doors.cli.commands.recalling import POLICIES as completed
+from pieria.recall.policies import POLICIES
 
 
 def found(answer: Any) -> set[str]:
@@ -114,13 +116,61 @@ def test_lines_hold_one_hit_each_and_the_cursor_is_a_note(ask: Ask, bank: Bank) 
     assert "--cursor" not in ask("recall", "the", "--jsonl", "-k", "1", "--quiet").err
 
 
+def test_the_shell_completes_every_policy() -> None:
+    assert set(completed) == set(POLICIES)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_policy_says_what_a_score_is_made_of(ask: Ask, bank: Bank, policy: str) -> None:
+    answer = ask("recall", "JWT", "--policy", policy).json
+    assert found(answer) == {"jwt"}
+    assert answer["plan"]["policy"] == policy
+    assert ask("recall", "JWT", "--policy", policy, "--no-json").out.startswith("1 ")
+
+
+def test_weights_may_be_given_one_by_one_or_as_json(ask: Ask, bank: Bank) -> None:
+    plain = ask("recall", "JWT").json["hits"][0]
+    one_by_one = ask("recall", "JWT", "--weights", "lexical:=0", "--weights", "importance:=0.5").json["hits"][0]
+    assert "lexical" in plain["why"]
+    assert "lexical" not in one_by_one["why"]
+    as_json = ask("recall", "JWT", "--weights", '{"lexical": 0, "importance": 0.5}').json["hits"][0]
+    assert as_json["score"] == one_by_one["score"] != plain["score"]
+
+
+def test_a_budget_says_what_did_not_fit(ask: Ask, bank: Bank) -> None:
+    everything = ask("recall", "the", "-k", "3", "--json").json
+    assert len(everything["hits"]) == 2
+    fitting = ask("recall", "the", "--budget-tokens", "12").json
+    assert len(fitting["hits"]) == 1
+    assert fitting["plan"]["truncated"]["tokens"]["left_out"] == 1
+    assert "1 hit beyond 12 tokens" in ask("recall", "the", "--budget-tokens", "12", "--no-json").out
+    nothing = ask("recall", "the", "--budget-tokens", "1", "--no-json").out
+    assert nothing.startswith("Nothing was found.")
+    assert "2 hits beyond 1 token," in nothing
+    assert "--cursor" in nothing
+
+
+def test_a_deadline_of_some_seconds_leaves_nothing_out(ask: Ask, bank: Bank) -> None:
+    answer = ask("recall", "JWT", "--deadline-ms", "60000").json
+    assert found(answer) == {"jwt"}
+    assert set(answer["plan"]["left_out"]) == {"dense", "window"}
+
+
 @pytest.mark.parametrize(
-    "options", [("--policy", "decay"), ("--weights", "dense:=1"), ("--deadline-ms", "5"), ("--budget-tokens", "5")]
+    ("options", "told"),
+    [
+        (("--policy", "hybird"), "Did you mean hybrid?"),
+        (("--weights", "dense"), "Write dense:=0.5."),
+        (("--weights", "lexcial:=1"), "Did you mean lexical?"),
+        (("--weights", "dense:=1000"), "--weights.dense"),
+        (("--deadline-ms", "0"), "--deadline-ms"),
+        (("--budget-tokens", "many"), "--budget-tokens"),
+    ],
 )
-def test_what_a_bank_does_not_offer_yet_is_refused_by_name(ask: Ask, bank: Bank, options: tuple[str, str]) -> None:
+def test_what_cannot_be_is_refused_by_name(ask: Ask, bank: Bank, options: tuple[str, str], told: str) -> None:
     refused = ask("recall", "JWT", *options)
     assert refused.code == 2
-    assert options[0] in refused.err
+    assert told in refused.err
 
 
 def test_people_see_rank_score_passage_and_reasons(ask: Ask, bank: Bank) -> None:
@@ -128,8 +178,41 @@ def test_people_see_rank_score_passage_and_reasons(ask: Ask, bank: Bank) -> None
     assert shown.startswith("1 ")
     assert "We chose JWT for all new APIs." in shown
     assert "█" in shown
-    for part in ("jwt", "note", "default/note", "#auth", "lexical", "just now", "confidence"):
+    for part in ("jwt", "note", "default/note", "#auth", "just now", "confidence 1.00"):
         assert part in shown
+
+
+def test_reasons_are_what_they_add_the_strongest_first(ask: Ask, bank: Bank) -> None:
+    answer = ask("recall", "JWT").json
+    [hit], weights = answer["hits"], answer["plan"]["weights"]
+    shown = re.findall(r"([a-z_]+)\s+([+-]\d\.\d\d)", ask("recall", "JWT", "--no-json").out)
+    assert shown[0] == ("lexical", "+0.25")
+    assert [float(share) for _, share in shown] == sorted((float(share) for _, share in shown), reverse=True)
+    assert all(float(share) == pytest.approx(weights[name] * hit["why"][name], abs=0.005) for name, share in shown)
+    assert set(hit["why"]) - {name for name, _ in shown} == {"recency", "entity"}
+
+
+def test_of_a_product_the_smallest_factors_are_told(ask: Ask, bank: Bank) -> None:
+    answer = ask("recall", "Maya", "--policy", "value").json
+    why = answer["hits"][0]["why"]
+    shown = re.findall(r"([a-z]+)\s+×(\d\.\d\d)", ask("recall", "Maya", "--policy", "value", "--no-json").out)
+    assert [name for name, _ in shown] == sorted((name for name in why if why[name] <= 0.95), key=why.__getitem__)
+
+
+def test_people_are_told_what_the_answer_had_to_do_without(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "without dense, window: no embedder is set" in ask("recall", "JWT", "--no-json").out
+    assert "without" not in ask("recall", "JWT", "--no-json", "--weights", '{"dense": 0, "window": 0}').out
+    monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
+    assert "pieria models install" in " ".join(ask("recall", "JWT", "--no-json").out.split())
+
+
+def test_copies_that_are_not_shown_are_counted(ask: Ask) -> None:
+    said = "The lighthouse of Vega is painted anew every third summer, says the keeper."
+    for id in ("one", "two", "three"):
+        ask("remember", said, "--id", id)
+    assert "2 copies of these not shown" in ask("recall", "lighthouse", "--no-json").out
 
 
 def test_the_words_that_were_looked_for_are_marked(terminal: Callable[..., Answer], bank: Bank) -> None:

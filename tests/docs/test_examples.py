@@ -94,8 +94,13 @@ def with_python(page: Path) -> bool:
     return any(block.language == "python" for block in blocks(page))
 
 
+@pytest.mark.parametrize("embedder", ["none", "hashing"])
 @pytest.mark.parametrize("page", [page for page in PAGES if with_python(page)], ids=shown)
-def test_the_examples_of_a_page_run_and_print_what_they_say(page: Path) -> None:
+def test_the_examples_of_a_page_run_and_print_what_they_say(
+    page: Path, embedder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With vectors and without: a reader may have either."""
+    monkeypatch.setenv("PIERIA_EMBEDDER", embedder)
     names: dict[str, Any] = {"__name__": "example", "pieria": pieria, "print": Printer()}
     found = blocks(page)
     wrong = []

@@ -60,10 +60,10 @@ def fill_the_disk(pipe: Connection, folder: str) -> None:
     ballast = Path(folder, "ballast")
     ballast.write_bytes(b"\xff" * (1 << 19))
     with pieria.open("notes", data=Path(folder, "data")) as bank:
-        kept = []
+        kept: list[str] = []
         while True:
             try:
-                kept.append(bank.remember(FILLING).id)
+                kept.append(bank.remember(f"{FILLING} {len(kept)}").id)
             except DiskFullError as error:
                 pipe.send(("refused", error.retryable, bool(error.hint)))
                 break

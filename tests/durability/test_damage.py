@@ -189,7 +189,7 @@ def test_damage_in_the_middle_gives_typed_errors_and_is_left_as_it_is(tmp_path: 
     damaged = damaged[: path.stat().st_size]
     path.write_bytes(damaged)
     try:
-        bank = pieria.open("notes", data=tmp_path)
+        bank = pieria.open("notes", data=tmp_path, settings={"count_uses": False})
     except StorageError as refused:
         assert refused.hint
     else:
@@ -244,7 +244,7 @@ def test_a_damaged_text_index_is_repaired_from_the_record(tmp_path: Path) -> Non
         diagnosis = bank.doctor(repair=True)
         assert diagnosis.repaired == ("text index",)
         assert diagnosis.well
-        assert len(bank.recall("number", k=100)) == 59
+        assert len(bank.recall("number", k=100, policy="similarity")) == 59
 
 
 @pytest.mark.parametrize(

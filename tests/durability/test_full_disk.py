@@ -55,10 +55,10 @@ def test_a_file_that_may_not_grow_keeps_the_bank(tmp_path: Path) -> None:
 
 def with_the_file_limited(folder: Path) -> None:
     with places.limit_the_pages(folder, 150) as bank:
-        kept = []
+        kept: list[str] = []
         with pytest.raises(DiskFullError) as refused:
             while True:
-                kept.append(bank.remember(places.FILLING).id)
+                kept.append(bank.remember(f"{places.FILLING} {len(kept)}").id)
         assert refused.value.hint
         with pytest.raises(DiskFullError):
             bank.remember_many({"text": places.FILLING} for _ in range(50))
@@ -69,7 +69,7 @@ def with_the_file_limited(folder: Path) -> None:
     with pieria.open("notes", data=folder) as bank:
         bank.remember("after there was space again")
         assert bank.count() == len(kept) + 1
-        assert [change.seq for change in bank.changes()] == list(range(1, len(kept) + 2))
+        assert [change.what for change in bank.changes()].count("remember") == len(kept) + 1
         assert bank.doctor().well
 
 

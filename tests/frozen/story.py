@@ -120,7 +120,7 @@ def told(bank: Bank) -> dict[str, Any]:
         "list": lambda: sorted((m.kind, m.place, m.status, m.text) for m in bank.list(include=["removed", "invalid"])),
         "counts": lambda: [bank.count(), bank.count(by="kind"), bank.count(by="tags")],
         "recall": lambda: {
-            query: sorted(hit.memory.text for hit in bank.recall(query, valid_at="2026-01-15"))
+            query: sorted(hit.memory.text for hit in bank.recall(query, valid_at="2026-01-15", policy="similarity"))
             for query in ("jwt", "straße", "閉鎖", "session", "fixed login", "Makefile", "brindlewolf")
         },
         "neighbors of jwt": lambda: sorted(

@@ -75,7 +75,7 @@ def test_a_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
     with open_bank(tmp_path) as bank:
         with bank.store.reading() as reader:
             assert reader.head().analyser == ANALYSER_VERSION
-        assert [hit.memory.id for hit in bank.recall("jwt")] == ["jwt"]
+        assert bank.recall("jwt")[0].memory.id == "jwt"
         assert len(bank.recall("jjwwtt")) == 0
         assert bank.doctor().well
 

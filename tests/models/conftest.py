@@ -5,7 +5,7 @@ import pytest
 
 from pieria.models import DEFAULT, Embedder, embedder, verified
 
-INSTALLED = Path(sys.prefix) / "models"
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 """Where the set-up of the tests puts the model."""
 
 

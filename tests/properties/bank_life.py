@@ -23,7 +23,7 @@ from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
 from pieria.record.time import micros
 
-QUICK = {"durability": "off"}
+QUICK: dict[str, Any] = {"durability": "off", "count_uses": False}
 REFUSALS = (InputError, PrivacyError, NotFoundError, ConflictError)
 
 

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.timeout(900)
 """A history that fails takes minutes to be made small."""
 
 BANK_ALONE = ("session", "bank")
+BY_WORDS = "similarity"
+"""Without vectors: nothing is found but what holds the word. Every other arm is held to the oracle beside this file."""
 TIMES = ("since", "until", "valid_at")
 LINK = ("source", "target", "relation", "weight", "label", "ended")
 FACT = (
@@ -138,7 +140,7 @@ class BankMachine(Ties):
         cursor: str | None = None
         while cursor or not hits:
             page = self.handles[reader].recall(
-                word, k=k, known_at=None if known is None else moment(known), cursor=cursor
+                word, k=k, known_at=None if known is None else moment(known), cursor=cursor, policy=BY_WORDS
             )
             hits += page
             cursor = page.cursor
@@ -218,7 +220,7 @@ class BankMachine(Ties):
                 word=word,
                 memories=list(bank.list(**EVERYTHING, limit=10_000)),
                 facts=bank.facts.query(history=True),
-                hits={hit.memory.reference for hit in bank.recall(word, k=10_000, scope=BANK_ALONE)},
+                hits={hit.memory.reference for hit in bank.recall(word, k=10_000, scope=BANK_ALONE, policy=BY_WORDS)},
             )
         )
 
@@ -230,7 +232,8 @@ class BankMachine(Ties):
         bank, known, gone = self.handles[old.reader], moment(old.known), self.ours.purged
         listed = bank.list(**EVERYTHING, limit=10_000, known_at=known)
         assert without_end(listed) == without_end(memory for memory in old.memories if memory.id not in gone)
-        hits = bank.recall(old.word, k=10_000, scope=BANK_ALONE, known_at=known, valid_at=moment(old.now))
+        asked: dict[str, Any] = {"k": 10_000, "scope": BANK_ALONE, "policy": BY_WORDS}
+        hits = bank.recall(old.word, **asked, known_at=known, valid_at=moment(old.now))
         assert {hit.memory.reference for hit in hits} == old.hits - {
             reference for reference in old.hits if reference.rpartition("@")[0] in gone
         }

@@ -6,11 +6,11 @@ import pytest
 
 from pieria.facts.adding import Held, Slot, cut, stated_span
 from pieria.facts.intervals import BEGINNING, Span, span_of
-from pieria.facts.names import fact_of, row_of
 from pieria.facts.predicates import Declaration
 from pieria.facts.statement import Statement
 from pieria.record.changeset import FOREVER
 from pieria.record.fact import Fact
+from pieria.record.factnames import fact_of, row_of
 from pieria.record.time import moment
 
 NOW = 100

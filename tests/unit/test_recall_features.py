@@ -1,48 +1,50 @@
-"""What each feature says of a candidate, what a score is made of, who stands where, and how sure an answer is."""
+"""What each feature says of a candidate: a number for each reason there may be to bring it."""
 
 import math
 import random
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.recall_making import ASKED, DAY, column, columns_of, held, made, micros, one
 
-from pieria.recall.arranging import KEPT, KEPT_FROM, arranged
-from pieria.recall.evidence import Asked, Evidence, Held, Span
-from pieria.recall.features import features
-from pieria.recall.policies import SCALE, WEIGHTS, confidence, lines, score_of, summed
+from pieria.recall.evidence import Held, Span
+from pieria.recall.features import features, of_use
+from pieria.recall.policies import FEATURES, OF_USE, WEIGHTS
+from pieria.record.time import moment
+from pieria.record.usage import Usage
 
-ASKED = Asked({"heron": 3.0, "nest": 2.0}, whole=6.0, mean_length=10.0)
-DAY = 86_400_000_000
-
-
-def micros(year: int, month: int, day: int, hour: int = 12) -> int:
-    return int(datetime(year, month, day, hour, tzinfo=UTC).timestamp() * 1_000_000)
-
-
-def held(length: int = 10, distinct: int = 8, pairs: int = 0, **counts: int) -> Held:
-    return Held(length, distinct, counts, pairs)
-
-
-def one(row: int, has: Held | None = None, **values: Any) -> Evidence:
-    return Evidence((0, row), f"m{row}", has or Held(10, 8), **values)
-
-
-def column(name: str, *pool: Evidence, asked: Asked = ASKED) -> list[float]:
-    return features(asked, pool)[name]
+NOW = micros(2026, 3, 18)
+ASKED_NOW = replace(ASKED, now=NOW)
 
 
 def test_nothing_has_no_features() -> None:
-    assert all(values == [] for values in features(ASKED, []).values())
-    assert lines(features(ASKED, []), WEIGHTS) == []
-    assert confidence([], [], WEIGHTS) == 0.0
+    assert all(values == [] for values in columns_of(ASKED, []).values())
 
 
 def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
-    assert set(features(ASKED, [])) == set(WEIGHTS)
+    """`spread` follows from an order, so that it is counted when there is one."""
+    assert {*features(ASKED, []), "spread"} == set(WEIGHTS)
+    assert set(of_use(ASKED, [])) == set(OF_USE)
+    assert {*columns_of(ASKED, []), "spread"} == set(FEATURES)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 25))
+def test_a_candidate_s_features_do_not_depend_on_where_it_stands_in_the_pool(seed: int, size: int) -> None:
+    asked, pool = made(seed, size)
+    mixed = random.Random(seed).sample(pool, k=size)
+    straight, shuffled = columns_of(asked, pool), columns_of(asked, mixed)
+    assert straight.keys() == shuffled.keys()
+    for name, values in straight.items():
+        assert all(math.isfinite(value) for value in values)
+        assert dict(zip([each.key for each in pool], values, strict=True)) == dict(
+            zip([each.key for each in mixed], shuffled[name], strict=True)
+        )
+
+
+# --- words and meaning
 
 
 def test_the_best_by_words_has_all_of_it_and_others_their_share() -> None:
@@ -84,16 +86,43 @@ def test_an_answer_is_what_follows_a_fitting_question_and_asks_nothing_itself() 
     assert [worth[0], *worth[2:]] == [0.0] * 4
 
 
-def test_what_says_little_is_thin() -> None:
-    rich, poor = column("thin", one(1, held(distinct=30, heron=1)), one(2, held(distinct=2, heron=1)))
-    assert poor == pytest.approx(math.exp(-2 / 5))
-    assert rich < 0.01
+def test_a_turn_that_says_little_is_thin_and_a_note_is_not() -> None:
+    rich, poor = (one(row, held(distinct=words, heron=1), is_turn=True) for row, words in ((1, 30), (2, 2)))
+    note = one(3, held(distinct=2, heron=1))
+    assert column("thin", rich, poor, note) == pytest.approx([math.exp(-6), math.exp(-2 / 5), 0.0])
 
 
 def test_cover_is_the_share_of_the_question_that_the_text_holds() -> None:
     assert column("cover", one(1, held(heron=5)), one(2, held(heron=1, nest=1)), one(3)) == pytest.approx(
         [0.5, 5 / 6, 0]
     )
+
+
+def test_meaning_is_told_as_it_is_and_a_passage_alone_is_its_own_window() -> None:
+    pool = (one(1, dense=0.4, window=0.6), one(2, dense=0.3), one(3, window=0.0, dense=0.5), one(4, dense=-0.1), one(5))
+    assert column("dense", *pool) == [0.4, 0.3, 0.5, -0.1, 0.0]
+    assert column("window", *pool) == [0.6, 0.3, 0.0, -0.1, 0.0]
+
+
+def test_words_that_follow_each_other_as_in_the_question_are_a_phrase() -> None:
+    assert column("phrase", one(1, held(pairs=2)), one(2, held(pairs=1)), one(3)) == [1.0, 0.5, 0.0]
+
+
+def test_who_said_it_and_that_an_agent_did_are_told_as_they_are() -> None:
+    pool = (one(1, by_named=True), one(2, by_agent=True), one(3))
+    assert column("author", *pool) == [1.0, 0.0, 0.0]
+    assert column("agent", *pool) == [0.0, 1.0, 0.0]
+
+
+def test_what_speaks_of_time_answers_when() -> None:
+    pool = (one(1, held(heron=1, nest=1), tells_time=True), one(2, held(heron=1, nest=1)), one(3, tells_time=True))
+    told = column("when", *pool, asked=replace(ASKED, is_when=True))
+    assert told[0] > 0
+    assert told[1:] == [0.0, 0.0]
+    assert column("when", *pool) == [0.0] * 3
+
+
+# --- time
 
 
 @pytest.mark.parametrize(
@@ -128,13 +157,26 @@ def test_spans_may_be_open() -> None:
     assert column("date", early, late, asked=after) == pytest.approx([0.0, 1.0], abs=1e-9)
 
 
+def test_the_week_after_is_told_in_days() -> None:
+    asked = replace(ASKED, spans=[Span(micros(2023, 5, 7, 0), micros(2023, 5, 8, 0))])
+    told = [one(row, at=micros(2023, 5, 8, 0) + int(timedelta(days=row).total_seconds() * 1e6)) for row in range(8)]
+    fits = column("date", *told, asked=asked)
+    assert fits == sorted(fits, reverse=True)
+    assert fits[7] == pytest.approx(math.exp(-1))
+
+
+# --- what is to be done, and overviews
+
+
 def test_rules_speak_where_something_is_to_be_done() -> None:
     rule, wish, fact = one(1, rule=0.6, dense=0.3), one(2, wish=0.5, dense=0.2), one(3, dense=0.6)
     asking = replace(ASKED, wants_done=1.0, heeds_rules=True)
     assert column("rule", rule, wish, fact, asked=asking) == [1.0, 0.0, 0.0]
     assert column("rule_fit", rule, wish, fact, asked=asking) == pytest.approx([1.0, 0.0, 0.0])
     assert column("wish_fit", rule, wish, fact, asked=asking) == pytest.approx([0.0, 2 * 0.5 / 0.6 - 1, 0.0])
-    assert column("rule", rule, wish, fact, asked=replace(asking, heeds_rules=False)) == [0.0] * 3
+    for asked in (replace(asking, heeds_rules=False), replace(asking, wants_done=0.0)):
+        for name in ("rule", "rule_fit", "wish_fit"):
+            assert column(name, rule, wish, fact, asked=asked) == [0.0] * 3
 
 
 def test_an_overview_begins_with_what_opens_a_session() -> None:
@@ -144,118 +186,71 @@ def test_an_overview_begins_with_what_opens_a_session() -> None:
     assert column("opener", *pool) == [0.0] * 4
 
 
-def evidence(drawn: random.Random, row: int) -> Evidence:
-    counts = {term: drawn.randrange(3) for term in ("heron", "nest")}
-    return one(
-        row,
-        Held(
-            drawn.randrange(1, 60), drawn.randrange(1, 30), {t: c for t, c in counts.items() if c}, drawn.randrange(3)
-        ),
-        around=[(distance, held(heron=drawn.randrange(2))) for distance in drawn.sample((-3, -2, -1, 1, 2, 3), k=2)],
-        before=(0, row - 1) if drawn.random() < 0.5 else None,
-        session=drawn.choice([None, "a", "b"]),
-        at=micros(2023, 5, 1) + drawn.randrange(30) * DAY,
-        dense=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
-        window=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
-        rule=drawn.choice([None, None, drawn.uniform(0, 0.9)]),
-        by_named=drawn.random() < 0.3,
-        by_agent=drawn.random() < 0.3,
-        asks=drawn.random() < 0.3,
-        tells_time=drawn.random() < 0.3,
-        place=drawn.randrange(20),
-    )
+# --- what is named, drawn from, tied, and how it is kept and used
 
 
-def question(drawn: random.Random) -> Asked:
-    return replace(
-        ASKED,
-        spans=[Span(micros(2023, 5, 7), micros(2023, 5, 8))] * drawn.randrange(2),
-        wants_done=drawn.choice([0.0, 0.5, 1.0]),
-        is_overview=drawn.random() < 0.3,
-        is_when=drawn.random() < 0.5,
-        heeds_rules=drawn.random() < 0.5,
-    )
+def test_a_text_that_names_what_the_question_names_has_its_share_of_it() -> None:
+    asked = replace(ASKED, entities=[frozenset({"ada", "lovelac"}), frozenset({"porto"})])
+    pool = (one(1, held(ada=1, lovelac=2, porto=1)), one(2, held(ada=3, porto=1)), one(3, held(ada=1)), one(4))
+    assert column("entity", *pool, asked=asked) == [1.0, 0.5, 0.0, 0.0]
+    assert column("entity", *pool) == [0.0] * 4
 
 
-@given(st.integers(0, 2**32), st.integers(1, 25))
-def test_a_candidate_s_features_do_not_depend_on_where_it_stands_in_the_pool(seed: int, size: int) -> None:
-    drawn = random.Random(seed)
-    asked, pool = question(drawn), [evidence(drawn, row) for row in range(size)]
-    mixed = drawn.sample(pool, k=size)
-    straight = dict(zip([each.key for each in pool], lines(features(asked, pool), WEIGHTS), strict=True))
-    shuffled = dict(zip([each.key for each in mixed], lines(features(asked, mixed), WEIGHTS), strict=True))
-    assert straight == shuffled
-    assert all(math.isfinite(value) for why in straight.values() for value in why.values())
+def test_a_fact_speaks_as_far_as_it_fits() -> None:
+    assert column("fact", one(1, fact=1.0), one(2, fact=0.5), one(3)) == [1.0, 0.5, 0.0]
 
 
-@given(st.integers(0, 2**32), st.integers(1, 25), st.sampled_from(sorted(WEIGHTS)))
-def test_a_weight_of_nothing_takes_its_feature_away(seed: int, size: int, name: str) -> None:
-    drawn = random.Random(seed)
-    asked, pool = question(drawn), [evidence(drawn, row) for row in range(size)]
-    whole = lines(features(asked, pool), WEIGHTS)
-    for why, less in zip(whole, lines(features(asked, pool), {**WEIGHTS, name: 0.0}), strict=True):
-        assert less == {feature: value for feature, value in why.items() if feature != name}
-        assert score_of(why, WEIGHTS) == pytest.approx(
-            min(1, max(0, sum(WEIGHTS[feature] * value for feature, value in why.items()) / SCALE)), abs=1e-9
-        )
+def test_a_link_lends_the_best_of_what_it_ties_to() -> None:
+    best, other = one(1, held(heron=1, nest=1), dense=0.8), one(2, held(nest=1), dense=0.6)
+    both = one(3, tied=[(0, 2), (0, 1)])
+    weaker = one(4, tied=[(0, 2)])
+    unfound = one(5, tied=[(0, 99)])
+    elsewhere = one(6, tied=[(1, 1)])
+    lent = column("link", best, other, both, weaker, unfound, elsewhere)
+    # By words the other has two fifths of the best; its cosine is a quarter less, of which half shows.
+    assert lent == pytest.approx([0.0, 0.0, 1.0, 0.6 * 2 / 5 + 0.4 * 0.5, 0.0, 0.0])
 
 
-@given(st.integers(0, 2**32), st.integers(1, 40))
-def test_everybody_stands_in_the_order_once(seed: int, size: int) -> None:
-    drawn = random.Random(seed)
-    asked, pool = question(drawn), [evidence(drawn, row) for row in range(size)]
-    scores = [summed(why, WEIGHTS) for why in lines(features(asked, pool), WEIGHTS)]
-    order = arranged(asked, pool, scores)
-    assert sorted(order) == list(range(size))
-    if not asked.is_overview and not asked.heeds_rules:
-        assert [scores[number] for number in order] == sorted(scores, reverse=True)
-    assert arranged(asked, pool, scores) == order
+def test_importance_and_that_it_says_from_when_it_holds_are_told_as_they_are() -> None:
+    pool = (one(1, importance=0.9, says_when=True), one(2), one(3, importance=0.0))
+    assert column("importance", *pool) == [0.9, 0.5, 0.0]
+    assert column("validity", *pool) == [1.0, 0.0, 0.0]
 
 
-def test_of_equals_the_newer_row_stands_first() -> None:
-    assert arranged(ASKED, [one(1), one(3), one(2)], [0.5, 0.5, 0.5]) == [1, 2, 0]
+def test_what_is_newer_is_more_recent_and_what_is_to_come_as_recent_as_now() -> None:
+    pool = [one(days + 5, at=NOW - days * DAY) for days in (0, 90, 180, -5)]
+    assert column("recency", *pool, asked=ASKED_NOW) == pytest.approx([1.0, 0.5, 0.25, 1.0])
 
 
-def test_an_overview_takes_from_every_session_before_it_takes_more_from_one() -> None:
-    pool = [one(row, session="a" if row < 5 else "b") for row in range(8)]
-    scores = [0.90 - row / 100 for row in range(8)]
-    order = arranged(replace(ASKED, is_overview=True), pool, scores)
-    assert order[:3] == [0, 1, 5]
+def test_reviews_and_rewards_prove_a_memory_and_being_found_does_not() -> None:
+    reviewed, praised = Usage(reviews=3), Usage(rewards=4.0, rewarded=2)
+    blamed, found = Usage(rewards=-4.0, rewarded=2), Usage(accesses=100, last_access=moment(NOW))
+    told = column("usage", one(1, used=reviewed), one(2, used=praised), one(3, used=blamed), one(4, used=found), one(5))
+    assert told == pytest.approx([0.25, math.tanh(1) / 2, -math.tanh(1) / 2, 0.0, 0.0])
 
 
-def test_the_nearest_rules_have_places_kept_for_them() -> None:
-    pool = [one(row) for row in range(20)] + [one(20 + n, rule=n / 10) for n in range(5)]
-    scores = [1 - row / 100 for row in range(25)]
-    order = arranged(replace(ASKED, heeds_rules=True), pool, scores)
-    assert order[:KEPT_FROM] == list(range(KEPT_FROM))
-    assert order[KEPT_FROM : KEPT_FROM + KEPT] == [24, 23, 22]
-    assert arranged(ASKED, pool, scores) == list(range(25))
+def test_frequency_rises_with_use_from_a_floor() -> None:
+    pool = [one(accesses, used=Usage(accesses=accesses)) for accesses in (0, 1, 5, 20)]
+    assert of_use(ASKED, pool)["frequency"] == pytest.approx([0.3, 0.3, 0.5, 0.8])
 
 
-def test_a_rule_that_leads_anyway_keeps_its_place() -> None:
-    pool = [one(0, rule=0.9), *(one(row) for row in range(1, 20)), one(20, rule=0.1)]
-    order = arranged(replace(ASKED, heeds_rules=True), pool, [1 - row / 100 for row in range(21)])
-    assert order[0] == 0
-    assert order[KEPT_FROM] == 20
+def test_a_reward_is_what_was_given_on_average() -> None:
+    given = (Usage(), Usage(rewards=0.0, rewarded=3), Usage(rewards=2.0, rewarded=2), Usage(rewards=-2.0, rewarded=2))
+    told = of_use(ASKED, [one(row, used=used) for row, used in enumerate(given)])["reward"]
+    assert told == pytest.approx([1.0, 0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
 
 
-def test_more_and_better_evidence_is_more_certain() -> None:
-    weak, strong = {"dense": 0.2, "lexical": 0.2}, {"dense": 0.7, "lexical": 1.0, "cover": 1.0}
-    certain = [confidence([found] * 10, [False] * 10, WEIGHTS) for found in (weak, strong)]
-    assert 0 < certain[0] < certain[1] < 1
-
-
-def test_it_is_less_sure_where_the_words_fit_somebody_else() -> None:
-    fits, fits_not = {"lexical": 1.0, "cover": 0.9, "author": 1.0}, {"lexical": 0.2, "cover": 0.1, "author": 0.0}
-    about_the_named = confidence([fits, fits_not], [True, False], WEIGHTS)
-    about_another = confidence([fits, fits_not], [False, True], WEIGHTS)
-    about_anyone = confidence([fits, fits_not], [False, False], WEIGHTS)
-    assert about_another < about_anyone < about_the_named
-
-
-def test_the_week_after_is_told_in_days() -> None:
-    asked = replace(ASKED, spans=[Span(micros(2023, 5, 7, 0), micros(2023, 5, 8, 0))])
-    told = [one(row, at=micros(2023, 5, 8, 0) + int(timedelta(days=row).total_seconds() * 1e6)) for row in range(8)]
-    fits = column("date", *told, asked=asked)
-    assert fits == sorted(fits, reverse=True)
-    assert fits[7] == pytest.approx(math.exp(-1))
+def test_what_is_retained_counts_from_the_last_use_or_else_from_when_it_was_said() -> None:
+    three_days, month = NOW - 3 * DAY, NOW - 30 * DAY
+    pool = [
+        one(1, at=three_days),
+        one(2, at=month, used=Usage(last_access=moment(three_days))),
+        one(3, at=three_days, used=Usage(last_access=moment(month))),
+        one(4, at=three_days, strength=0.5),
+        one(5, at=three_days, used=Usage(accesses=1, last_access=moment(three_days))),
+        one(6, at=NOW, strength=2.0),
+        one(7, at=NOW + DAY),
+        one(8, at=three_days, strength=0.0),
+    ]
+    told = of_use(ASKED_NOW, pool)["retention"]
+    assert told == pytest.approx([0.5, 0.5, 0.5, 0.25, 0.5 * 2**0.6, 1.0, 1.0, 0.0])

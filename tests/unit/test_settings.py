@@ -23,6 +23,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "busy_seconds": (5.0, 60.0),
     "secrets": ("redact", "refuse"),
     "text_budget": (100, 900),
+    "count_uses": (False, True),
     "embedder": ("hashing", "none"),
     "embedder_threads": (1, 2),
     "embedder_url": ("http://one", "http://two"),
@@ -32,7 +33,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
 
 
 def toml(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 def value_of(name: str, found: Settings, base: Path) -> Any:
@@ -236,6 +237,7 @@ WRONG: dict[str, list[Any]] = {
     "busy_seconds": [4.9, -1, float("nan"), float("inf"), 3601, "soon"],
     "secrets": ["hide", 7],
     "text_budget": [99, 1.5, 10**12, "many"],
+    "count_uses": ["maybe", 7],
     "embedder": ["locl", "none:x", 7],
     "embedder_threads": [0, 1.5, "many"],
 }
@@ -343,7 +345,8 @@ def test_the_page_on_settings_tells_every_one() -> None:
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     for name, field in Settings.model_fields.items():
         [row] = [row for row in rows if row.startswith(f"| `{name}` | `PIERIA_{name.upper()}` |")]
-        default = "none" if field.default is None else f"`{field.default}`"
+        written = str(field.default).lower() if isinstance(field.default, bool) else field.default
+        default = "none" if field.default is None else f"`{written}`"
         assert row.split("|")[3].strip() == default, name
     assert len(rows) == len(Settings.model_fields)
 

@@ -36,3 +36,36 @@ def test_repeats_without_end_and_a_term_that_is_not_there() -> None:
     assert found.startswith("heron heron")
     assert found.endswith("heron …")
     assert "heron stork heron" in snippet("heron " * 3_000 + "stork " + "heron " * 300, {"heron", "stork", "crane"})
+
+
+# --- where no word is shared
+
+
+LONG = FILLER * 20 + "the bird stood in the reeds " + FILLER * 20
+NEAR = LONG.index("the bird")
+
+
+def test_a_text_that_shares_no_word_is_shown_where_its_meaning_is_nearest() -> None:
+    found = snippet(LONG, {"heron"}, NEAR)
+    assert found.startswith("… the bird stood in the reeds lorem")
+    assert found.endswith(" …")
+    assert len(found) <= LENGTH + 4
+
+
+def test_a_word_that_is_shared_goes_before_what_is_near() -> None:
+    assert "met a heron" in snippet(LONG + "met a heron " + FILLER * 20, {"heron"}, NEAR)
+
+
+def test_the_end_of_a_text_is_shown_whole() -> None:
+    text = FILLER * 20 + "the bird stood."
+    assert snippet(text, {"heron"}, text.index("the bird")) == "… the bird stood."
+
+
+def test_what_is_near_from_the_beginning_or_in_a_short_text_is_shown_from_there() -> None:
+    assert snippet(LONG, {"heron"}, 0) == snippet(LONG, {"heron"}, None) == snippet(LONG, {"heron"})
+    assert snippet("A bird stood in the reeds.", {"heron"}, 7) == "A bird stood in the reeds."
+
+
+def test_what_is_near_may_stand_beyond_what_is_looked_through_for_words() -> None:
+    text = FILLER * 2_000 + "the bird stood in the reeds " + FILLER * 2_000
+    assert snippet(text, {"heron"}, text.index("the bird")).startswith("… the bird stood in the reeds lorem")

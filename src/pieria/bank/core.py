@@ -47,6 +47,7 @@ class Core:
         author_type: str | None = None,
         secrets: str = "flag",
         text_budget: int = 5_000,
+        count_uses: bool = True,
         me: Callable[[bool], Any] = lambda create: None,
         origins: Mapping[str, tuple[Any, str]] | None = None,
         on_close: Callable[[], None] = lambda: None,
@@ -63,6 +64,7 @@ class Core:
         self.author_type = author_type
         self._screening = Screen(secrets)
         self._text_budget = text_budget
+        self._count_uses = count_uses
         self._me = me
         self._origins = origins or {}
         self._on_close = on_close

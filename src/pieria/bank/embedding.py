@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 from pieria.bank.background import PATIENCE, Background
 from pieria.bank.texts import Task, tasks_of
 from pieria.bank.vectors import made
-from pieria.errors import ClosedError, PieriaError, ReadOnlyError
+from pieria.errors import AdapterError, ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
 
@@ -35,6 +36,8 @@ LAST_CHANCE = 0.75
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds until a model that failed is tried again; doubled each time."""
 DROPPED_AT_ONCE = 5_000
+CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
+"""Seconds that a recall gives to what is pending; a model that is elsewhere needs the way there and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +103,20 @@ class Embedding:
         reason = f"the bank's vectors are of {held.name}; this process embeds with {ours}"
         return Standing(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
 
-    def question(self, text: str) -> NDArray[np.float32]:
-        """The vector of a question. Raises `AdapterError`."""
-        assert self._embedder is not None
-        return self._embedder.query(text)
+    def question(self, text: str, seconds: float) -> NDArray[np.float32]:
+        """The vector of a question. Raises `AdapterError`, also for a model elsewhere that takes longer than this."""
+        embedder = self._embedder
+        assert embedder is not None
+        if embedder.is_at_hand:
+            return embedder.query(text)
+        replied: Future[NDArray[np.float32]] = Future()
+        asking = threading.Thread(target=_reply, args=(replied, embedder, text), name="pieria-question", daemon=True)
+        asking.start()
+        try:
+            return replied.result(max(0.0, seconds))
+        except TimeoutError:
+            reason = f"it did not embed the question within {seconds:.2g} s"
+            raise AdapterError(embedder.model, "embed", reason) from None
 
     @property
     def problem(self) -> PieriaError | None:
@@ -173,7 +186,8 @@ class Embedding:
         if self._embedder is None:
             return True
         deadline = None if timeout is None else time.monotonic() + timeout
-        done = stuck = 0
+        done = 0
+        stuck: int | None = None
         while True:
             with self._store.reading() as reader:
                 held, left = reader.space(), reader.pending_count()
@@ -184,11 +198,11 @@ class Embedding:
             if progress is not None:
                 progress(done, done + left)
             made = self._some(deadline)
-            if made is None or stuck == left:
+            if made is None or (not made and stuck == left):
                 self.wake()
                 return False
             done += made
-            stuck = 0 if made else left
+            stuck = None if made else left
             if progress is not None:
                 progress(done, max(done, done + left - made))
 
@@ -211,9 +225,10 @@ class Embedding:
             self._failed(problem)
 
     def catch_up(self, most: int, seconds: float) -> None:
-        """Does what little is pending, before a recall; leaves the rest to the background.
+        """Does what little is pending, before a recall, within so many seconds; leaves the rest to the background.
 
-        A model that fails is the background's to complain of.
+        A model that fails is the background's to complain of, and one that is elsewhere the background's to wait for: a
+        call that is under way cannot be broken off.
         """
         if self._embedder is None or self._closed or self._problem is not None:
             return
@@ -224,8 +239,13 @@ class Embedding:
         if pending > most:
             self.wake()
             return
+        if not self._embedder.is_at_hand:
+            self._rested.clear()
+            if self._background.hurry(self):
+                self._rested.wait(min(seconds, CATCHING_UP_ELSEWHERE))
+            return
         try:
-            self.sync(seconds)
+            self.sync(min(seconds, CATCHING_UP))
         except PieriaError as problem:
             self._failed(problem)
             self.wake()
@@ -373,6 +393,14 @@ class Embedding:
         pause, self._problem = self._pause, problem
         self._pause = min(2 * pause, LONGEST_PAUSE)
         return pause
+
+
+def _reply(replied: Future[NDArray[np.float32]], embedder: Embedder, text: str) -> None:
+    try:
+        replied.set_result(embedder.query(text))
+    except PieriaError as problem:
+        # All that `query` raises; in its own thread nobody would hear of it.
+        replied.set_exception(problem)
 
 
 def _put(task: Task, vector: NDArray[np.float32]) -> Embedded:

@@ -12,7 +12,6 @@ from pieria.facts import adding, ending, predicates, querying, summary
 from pieria.facts.adding import Planned
 from pieria.facts.aliases import Aliases
 from pieria.facts.aliases import Planned as PlannedAlias
-from pieria.facts.names import checked_name, checked_predicate, fact_of, folded
 from pieria.facts.predicates import Predicate
 from pieria.facts.querying import DIRECTIONS, Question
 from pieria.facts.sources import Times, as_written, shown, times_of, was_seen
@@ -23,6 +22,7 @@ from pieria.record.change import Change
 from pieria.record.changeset import Changeset
 from pieria.record.draft import Instant, Problems, last_moment
 from pieria.record.fact import Fact, FactQuery, FactRow
+from pieria.record.factnames import checked_name, checked_predicate, fact_of, folded
 from pieria.record.filter import Filter
 from pieria.record.time import moment
 from pieria.store.protocol import Reader, Writer

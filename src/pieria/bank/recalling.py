@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from difflib import get_close_matches
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core
-from pieria.errors import InputError, NewerVersionError, UnavailableError
+from pieria.errors import InputError, NewerVersionError, PieriaError
 from pieria.recall.answer import Recall
-from pieria.recall.search import Question, Source, question_of, search
+from pieria.recall.page import Question
+from pieria.recall.part import Source
+from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
+from pieria.recall.reading import reading
+from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
@@ -21,13 +28,25 @@ from pieria.record.draft import Instant, Problems
 from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.time import moment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 K_LIMIT = 10_000
 QUERY_LIMIT = 1 << 20
 ANSWERING_KINDS = tuple(kind for kind in KINDS if kind not in ROUTING_KINDS)
-POLICY = "hybrid"
-TO_COME = ("value", "decay", "weighted", "similarity")
-"""Policies that are not there yet: they are refused as such, and offered to nobody."""
+LONGEST_DEADLINE, MOST_TOKENS = 600_000, 10_000_000
+EMBEDDED = 8_000
+"""Characters of a question that are embedded: more than any model reads of one."""
+QUESTION_SECONDS = 5.0
+"""How long a model that is elsewhere may take to embed a question, before recall goes on without."""
+VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
+CAUGHT_UP = 16
+"""So many pending texts are embedded before a recall; where there are more, they are left to the background."""
+CATCHING_UP_SHARE, QUESTION_SHARE = 0.25, 0.5
+"""Of the time there is for an answer, what these may take of what is left: words need some of it too."""
 
 
 class Recalling(Core):
@@ -77,26 +96,79 @@ class Recalling(Core):
         problems.of(check.whole, k, "k", 1, K_LIMIT)
         least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
         asked = problems.of(_question, query)
-        problems.of(_policy, policy)
+        ranking = problems.of(_policy, policy, weights)
+        seconds = math.inf if deadline_ms is None else problems.of(_seconds, deadline_ms)
+        tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
         problems.settle()
-        _check_offered(policy, weights, deadline_ms, budget_tokens)
+        begun = perf_counter()
         if kinds is None:
             filter = filter.having(kinds=ANSWERING_KINDS)
-        question = question_of(asked, least, self._text_budget, self._mark(asked, filter, least))
+        read = reading(asked, moment(filter.now))
+        question = Question(
+            text=asked,
+            reading=read,
+            policy=ranking,
+            min_score=least,
+            budget=self._text_budget,
+            mark=self._mark(asked, filter, least, ranking),
+            deadline=begun + seconds,
+            tokens=tokens,
+        )
+        by_vector = ranking.needs(VECTOR_FEATURES) and asked.strip() != ""
+        user = None if self.is_user_bank else self._me(False)
+        for bank in (self, user) if by_vector else ():
+            if bank is not None:
+                bank._embedding.catch_up(CAUGHT_UP, CATCHING_UP_SHARE * seconds)
         with ExitStack() as stack:
             sources = self._sources(stack, filter)
             walk = None
             if cursor is not None:
                 walk, sources = _resumed(cursor, question, sources)
+                # Yesterday is the day before the first page was asked for.
+                question = replace(question, reading=reading(asked, moment(walk.pins.now)))
+            standing = self._embedding.standing(sources[0].reader)
+            embedded = perf_counter()
+            if by_vector:
+                sources = self._with_vectors(sources, _embeddable(asked), question.deadline)
+            embedded = perf_counter() - embedded
             found = search(sources, question, k, walk)
-            found.plan["embedding"] = self._embedding.standing(sources[0].reader).as_dict()
-        next_cursor = None if found.walk is None else found.walk.cursor()
-        return Recall(asked, tuple(found.hits), found.confidence, next_cursor, found.plan)
+        if self._count_uses:
+            self._note(found)
+        told = {**standing.as_dict(), "ms": round(1000 * embedded, 3)}
+        if by_vector and len(asked) > EMBEDDED:
+            told["question"] = {"characters": EMBEDDED, "of": len(asked)}
+        return replace(found, plan={**found.plan, "embedding": told})
 
-    def _mark(self, question: str, filter: Filter, least: float) -> str:
+    def _mark(self, question: str, filter: Filter, least: float, policy: Policy) -> str:
         """Tells whose cursor it is: bank, question and all that is asked of an answer, but not the moment of asking."""
-        said = repr((self.name, ANALYSER_VERSION, question, filter.having(now=0), least))
+        ranking = (policy.name, sorted(policy.weights.items()))
+        said = repr((self.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking))
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def _with_vectors(self, sources: Sequence[Source], text: str, deadline: float) -> list[Source]:
+        """The question's vector for each source whose vectors are of the same space; for the others why it has none."""
+        standings = [self._embedding.standing(source.reader) for source in sources]
+        failed: str | None = None
+        vector: NDArray[np.float32] | None = None
+        if any(standing.usable for standing in standings):
+            try:
+                left = QUESTION_SHARE * (deadline - perf_counter())
+                vector = self._embedding.question(text, min(QUESTION_SECONDS, left))
+            except PieriaError as problem:
+                failed = problem.message
+        given = []
+        for source, standing in zip(sources, standings, strict=True):
+            reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
+            given.append(replace(source, vector=vector if standing.usable else None, without=reason))
+        return given
+
+    def _note(self, found: Recall) -> None:
+        """What was found was used, in whichever bank it is."""
+        theirs = [] if self.is_user_bank else [hit.memory.id for hit in found if hit.memory.scope == "user"]
+        user = self._me(False) if theirs else None
+        if user is not None:
+            user._uses.note(theirs)
+        self._uses.note(hit.memory.id for hit in found if user is None or hit.memory.scope != "user")
 
     def _sources(self, stack: ExitStack, filter: Filter) -> list[Source]:
         """This bank and, for what belongs to the user, `@me`: each in one read transaction."""
@@ -122,23 +194,51 @@ def _check_index(source: Source) -> None:
         raise NewerVersionError("recall", reason, hint="Upgrade Pieria; until then `get` and `list` still answer.")
 
 
-def _policy(policy: object) -> None:
-    if not callable(policy) and policy not in (POLICY, *TO_COME):
-        raise InputError("policy", POLICY, policy)
+def _policy(policy: object, weights: object) -> Policy:
+    if callable(policy):
+        if weights is not None:
+            raise InputError("weights", "none, where the policy is a callable", weights)
+        return custom(policy)
+    ranking = POLICIES.get(policy) if isinstance(policy, str) else None
+    if ranking is None:
+        raise InputError(
+            "policy", f"one of {', '.join(POLICIES)}, or a callable", policy, hint=_nearest(policy, POLICIES)
+        )
+    return ranking if weights is None else ranking.weighing(_weights(weights, ranking))
 
 
-def _check_offered(
-    policy: object, weights: Mapping[str, float] | None, deadline_ms: int | None, budget_tokens: int | None
-) -> None:
-    if policy != POLICY:
-        raise UnavailableError("policy", f"this bank ranks by text alone, which only {POLICY} does")
-    for value, parameter in ((weights, "weights"), (deadline_ms, "deadline_ms"), (budget_tokens, "budget_tokens")):
-        if value is not None:
-            raise UnavailableError(parameter, "there is one arm, and nothing to weigh or cut")
+def _weights(weights: object, ranking: Policy) -> dict[str, float]:
+    if not isinstance(weights, Mapping):
+        raise InputError("weights", "a mapping of features to numbers", weights)
+    least = 0.0 if ranking.scoring == PRODUCT else -MOST
+    kept: dict[str, float] = {}
+    for name, value in weights.items():
+        if name not in FEATURES:
+            raise InputError("weights", f"features: {', '.join(FEATURES)}", name, hint=_nearest(name, FEATURES))
+        kept[name] = check.number(value, f"weights.{name}", least, MOST)
+    return kept
+
+
+def _nearest(given: object, names: Iterable[str]) -> str | None:
+    close = get_close_matches(str(given), list(names), n=1)
+    return f"Did you mean {close[0]}?" if close else None
+
+
+def _seconds(deadline_ms: object) -> float:
+    return check.whole(deadline_ms, "deadline_ms", 1, LONGEST_DEADLINE) / 1000
+
+
+def _tokens(budget_tokens: object) -> int:
+    return check.whole(budget_tokens, "budget_tokens", 1, MOST_TOKENS)
+
+
+def _embeddable(question: str) -> str:
+    """Half of a surrogate pair is no letter, and no model reads it."""
+    return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
 
 
 def _question(query: object) -> str:
-    """Any text is a legal question; what no store could hold cannot be in one and is left out."""
+    """Any text is a legal question."""
     if not isinstance(query, str):
         raise InputError("query", "a text", query)
     if len(query) > QUERY_LIMIT:
@@ -148,7 +248,7 @@ def _question(query: object) -> str:
 
 def _resumed(cursor: object, question: Question, sources: list[Source]) -> tuple[Walk, list[Source]]:
     """The walk, and the sources it began with as they stood then. One that came since had nothing to say yet."""
-    walk = walk_of(cursor, question.mark, len(question.considered), [source.name for source in sources])
+    walk = walk_of(cursor, question.mark, len(question.reading.considered), [source.name for source in sources])
     known = dict(walk.pins.known)
     then = [
         replace(source, filter=source.filter.having(now=walk.pins.now, known_at=known[source.name]))

@@ -16,11 +16,11 @@ from pieria.bank.core import Core
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.facts import aliases
-from pieria.facts.names import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record import check
 from pieria.record.changeset import Content, Record, State
 from pieria.record.composing import names_of, written_list
 from pieria.record.fact import FactRow
+from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
 from pieria.record.time import iso
 from pieria.store.files import stamp

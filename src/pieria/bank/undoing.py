@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pieria.bank.core import EVERYTHING, Core
 from pieria.errors import ConflictError, NotFoundError
-from pieria.facts.names import row_of as fact_row
 from pieria.record import check
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Changeset, State, Stored, Write
 from pieria.record.fact import Fact, FactQuery, FactRow
+from pieria.record.factnames import row_of as fact_row
 from pieria.record.link import End, Link, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.time import micros

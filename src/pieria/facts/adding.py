@@ -9,12 +9,12 @@ from typing import NamedTuple
 from pieria.errors import InputError, NotFoundError
 from pieria.facts.aliases import Aliases
 from pieria.facts.intervals import BEGINNING, Span, joined, span_of, spanned
-from pieria.facts.names import folded, folded_predicate, row_of
 from pieria.facts.predicates import Declaration, declaration
 from pieria.facts.sources import as_written, times_of
 from pieria.facts.statement import Statement
 from pieria.record.changeset import FOREVER
 from pieria.record.fact import Fact, FactQuery, FactRow
+from pieria.record.factnames import folded, folded_predicate, row_of
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.time import micros

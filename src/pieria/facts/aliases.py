@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pieria.errors import ConflictError, InputError, NotFoundError
-from pieria.facts.names import folded
 from pieria.record.changeset import Record
+from pieria.record.factnames import folded
 from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 

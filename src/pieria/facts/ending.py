@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from pieria.errors import NotFoundError
 from pieria.facts.adding import Planned, Slot, slot_of
 from pieria.facts.aliases import Aliases
-from pieria.facts.names import folded, row_of
 from pieria.facts.sources import as_written
 from pieria.facts.statement import Statement
 from pieria.record.fact import FactQuery
+from pieria.record.factnames import folded, row_of
 from pieria.record.filter import Filter
 from pieria.record.time import iso
 from pieria.store.protocol import Reader

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pieria.facts.names import folded_predicate
 from pieria.record.changeset import Record
+from pieria.record.factnames import folded_predicate
 from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pieria.facts.aliases import Aliases
 from pieria.facts.intervals import BEGINNING, Span, spanned
-from pieria.facts.names import folded_predicate
 from pieria.record.fact import Fact, FactQuery
+from pieria.record.factnames import folded_predicate
 from pieria.record.filter import Filter
 from pieria.store.protocol import FactSpan, Reader
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.facts.names import checked_name, checked_predicate
 from pieria.record import check
 from pieria.record.draft import Instant, Problems, interval, moment
+from pieria.record.factnames import checked_name, checked_predicate
 
 
 @dataclass(frozen=True, slots=True)

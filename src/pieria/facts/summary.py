@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from pieria.facts.aliases import Aliases
-from pieria.facts.names import folded, folded_predicate
 from pieria.facts.predicates import Predicate, listed, single_valued
 from pieria.facts.querying import alike, at_all_times, time_of, whole, widest
 from pieria.record.fact import Fact, FactQuery
+from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter
 from pieria.record.time import micros
 from pieria.store.protocol import FactSpan, Reader

@@ -89,6 +89,11 @@ class Embedder:
         return bool(getattr(self._embedding, "is_loaded", self._has_replied))
 
     @property
+    def is_at_hand(self) -> bool:
+        """Whether it embeds in this process, in a few milliseconds, whatever happens elsewhere."""
+        return bool(getattr(self._embedding, "is_at_hand", False))
+
+    @property
     def room(self) -> int:
         """Characters to give it in one call, of several texts: a call cannot be broken off."""
         return int(getattr(self._embedding, "room", _ROOM))

@@ -22,7 +22,7 @@ class Hit:
         return {
             "memory": self.memory.as_dict(),
             "score": round(self.score, 6),
-            "why": {name: round(value, 6) for name, value in self.why.items()},
+            "why": {name: round(value, 9) for name, value in self.why.items()},
             "snippet": self.snippet,
         }
 

@@ -1,49 +1,72 @@
-"""The order of what was scored: best first, for an overview spread over sessions, with places kept for rules."""
+"""The order of what was scored: best first, an overview spread over sessions, copies folded, places kept for rules."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 from pieria.recall.evidence import Asked, Evidence
-from pieria.recall.policies import SCALE
 
-SPREAD = 0.2 / SCALE
-"""What each further turn of one session costs, where the question wants an overview."""
 MOST_SPREAD = 10
 KEPT_FROM, KEPT = 7, 3
 """The first place that is kept for a standing rule, and how many are."""
 
 
-def arranged(asked: Asked, pool: Sequence[Evidence], scores: Sequence[float]) -> list[int]:
-    """The numbers of the candidates, best first; the newer row first among equals."""
-    order = _by(pool, scores)
-    if asked.is_overview:
-        order = _by(pool, _spread(pool, scores, order))
-    return _with_rules(pool, order) if asked.heeds_rules else order
+class Arranged(NamedTuple):
+    """The numbers of the candidates, best first; those that stand further forward than their score, for being rules;
+    and what each one that is shown stands for besides itself."""
+
+    order: list[int]
+    forward: list[int]
+    copies: dict[int, list[int]]
 
 
-def _by(pool: Sequence[Evidence], scores: Sequence[float]) -> list[int]:
-    return sorted(range(len(pool)), key=lambda number: (-scores[number], pool[number].key[0], -pool[number].key[1]))
+def arranged(asked: Asked, pool: Sequence[Evidence], worth: Sequence[float]) -> Arranged:
+    """The newer row first among equals."""
+    order, copies = _folded(pool, by_worth(pool, worth))
+    if not asked.heeds_rules:
+        return Arranged(order, [], copies)
+    return Arranged(*_with_rules(pool, order), copies)
 
 
-def _spread(pool: Sequence[Evidence], scores: Sequence[float], order: Sequence[int]) -> list[float]:
+def by_worth(pool: Sequence[Evidence], worth: Sequence[float]) -> list[int]:
+    return sorted(range(len(pool)), key=lambda number: (-worth[number], pool[number].key[0], -pool[number].key[1]))
+
+
+def spread(pool: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
+    """For an overview: how many better turns of people each has before it in its session."""
     seen: Counter[tuple[int, str]] = Counter()
-    spread = list(scores)
-    for number in order:
+    counted = [0.0] * len(pool)
+    for number in by_worth(pool, worth):
         one = pool[number]
         if one.session is not None:
             session = (one.key[0], one.session)
-            spread[number] -= SPREAD * min(MOST_SPREAD, seen[session])
+            counted[number] = float(min(MOST_SPREAD, seen[session]))
             seen[session] += not one.by_agent
-    return spread
+    return counted
 
 
-def _with_rules(pool: Sequence[Evidence], order: list[int]) -> list[int]:
+def _folded(pool: Sequence[Evidence], order: list[int]) -> tuple[list[int], dict[int, list[int]]]:
+    first: dict[Hashable, int] = {}
+    copies: dict[int, list[int]] = {}
+    kept: list[int] = []
+    for number in order:
+        alike = pool[number].copy_of
+        shown = number if alike is None else first.setdefault(alike, number)
+        if shown == number:
+            kept.append(number)
+        else:
+            copies.setdefault(shown, []).append(number)
+    return kept, copies
+
+
+def _with_rules(pool: Sequence[Evidence], order: list[int]) -> tuple[list[int], list[int]]:
     """The rules nearest to the question stand on the kept places, unless they stand before them anyway."""
     first = set(order[:KEPT_FROM])
     rules = [number for number in order if pool[number].rule is not None]
     nearest = sorted(rules, key=lambda number: -(pool[number].rule or 0.0))[:KEPT]
     kept = [number for number in nearest if number not in first]
     rest = [number for number in order if number not in kept]
-    return [*rest[:KEPT_FROM], *kept, *rest[KEPT_FROM:]]
+    moved = [number for place, number in enumerate(kept, KEPT_FROM) if order.index(number) > place]
+    return [*rest[:KEPT_FROM], *kept, *rest[KEPT_FROM:]], moved

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pieria.recall.walk import LEFT_OUT
-from pieria.record.analyser import query_terms
+from pieria.record.analyser import QueryTerm
 
 TERMS_LIMIT = 64
 """Terms of a question that are looked up; of a longer one, the rarest of those considered."""
@@ -19,9 +19,8 @@ NAMED = 100
 """Terms left out that `plan` names; it counts them all."""
 
 
-def considered_terms(query: str) -> tuple[list[str], list[str]]:
+def considered_terms(found: Sequence[QueryTerm]) -> tuple[list[str], list[str]]:
     """(what a question may be looked up by, what is beyond all bounds): stop words only where there is nothing else."""
-    found = query_terms(query)
     telling = [word.term for word in found if not word.stop] or [word.term for word in found]
     return telling[:CONSIDERED], telling[CONSIDERED:]
 

@@ -5,8 +5,10 @@ Exists so that features are arithmetic over these alone: the same evidence gives
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from pieria.record.usage import UNUSED, Usage
 
 Key = tuple[int, int]
 """Which source, and a row in it."""
@@ -35,7 +37,11 @@ class Asked:
     weights: Mapping[str, float]
     whole: float
     mean_length: float
+    now: int = 0
+    """The moment of asking, in microseconds."""
     spans: Sequence[Span] = ()
+    entities: Sequence[frozenset[str]] = ()
+    """The terms of each thing that the question names; authors are not among them."""
     wants_done: float = 0.0
     is_overview: bool = False
     is_when: bool = False
@@ -68,11 +74,15 @@ class Evidence:
     session: str | None = None
     at: int = 0
     dense: float | None = None
+    near: int | None = None
+    """Where in the text the passage begins that is most alike."""
     window: float | None = None
     rule: float | None = None
     wish: float | None = None
     by_named: bool = False
     """Its author is one that the question names, and the question does not name every author."""
+    is_turn: bool = False
+    """Said in a conversation, where much stands beside it."""
     by_agent: bool = False
     """A turn that an agent spoke."""
     asks: bool = False
@@ -81,3 +91,13 @@ class Evidence:
     place: int | None = None
     """How many turns of people stand before it in its session, where that matters."""
     importance: float = 0.5
+    strength: float = 1.0
+    says_when: bool = False
+    """It says from when it holds."""
+    used: Usage = UNUSED
+    fact: float = 0.0
+    """How far a fact that was drawn from it speaks of what the question names: a half, or wholly."""
+    tied: Sequence[Key] = ()
+    """Candidates that a link ties it to."""
+    copy_of: Hashable = None
+    """Two that have the same say the same. None: it is like no other."""

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from pieria.recall.evidence import Asked, Evidence, Held, Key, Span
+from pieria.record.fading import frequency, proven, recency, retained, reward
+from pieria.record.time import micros
 
 SATURATION = 1.2
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
@@ -23,7 +25,7 @@ LEXICAL_PART, DENSE_PART = 0.6, 0.4
 SUPPORTERS = 3
 """Candidates of a session whose worth is the session's."""
 THIN = 5.0
-"""Different words from which on a text says enough to stand alone."""
+"""Different words from which on a turn says enough to stand alone."""
 AFTERWARDS_DAYS = 7.0
 """People tell of a day after it: by then a match with it has faded to a third. Before it, within one day."""
 OPENING = 10.0
@@ -53,19 +55,49 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
     return {
         "lexical": lexical,
         "dense": dense,
-        "window": [one.window or 0.0 for one in pool],
+        "window": [(one.dense if one.window is None else one.window) or 0.0 for one in pool],
         "session": _sessions(pool, base),
         "author": [float(one.by_named) for one in pool],
         "date": [max((_fits(span, one.at) for span in asked.spans), default=0.0) for one in pool],
         "reply": [_replies(one, pool, base, by_key) * share for one, share in zip(pool, lean, strict=True)],
-        "thin": [worth * math.exp(-one.held.distinct / THIN) for one, worth in zip(pool, base, strict=True)],
+        "thin": [
+            worth * one.is_turn * math.exp(-one.held.distinct / THIN) for one, worth in zip(pool, base, strict=True)
+        ],
         "agent": [float(one.by_agent) for one in pool],
         "cover": [_cover(asked, one.held) for one in pool],
         "phrase": _by_best([float(one.held.pairs) for one in pool]),
         "when": [worth * (asked.is_when and one.tells_time) for one, worth in zip(pool, base, strict=True)],
         **_standing(asked, pool, best),
         "opener": [_opens(one) * asked.is_overview for one in pool],
+        "entity": [_names(asked, one.held) for one in pool],
+        "fact": [one.fact for one in pool],
+        "link": [max((base[by_key[key]] for key in one.tied if key in by_key), default=0.0) for one in pool],
+        "importance": [one.importance for one in pool],
+        "recency": [recency(asked.now - one.at) for one in pool],
+        "usage": [proven(one.used) for one in pool],
+        "validity": [float(one.says_when) for one in pool],
     }
+
+
+def of_use(asked: Asked, pool: Sequence[Evidence]) -> Columns:
+    """What policies ask for that multiply: how each candidate has been used and kept."""
+    return {
+        "frequency": [frequency(one.used.accesses) for one in pool],
+        "reward": [reward(one.used) for one in pool],
+        "retention": [retained(asked.now - _last_used(one), one.used.accesses, one.strength) for one in pool],
+    }
+
+
+def _last_used(one: Evidence) -> int:
+    last = one.used.last_access
+    return one.at if last is None else max(one.at, micros(last))
+
+
+def _names(asked: Asked, held: Held) -> float:
+    """The share of the things the question names that the text or its labels name."""
+    if not asked.entities:
+        return 0.0
+    return sum(held.counts.keys() >= terms for terms in asked.entities) / len(asked.entities)
 
 
 def _by_best(column: list[float]) -> list[float]:

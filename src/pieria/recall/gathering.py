@@ -1,44 +1,36 @@
 """From a question to its candidates and all that is known of them: every arm is asked, and what it missed filled in.
 
-Exists so that each candidate comes with the evidence of every arm, whichever found it. Only look-ups through an index
-are made here; nothing is scored.
+Exists so that each candidate comes with the evidence of every arm, whichever found it. Nothing is scored here.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
+from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
 from pieria.recall.evidence import Asked, Evidence, Held
-from pieria.recall.ranking import Corpus, ranked
+from pieria.recall.part import Part, Source
+from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
-from pieria.record.analyser import terms
-from pieria.record.filter import Filter
-from pieria.store.protocol import Kind, Outline, Reader, Terms, TextMatch
+from pieria.record.changeset import Content
+from pieria.record.fading import DAY
+from pieria.record.usage import UNUSED, Usage
+from pieria.store.protocol import Kind, Outline, TextMatch
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-T = TypeVar("T")
-
-QUOTA = 60
-"""Candidates from each arm."""
-TEXT_WANT = 120
-REACH, LENDING = 2, 3
-"""How far from what was found a neighbour is a candidate itself, and how far from a candidate one lends it words."""
-RULES_SEEN, RULES = 400, 20
-OPENERS, OPENED = 10, 10
-"""Of an overview's best sessions so many are opened, so many turns of people in each."""
+COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
+NOTHING = Held()
 UNSEEN = 5.0
 """What a word weighs that the bank never saw."""
 QUESTION_LENGTH = 80
-RULE, WISHES = ("rule",), ("preference", "profile")
+WORTH_FOLDING = 60
+"""Characters from which on a text takes up room if it is shown twice."""
+LATE = "there was no time left for it"
+OFF = "none of its features has a weight"
 
 _TIME = re.compile(
     r"""\b(?: yesterday | today | tonight | tomorrow | ago | recently | since | (?:last|next|this|every) \s \w+
@@ -51,245 +43,151 @@ _TIME = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """One store that takes part, as one read transaction sees it."""
+class Wanted:
+    """What is to be gathered: by which arms, how many candidates from each, until when.
 
-    name: str
-    reader: Reader
-    filter: Filter
+    `further` are rows of each source that must be candidates; where there are any, the arms choose no others.
+    """
+
+    needs: Callable[[Sequence[str]], bool]
+    want: int = QUOTA
+    budget: int = 5_000
+    deadline: float = math.inf
+    by_use: bool = True
+    further: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Gathered:
-    """The pool, and what each arm did, for the plan."""
+    """The pool, and for the plan what each arm did and why others were left out."""
 
     asked: Asked
     pool: list[Evidence]
-    matches: list[TextMatch]
-    arms: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Part:
-    """What one source contributes while the pool is built."""
-
-    which: int
-    source: Source
-    found: list[int] = field(default_factory=list)
-    before: dict[int, int] = field(default_factory=dict)
-    after: dict[int, int] = field(default_factory=dict)
-    outlines: dict[int, Outline] = field(default_factory=dict)
-    held: dict[int, Terms] = field(default_factory=dict)
-    places: dict[int, int] = field(default_factory=dict)
-    texts: dict[int, str] = field(default_factory=dict)
-    alike: dict[str, dict[int, float]] = field(default_factory=dict)
-    rules: frozenset[int] = frozenset()
-    wishes: frozenset[int] = frozenset()
-
-    def add(self, rows: Iterable[int]) -> None:
-        self.found = list(dict.fromkeys([*self.found, *rows]))
+    arms: dict[str, dict[str, Any]]
+    left_out: dict[str, str]
 
 
 class Gathering:
-    """One question's look-ups. Each method fills in one kind of evidence; `gathered` puts them together."""
+    """One question's look-ups, over every source."""
 
     def __init__(
-        self,
-        sources: Sequence[Source],
-        reading: Reading,
-        vector: NDArray[np.float32] | None,
-        arms: frozenset[str],
+        self, sources: Sequence[Source], reading: Reading, known: Corpus, matches: Sequence[TextMatch]
     ) -> None:
-        self._parts = [_Part(which, source) for which, source in enumerate(sources)]
+        self._parts = [Part(which, source, matches[which] if matches else None) for which, source in enumerate(sources)]
         self._reading = reading
-        self._vector = vector
-        self._arms = arms
-        self._told: dict[str, dict[str, Any]] = {}
+        self._known = known
+        self._arms: dict[str, dict[str, Any]] = {}
+        self._left_out: dict[str, str] = {}
 
-    def gathered(self, matches: Sequence[TextMatch], known: Corpus, further: Mapping[int, Sequence[int]]) -> Gathered:
-        """`further` are rows of each source that must be in the pool."""
-        self._told["text"] = {"candidates": sum(len(match.candidates) for match in matches)}
-        for entry in ranked(matches, known)[:QUOTA]:
-            self._parts[entry.which].add([entry.candidate.row])
-        self._near("dense", "passage")
-        self._near("window", "window")
-        for which, rows in further.items():
-            self._parts[which].add(rows)
-        self._widen()
-        named = self._named()
-        asked = self._asked(known, heeds=self._reading.may_heed_rules and not named)
-        if asked.heeds_rules:
-            self._each("rules", self._rules)
-        self._fill()
-        if asked.is_overview:
-            self._each("openers", self._open)
-            self._fill()
-        pool = [evidence for part in self._parts for evidence in self._evidence(part, named)]
-        return Gathered(asked, pool, list(matches), self._told)
+    def gathered(self, wanted: Wanted) -> Gathered:
+        look = Look(self._reading, self._known, self._parts, wanted.want, wanted.budget, not wanted.further)
+        for part in self._parts:
+            part.add(wanted.further.get(part.which, ()))
+        asked_arms = frozenset(name for name, arm in ARMS.items() if wanted.needs(arm.features))
+        for name in ARMS:
+            if name not in asked_arms:
+                self._left_out[name] = OFF
+            elif perf_counter() >= wanted.deadline:
+                self._left_out[name] = LATE
+            else:
+                self._ask(name, look)
+        self._fill(look)
+        pool = [evidence for part in self._parts for evidence in self._evidence(part, look, by_use=wanted.by_use)]
+        return Gathered(self._asked(look), pool, self._arms, self._left_out)
 
-    def _asked(self, known: Corpus, *, heeds: bool) -> Asked:
+    def _ask(self, name: str, look: Look) -> None:
+        """Runs one arm on every source, and notes what it brought and how long it took."""
+        arm = ARMS[name]
+        begun = perf_counter()
+        brought = 0
+        without = [part for part in self._parts if arm.by_vector and part.source.vector is None]
+        if without:
+            self._left_out[name] = without[-1].source.without or "there is no vector of the question"
+        if len(without) == len(self._parts):
+            return
+        for part in self._parts:
+            rows = [] if part in without else list(arm.look(look, part))
+            part.add(rows)
+            brought += len(rows)
+        ms = round(1000 * (perf_counter() - begun), 3)
+        self._arms[name] = {"features": list(arm.features), "candidates": brought, "ms": ms}
+
+    def _fill(self, look: Look) -> None:
+        kinds = [what for arm, what in COMPARED.items() if arm in self._arms]
+        for part in self._parts:
+            if "context" in self._arms:
+                part.line_up(REACH, LENDING)
+            part.fill(self._reading.considered, self._reading.pairs, LENDING, kinds)
+            if "rules" in self._arms:
+                part.compare_rules()
+
+    def _asked(self, look: Look) -> Asked:
         read = self._reading
-        unseen = sum(1 for term in read.considered if term not in known.weights)
+        unseen = sum(1 for term in read.considered if term not in self._known.weights)
+        of_authors = frozenset[str]().union(*look.authors.values())
         return Asked(
-            weights=known.weights,
-            whole=math.fsum(known.weights.values()) + UNSEEN * unseen,
-            mean_length=known.mean_length,
+            weights=self._known.weights,
+            whole=math.fsum(self._known.weights.values()) + UNSEEN * unseen,
+            mean_length=self._known.mean_length,
+            now=read.now,
             spans=read.spans,
+            entities=[entity for entity in read.named if not entity <= of_authors],
             wants_done=read.wants_done,
             is_overview=read.is_overview,
             is_when=read.is_when,
-            heeds_rules=heeds,
+            heeds_rules=look.heeds_rules,
         )
 
-    def _each(self, arm: str, look: Callable[[_Part], Sequence[int]]) -> None:
-        """Runs one arm on every source and notes what it brought and how long it took."""
-        begun = perf_counter()
-        brought = 0
-        for part in self._parts:
-            rows = look(part)
-            part.add(rows)
-            brought += len(rows)
-        self._told[arm] = {"candidates": brought, "ms": round(1000 * (perf_counter() - begun), 3)}
-
-    def _near(self, arm: str, what: Kind) -> None:
-        vector = self._vector
-        if vector is None or arm not in self._arms:
-            return
-
-        def look(part: _Part) -> list[int]:
-            match = part.source.reader.near(vector, part.source.filter, QUOTA, what)
-            part.alike[what] = {near.row: near.similarity for near in match.candidates}
-            return [near.row for near in match.candidates]
-
-        self._each(arm, look)
-
-    def _widen(self) -> None:
-        """The neighbours of what was found, and in which order they stand."""
-        for part in self._parts:
-            around = part.source.reader.around(part.found, part.source.filter, REACH + LENDING)
-            near: list[int] = []
-            for row, neighbours in around.items():
-                line = sorted([(0, row), *neighbours])
-                for (_, one), (_, other) in pairwise(line):
-                    part.after[one], part.before[other] = other, one
-                near += [other for distance, other in neighbours if abs(distance) <= REACH]
-            part.add(near)
-            part.outlines = part.source.reader.outlines(part.found, part.source.filter)
-
-    def _named(self) -> frozenset[str]:
-        """The authors that the question names; nobody where it names all of them."""
-        order = set(self._reading.order)
-        authors = {
-            outline.author
-            for part in self._parts
-            for outline in part.outlines.values()
-            if outline.author is not None and outline.author_type != "agent"
+    def _evidence(self, part: Part, look: Look, *, by_use: bool) -> Iterator[Evidence]:
+        outlines = part.outlined()
+        seen = [row for row in part.found if row in outlines]
+        used = part.source.reader.usage([outlines[row].id for row in seen]) if by_use else {}
+        held = {
+            row: Held(found.length, found.distinct, found.counts, len(found.pairs)) for row, found in part.held.items()
         }
-        named = frozenset(author for author in authors if order.intersection(terms(author)))
-        return frozenset() if named == authors else named
+        for row in seen:
+            yield self._of(part, row, look, used, held)
 
-    def _rules(self, part: _Part) -> list[int]:
-        """All standing rules and wishes; where there are many, those nearest to the question."""
-        part.rules = frozenset(self._standing(part, RULE))
-        part.wishes = frozenset(self._standing(part, WISHES)) - part.rules
-        return [*part.rules, *part.wishes]
-
-    def _standing(self, part: _Part, kinds: tuple[str, ...]) -> list[int]:
-        rows = part.source.reader.rows(part.source.filter.having(standing=kinds), "newest", RULES_SEEN)
-        if self._vector is None or len(rows) <= RULES:
-            return rows[:RULES]
-        near = part.source.reader.similarities(self._vector, rows, "rule")
-        return sorted(near, key=lambda row: (-near[row].similarity, row))[:RULES]
-
-    def _open(self, part: _Part) -> list[int]:
-        """The first turns of people in the sessions of which most was found."""
-        found: dict[str, int] = {}
-        for row in part.found:
-            outline = part.outlines.get(row)
-            if outline is not None and outline.session is not None:
-                found[outline.session] = found.get(outline.session, 0) + 1
-        rows: list[int] = []
-        for session in sorted(found, key=lambda session: (-found[session], session))[:OPENERS]:
-            first = part.source.reader.rows(part.source.filter.having(session=session), "oldest", 2 * OPENED)
-            outlines = part.source.reader.outlines(first, part.source.filter)
-            spoken = [row for row in first if row in outlines and outlines[row].author_type != "agent"][:OPENED]
-            part.places.update({row: place for place, row in enumerate(spoken)})
-            rows += spoken
-        return rows
-
-    def _fill(self) -> None:
-        """What is still missing of every candidate: outline, words, text, similarities."""
-        for part in self._parts:
-            reader, filter = part.source.reader, part.source.filter
-            part.outlines.update(reader.outlines(_missing(part.found, part.outlines), filter))
-            lending = {other for row in part.found for _, other in _neighbours(part, row, LENDING)}
-            wanted = _missing([*part.found, *lending], part.held)
-            part.held.update(reader.counts(wanted, self._reading.considered, self._reading.pairs))
-            contents = reader.contents(_missing(part.found, part.texts))
-            part.texts.update({row: content.text for row, content in contents.items()})
-            self._compare(part)
-
-    def _compare(self, part: _Part) -> None:
-        """Exactly, whichever arm found it. In the past a window counts only where it was found as it was then."""
-        if self._vector is None:
-            return
-        kinds: list[tuple[str, Kind]] = [("dense", "passage"), ("rules", "rule")]
-        if part.source.filter.known_at is None:
-            kinds.append(("window", "window"))
-        for arm, what in kinds:
-            if arm in self._arms:
-                held = part.alike.setdefault(what, {})
-                spans = part.source.reader.similarities(self._vector, _missing(part.found, held), what)
-                held.update({row: span.similarity for row, span in spans.items()})
-
-    def _evidence(self, part: _Part, named: frozenset[str]) -> Iterable[Evidence]:
-        for row in part.found:
-            outline = part.outlines.get(row)
-            if outline is None:
-                continue
-            before = part.before.get(row)
-            text = part.texts.get(row, "")
-            fit = part.alike.get("rule", {}).get(row, 0.0)
-            yield Evidence(
-                key=(part.which, row),
-                id=outline.id,
-                held=_held(part.held.get(row)),
-                around=[(distance, _held(part.held.get(other))) for distance, other in _neighbours(part, row, LENDING)],
-                before=None if before is None else (part.which, before),
-                session=outline.session,
-                at=outline.at,
-                dense=part.alike.get("passage", {}).get(row),
-                window=part.alike.get("window", {}).get(row),
-                rule=fit if row in part.rules else None,
-                wish=fit if row in part.wishes else None,
-                by_named=outline.author in named,
-                by_agent=outline.author_type == "agent" and outline.kind == "turn",
-                asks=_asks(text),
-                tells_time=self._reading.is_when and _TIME.search(text) is not None,
-                place=part.places.get(row),
-                importance=outline.importance,
-            )
+    def _of(self, part: Part, row: int, look: Look, used: Mapping[str, Usage], held: Mapping[int, Held]) -> Evidence:
+        outline = part.outlines[row]
+        before = part.before.get(row)
+        content = part.contents.get(row)
+        text = content.text if content is not None else ""
+        passage = part.alike.get("passage", {}).get(row)
+        fit = part.alike.get("rule", {}).get(row, passage or 0.0)
+        return Evidence(
+            key=(part.which, row),
+            id=outline.id,
+            held=held.get(row, NOTHING),
+            around=[(distance, held.get(other, NOTHING)) for distance, other in part.neighbours(row, LENDING)],
+            before=None if before is None else (part.which, before),
+            session=outline.session,
+            at=outline.at,
+            dense=passage,
+            near=part.nearest.get(row),
+            window=part.alike.get("window", {}).get(row),
+            rule=fit if row in part.rules else None,
+            wish=fit if row in part.wishes else None,
+            by_named=outline.author in look.named,
+            is_turn=outline.kind == "turn",
+            by_agent=outline.author_type == "agent" and outline.kind == "turn",
+            asks=_asks(text),
+            tells_time=self._reading.is_when and _TIME.search(text) is not None,
+            place=part.places.get(row),
+            importance=outline.importance,
+            strength=outline.strength,
+            says_when=outline.valid_from is not None,
+            used=used.get(outline.id, UNUSED),
+            fact=part.facts.get(row, 0.0),
+            tied=[(part.which, other) for other in part.tied.get(row, ())],
+            copy_of=None if content is None or len(text) < WORTH_FOLDING else _said(part.which, outline, content),
+        )
 
 
-def _neighbours(part: _Part, row: int, reach: int) -> list[tuple[int, int]]:
-    """(distance, row) as far as they are known."""
-    found = []
-    for way, step in ((part.before, -1), (part.after, 1)):
-        at, distance = row, 0
-        while abs(distance) < reach and at in way:
-            at, distance = way[at], distance + step
-            found.append((distance, at))
-    return found
-
-
-def _missing(rows: Iterable[int], held: Mapping[int, Any]) -> list[int]:
-    return [row for row in dict.fromkeys(rows) if row not in held]
-
-
-def _held(found: Terms | None) -> Held:
-    if found is None:
-        return Held()
-    return Held(found.length, found.distinct, found.counts, len(found.pairs))
+def _said(which: int, one: Outline, content: Content) -> Hashable:
+    """What two memories have in common that say the same on the same occasion."""
+    occasion = (which, one.author, one.kind, one.session, one.scope, one.at // DAY, one.valid_from)
+    return (*occasion, content.title, content.body, content.text)
 
 
 def _asks(text: str) -> bool:

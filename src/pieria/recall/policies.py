@@ -1,76 +1,159 @@
-"""What each feature is worth: the weights of a policy, a candidate's score, and how sure an answer may be of itself.
+"""What each feature is worth: the weights of each policy, and the score of a candidate.
 
-The weights were fitted on conversations and judged on conversations that were left out; `docs/benchmarks.md` says what
-each is worth. A score is a weighted sum over a constant, so it can be computed again from what a hit tells, and two
-answers can be compared.
+The weights of `hybrid` were fitted on conversations and judged on conversations that were left out; what each is worth
+is told in `docs/benchmarks.md`. Every score follows from what a hit tells and the weights in the plan.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import mul
 
+from pieria.errors import InputError
 from pieria.recall.features import Columns
 
-SCALE = 10.0
-"""What a score is divided by: a very good candidate comes near it."""
+Why = Mapping[str, float]
+Judge = Callable[[Why], float]
+SATURATING, SUM, PRODUCT, JUDGED = (
+    "1 - exp(-sum(weight * feature))",
+    "sum(weight * feature)",
+    "product(feature ** weight)",
+    "callable",
+)
+"""How features become a score. A sum below 0 scores 0, and one above 1 scores 1; below 0 a factor counts as 0."""
 WEIGHTS: Mapping[str, float] = {
-    "lexical": 2.5,
-    "dense": 4.0,
-    "window": 4.0,
-    "session": 2.0,
-    "author": 2.0,
-    "date": 5.0,
-    "reply": 1.5,
-    "thin": -5.0,
-    "agent": -2.0,
-    "cover": 1.5,
-    "phrase": 1.0,
-    "when": 1.5,
-    "rule": 3.0,
-    "rule_fit": 3.5,
-    "wish_fit": 2.5,
-    "opener": 2.0,
+    "lexical": 0.25,
+    "dense": 0.4,
+    "window": 0.4,
+    "session": 0.2,
+    "author": 0.2,
+    "date": 0.5,
+    "reply": 0.15,
+    "thin": -0.5,
+    "agent": -0.2,
+    "cover": 0.15,
+    "phrase": 0.1,
+    "when": 0.15,
+    "rule": 0.3,
+    "rule_fit": 0.35,
+    "wish_fit": 0.25,
+    "opener": 0.2,
+    "spread": -0.02,
+    "entity": 0.02,
+    "fact": 0.1,
+    "link": 0.1,
+    "importance": 0.05,
+    "recency": 0.03,
+    "usage": 0.05,
+    "validity": 0.02,
 }
 CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "cover", "phrase")
 """What speaks for a candidate whoever said it, and whenever."""
-WORDS = ("lexical", "reply", "thin", "cover", "phrase")
-BODY = 10
-"""Candidates that make up the body of evidence."""
-LEAD_WORTH, BODY_WORTH, DOUBT = 0.75, 0.45, 3.5
+MOST = 100.0
+"""The largest weight that may be asked for."""
 
 
-def score_of(why: Mapping[str, float], weights: Mapping[str, float]) -> float:
-    """The score that features and weights make, from 0 to 1."""
-    return min(1.0, max(0.0, summed(why, weights) / SCALE))
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How features become a score from 0 to 1.
+
+    The worth gives the order: it tells apart what scores alike for being worth less than nothing, or very much.
+    """
+
+    name: str
+    scoring: str
+    weights: Mapping[str, float]
+    without_vectors: Mapping[str, float] | None = None
+    """Weights where there are no vectors to compare; None where those of words do by themselves."""
+    judge: Judge | None = None
+
+    def counts(self, feature: str) -> bool:
+        return self.judge is not None or bool(self.weights.get(feature))
+
+    def needs(self, features: Iterable[str]) -> bool:
+        """Whether any of these decides something, by itself or as part of the relevance."""
+        return any(self.counts(name) or (name in CONTENT and self.counts("relevance")) for name in features)
+
+    def worths(self, columns: Columns) -> list[float]:
+        """Of each candidate."""
+        if self.scoring in (SATURATING, SUM):
+            return sums(columns, self.weights, self.weights)
+        names = [name for name in columns if self.counts(name)]
+        return [self.worth(why) for why in whole(columns, names)]
+
+    def worth(self, why: Why) -> float:
+        """From the features that count."""
+        if self.judge is not None:
+            return _judged(self.judge(why))
+        if self.scoring == PRODUCT:
+            factors = ((why.get(name, 0.0), weight) for name, weight in self.weights.items() if weight)
+            return math.prod(math.pow(max(0.0, value), weight) for value, weight in factors)
+        return summed(why, self.weights)
+
+    def score(self, worth: float) -> float:
+        kept = max(0.0, worth)
+        return -math.expm1(-kept) if self.scoring == SATURATING else min(1.0, kept)
+
+    def weighing(self, weights: Mapping[str, float]) -> Policy:
+        """The same with some weights of the caller's."""
+        return replace(self, weights={**self.weights, **weights}, without_vectors=None)
+
+    def by_words(self) -> Policy:
+        return self if self.without_vectors is None else replace(self, weights=self.without_vectors)
 
 
-def summed(why: Mapping[str, float], weights: Mapping[str, float], names: Sequence[str] | None = None) -> float:
-    return math.fsum(weights[name] * why[name] for name in (why if names is None else names) if name in weights)
+POLICIES: Mapping[str, Policy] = {
+    policy.name: policy
+    for policy in (
+        Policy("hybrid", SATURATING, WEIGHTS),
+        Policy("value", PRODUCT, {"relevance": 1.0, "recency": 1.0, "frequency": 1.0, "reward": 1.0}),
+        Policy("decay", PRODUCT, {"relevance": 1.0, "retention": 1.0}),
+        Policy("weighted", SUM, {"dense": 0.5, "lexical": 0.3, "importance": 0.2}),
+        Policy("similarity", SUM, {"dense": 1.0}, without_vectors={"lexical": 1.0}),
+    )
+}
+OF_USE = ("frequency", "reward", "retention")
+FEATURES = (*WEIGHTS, "relevance", *OF_USE)
 
 
-def lines(columns: Columns, weights: Mapping[str, float]) -> list[dict[str, float]]:
-    """The features of each candidate by name, those that count."""
-    named = [(name, column) for name, column in columns.items() if weights.get(name)]
+def custom(judge: Judge) -> Policy:
+    """A policy by a callable over all features."""
+    return Policy(getattr(judge, "__name__", type(judge).__name__), JUDGED, {}, judge=judge)
+
+
+def summed(why: Why, weights: Mapping[str, float], names: Sequence[str] | None = None) -> float:
+    return math.fsum(weights[name] * why[name] for name in (names or why) if name in weights and name in why)
+
+
+def relevance(columns: Columns) -> list[float]:
+    """How far the content alone speaks for each candidate, 0 to 1."""
+    return [-math.expm1(-max(0.0, worth)) for worth in sums(columns, WEIGHTS, CONTENT)]
+
+
+def sums(columns: Columns, weights: Mapping[str, float], names: Iterable[str]) -> list[float]:
+    """The weighted sum of each candidate over these features; exact, so that no order of adding changes it."""
+    counted = [(weights[name], columns[name]) for name in names if weights[name] and name in columns]
+    factors = [weight for weight, _ in counted]
+    lines = zip(*(column for _, column in counted), strict=True)
+    found = [math.fsum(map(mul, factors, line)) for line in lines]
+    return found or [0.0] * len(next(iter(columns.values()), []))
+
+
+def whole(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
+    """The features of each candidate by name."""
+    named = [(name, columns[name]) for name in names if name in columns]
     count = len(next(iter(columns.values()), []))
     return [{name: column[number] for name, column in named} for number in range(count)]
 
 
-def confidence(found: Sequence[Mapping[str, float]], named: Sequence[bool], weights: Mapping[str, float]) -> float:
-    """How sure it is that the answer is among what was found, 0 to 1.
-
-    It rests on how good the best are together, and, where the question names somebody, on whether by words alone that
-    one's best is ahead of everybody else's.
-    """
-    if not found:
-        return 0.0
-    body = sorted((_part(why, weights, CONTENT) for why in found), reverse=True)[:BODY]
-    theirs = [_part(why, weights, WORDS) for why, is_theirs in zip(found, named, strict=True) if is_theirs]
-    others = [_part(why, weights, WORDS) for why, is_theirs in zip(found, named, strict=True) if not is_theirs]
-    lead = max(theirs) - max(others) if theirs and others else 0.0
-    certainty = LEAD_WORTH * lead + BODY_WORTH * math.fsum(body) / len(body) - DOUBT
-    return 1 / (1 + math.exp(-certainty))
+def told(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
+    """The same, but one of 0 is no reason and is not told."""
+    return [{name: value for name, value in features.items() if value} for features in whole(columns, names)]
 
 
-def _part(why: Mapping[str, float], weights: Mapping[str, float], names: Sequence[str]) -> float:
-    return summed(why, weights, [name for name in names if name in why])
+def _judged(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError("policy", "a callable that gives a number from 0 to 1", value)
+    return float(value)

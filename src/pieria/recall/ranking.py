@@ -69,9 +69,9 @@ def lexical(candidate: Candidate, known: Corpus) -> float:
     return gained / known.whole
 
 
-def coverage(candidate: Candidate, known: Corpus) -> float:
-    """The share of the question's weight that the candidate holds at all."""
-    held = math.fsum(known.weights.get(term, 0.0) for term in candidate.counts)
+def coverage(held_terms: Iterable[str], known: Corpus) -> float:
+    """The share of the question's weight that these of its terms have."""
+    held = math.fsum(known.weights.get(term, 0.0) for term in held_terms)
     return min(1.0, held / known.whole) if known.whole > 0 else 0.0
 
 

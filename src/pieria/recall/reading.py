@@ -11,10 +11,13 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from pieria.recall.asking import considered_terms
+from pieria.recall.asking import CONSIDERED, considered_terms
 from pieria.recall.evidence import Span
-from pieria.record.analyser import query_terms
+from pieria.record.analyser import STOP_WORDS, QueryTerm, query_terms, terms
 from pieria.record.asks import asks
+from pieria.record.entities import entities
+from pieria.record.factnames import folded
+from pieria.record.indexing import compared
 from pieria.record.time import micros
 from pieria.record.timewords import timewords
 
@@ -22,6 +25,10 @@ OVERVIEWS = frozenset({"order", "summary"})
 OF_FACTS = frozenset({"when", "where", "who", "count", "yes-no"})
 FULLY, PARTLY = 1.0, 0.5
 """How far a request asks for something to be done, and how far a question does that is neither request nor of facts."""
+_NAMES, _WORDS, _LONGEST_NAME = 20, 60, 3
+"""Names that are looked for, words of the beginning that may be some, and words that one may have."""
+_EDGES = re.compile(r"^\W+|(?<!\W)(?:\W*['’][sS])?\W*$")
+"""Tried only behind a letter: at each mark of a long run it would read the rest of the run."""
 _READ = 4_000
 """Characters at the beginning in which a question shows of what kind it is."""
 _OF_WHAT_WAS = re.compile(
@@ -37,13 +44,19 @@ _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 class Reading(NamedTuple):
     """`considered` and `beyond` are the terms as `asking` has them, `order` all of them as they follow each other, and
-    `pairs` those neighbours of which at least one tells something."""
+    `pairs` those neighbours, as far as terms are considered, of which at least one tells something."""
 
     considered: list[str]
     beyond: list[str]
     order: list[str]
     pairs: frozenset[tuple[str, str]]
+    now: int
     spans: tuple[Span, ...]
+    named: tuple[frozenset[str], ...]
+    """The terms of each thing that is named by rules of spelling."""
+    labels: tuple[str, ...]
+    fact_keys: tuple[str, ...]
+    """Whatever in it may be a name, as labels and as facts compare them."""
     wants_done: float
     is_overview: bool
     is_when: bool
@@ -52,10 +65,12 @@ class Reading(NamedTuple):
 
 
 def reading(text: str, now: datetime) -> Reading:
-    considered, beyond = considered_terms(text)
     words = query_terms(text)
+    considered, beyond = considered_terms(words)
     beginning = text[:_READ]
     kinds = asks(beginning)
+    names = [entity.name for entity in entities(beginning)][:_NAMES]
+    maybe = [*names, *_phrases(beginning)]
     is_overview = bool(kinds & OVERVIEWS)
     looks_back = is_overview or _OF_WHAT_WAS.search(beginning) is not None
     wanted = 0.0 if looks_back else FULLY if "request" in kinds else 0.0 if kinds & OF_FACTS else PARTLY
@@ -63,13 +78,33 @@ def reading(text: str, now: datetime) -> Reading:
         considered=considered,
         beyond=beyond,
         order=[word.term for word in words],
-        pairs=frozenset((one.term, other.term) for one, other in pairwise(words) if not (one.stop and other.stop)),
+        pairs=_pairs(words[:CONSIDERED]),
+        now=micros(now),
         spans=tuple(_spans(beginning, now)),
+        named=tuple(dict.fromkeys(held for name in names if (held := frozenset(terms(name))))),
+        labels=tuple(dict.fromkeys(compared(name) for name in maybe)),
+        fact_keys=tuple(dict.fromkeys(folded(name) for name in maybe)),
         wants_done=wanted,
         is_overview=is_overview,
         is_when="when" in kinds,
         may_heed_rules=not looks_back and (wanted == FULLY or _OWN.search(beginning) is not None),
     )
+
+
+def _pairs(words: list[QueryTerm]) -> frozenset[tuple[str, str]]:
+    return frozenset((one.term, other.term) for one, other in pairwise(words) if not (one.stop and other.stop))
+
+
+def _phrases(text: str) -> list[str]:
+    """Words that stand together, up to as many as a name has, but for those of common words alone."""
+    words = [_EDGES.sub("", word) for word in text.split()[:_WORDS]]
+    telling = [any(term not in STOP_WORDS for term in terms(word)) for word in words]
+    return [
+        " ".join(words[start : start + length])
+        for length in range(1, _LONGEST_NAME + 1)
+        for start in range(len(words) - length + 1)
+        if telling[start] and telling[start + length - 1]
+    ]
 
 
 def _spans(text: str, now: datetime) -> list[Span]:

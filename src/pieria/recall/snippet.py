@@ -12,7 +12,11 @@ SEARCHED = 20_000
 """Characters of a long text that are looked through for the best passage."""
 
 
-def snippet(text: str, terms: Collection[str], length: int = LENGTH) -> str:
+def snippet(text: str, terms: Collection[str], near: int | None = None, length: int = LENGTH) -> str:
+    """`near` is where the passage begins that is most alike, for a text that shares no word with the question."""
+    if near and len(text) > length and not any(span.term in terms for span in spans(text[:SEARCHED])):
+        rest = snippet(text[near:], (), None, length - 2)
+        return f"… {rest}"
     flat = " ".join(text[:SEARCHED].split())
     if len(flat) <= length:
         return flat

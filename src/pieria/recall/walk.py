@@ -11,15 +11,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pieria.recall.ranking import Corpus, Ranked, corpus
+from pieria.recall.ranking import Corpus, corpus
 from pieria.record import cursor as writing
 from pieria.record.cursor import is_share, is_whole
 
 LISTED = 400
-"""Rows that a cursor may name: about 1.5 kB of it."""
+"""Rows whose order a cursor may tell: about 1.5 kB of it."""
+PASSED = 12_000
+"""Rows that a cursor may name besides, which were shown to one who asked for very many at once."""
 LEFT_OUT = -1
 """As a term's frequency: the question is longer than what is looked up, and this term was not."""
-STAGES = ("wide", "everything", "done")
+STAGES = ("everything", "done")
 EXPECTED = "the cursor of this very question, filter and bank"
 MOMENTS = 2**62
 
@@ -47,9 +49,10 @@ class Pins:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Where the next page begins: what is listed, then what a look-up of the stage finds after `last`.
+    """Where the next page begins: what is listed, then what a look-up of everything finds after `last`.
 
-    `passed` are the rows that a look-up must not bring again: those shown or listed by a bounded one.
+    `passed` are the candidates of the first page, shown, listed or left out: no look-up must bring them again, and each
+    is scored beside all of them.
     """
 
     mark: str
@@ -59,9 +62,9 @@ class Walk:
     listed: tuple[int, ...] = ()
     last: tuple[float, int, int] | None = None
 
-    def code(self, entry: Ranked) -> int:
+    def code(self, which: int, row: int) -> int:
         """A row with its source, in one number."""
-        return entry.candidate.row * len(self.pins.known) + entry.which
+        return row * len(self.pins.known) + which
 
     def place(self, code: int) -> tuple[int, int]:
         """(which source, row)"""
@@ -95,9 +98,8 @@ def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk
         and len(frequencies) == terms
         and is_share(confidence)
         and is_whole(stage, 0, len(STAGES) - 1)
-        and _are_whole(gaps, 1, LISTED)
-        and _are_whole(listed, 1, LISTED)
-        and len(gaps) + len(listed) <= LISTED
+        and _are_whole(gaps, 1, PASSED)
+        and _are_whole(listed, 1, PASSED)
         and sum(gaps) <= 2**53
         and _is_key(last, len(known))
     )

@@ -115,6 +115,8 @@ _RULES = (
     rf"(?:{_FUTURE},?|(?:{_I_ASK}|{_YOU_DO}|{_DOING})[^.!?\n]{{0,200}}?,|{_EACH}[^,.!?\n]{{1,80}},) {_TAIL}",
     rf"{_FUTURE},? i (?:want|need|'d like) (?:all|every|your|answers|replies|responses|code)\b",
     rf"(?:{_I_ASK}|{_YOU_DO}){_ANYTHING} (?:please|always|never|{_NOT}) {_DO}",
+    # Whatever is to be done whenever the speaker asks is asked of whoever answers; the verb need not be known.
+    rf"(?:please )?(?:always|never) (?![a-z]*(?:ed|ing|[^s]s)\b)[a-z][a-z-]{{1,20}} {_ANYTHING} {_I_ASK}",
     rf"(?:{_NOT} (?:you )?)?{_DO}{_ANYTHING} {_EVER}\b",
     rf"(?:stop [a-z]+ing|(?:make|be) sure(?: to)?|remember to|call me|address me)\b{_ANYTHING} {_EVER}\b",
     rf"{_NOT} (?:you )?{_ACT}{_ANYTHING}[ ,]{_NO_MORE}\b",

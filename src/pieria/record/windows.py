@@ -13,11 +13,18 @@ from pieria.record.lettering import lowered
 
 LIMIT = 900
 """Characters of a window: what an embedder reads."""
+MIDDLE_SHARE = 0.55
+"""Of the window this much is the middle turn's in any case: one that holds hardly anything else is no window."""
+MANY = 2
+"""How many times its room the neighbours may need until only the nearest two are taken in: a little of many says
+nothing."""
 BEFORE = 2
 AFTER = 2
 _LEAST = 40
 """A neighbour of which less than this would be left says nothing, and is left out."""
 _LONGEST_NAME = 64
+_ROLES = frozenset({"user", "human", "customer", "assistant", "agent", "ai", "bot", "model", "system", "tool"})
+"""Who speaks in which part tells nothing of what is spoken of."""
 
 
 class Turn(NamedTuple):
@@ -40,23 +47,33 @@ def window(
 ) -> Window:
     """The turn at `middle` with up to `before` and `after` neighbours, in their order, a line each.
 
-    The middle turn is whole if it fits; what remains of `limit` is shared evenly, and what a short neighbour leaves of
-    its share goes to longer ones. Of a neighbour that is cut, the side next to the middle is kept. Each turn begins
-    with its author's name, unless it does so by itself; what is longer than 64 characters is no name.
+    A middle turn that is longer than its share leaves the neighbours the room they need beyond that. What remains of
+    `limit` is shared evenly, and what a short neighbour leaves of its share goes to longer ones. Of a turn that is cut
+    the beginning is kept, where people say what it is about. Each turn begins with its author's name, unless it does
+    so by itself; a role is no name, nor is what is longer than 64 characters.
     """
-    name, said = _parts(turns[middle])
-    own = name + said
-    members = [
-        place
-        for place in range(max(0, middle - before), min(len(turns), middle + after + 1))
-        if place != middle and not _is_blank(turns[place].text)
-    ]
-    shares = _shares(turns, middle, members, limit - len(own))
-    lines = {place: _cut_line(turns[place], share, ending=place < middle) for place, share in shares.items()}
-    truncated = len(own) > limit or any(len(line) < len("".join(_parts(turns[at]))) for at, line in lines.items())
-    lines[middle] = own if len(own) <= limit else _beginning(own, limit)
+    own = "".join(_parts(turns[middle]))
+    members = _members(turns, middle, before, after)
+    if _needed(turns, members) > MANY * limit:
+        members = _members(turns, middle, min(1, before), min(1, after))
+    needed = _needed(turns, members)
+    room = max(int(MIDDLE_SHARE * limit), limit - needed)
+    kept = own if len(own) <= room else _beginning(own, room)
+    shares = _shares(turns, middle, members, limit - len(kept))
+    lines = {place: _cut_line(turns[place], share) for place, share in shares.items()}
+    truncated = len(kept) < len(own) or any(len(line) < len("".join(_parts(turns[at]))) for at, line in lines.items())
+    lines[middle] = kept
     used = tuple(sorted(lines))
     return Window("\n".join(lines[place] for place in used), used, truncated)
+
+
+def _members(turns: Sequence[Turn], middle: int, before: int, after: int) -> list[int]:
+    places = range(max(0, middle - before), min(len(turns), middle + after + 1))
+    return [place for place in places if place != middle and not _is_blank(turns[place].text)]
+
+
+def _needed(turns: Sequence[Turn], members: Sequence[int]) -> int:
+    return sum(len("".join(_parts(turns[place]))) + 1 for place in members)
 
 
 def _is_blank(text: str) -> bool:
@@ -67,7 +84,7 @@ def _parts(turn: Turn) -> tuple[str, str]:
     """The author's name as it is put before the text, and the text."""
     said = turn.text.strip()
     author = (turn.author or "").strip()
-    if not author or len(author) > _LONGEST_NAME or _begins_with(said, author):
+    if not author or author.casefold() in _ROLES or len(author) > _LONGEST_NAME or _begins_with(said, author):
         return "", said
     return f"{author}: ", said
 
@@ -100,11 +117,9 @@ def _even(needs: dict[int, int], room: int) -> dict[int, int]:
     return shares
 
 
-def _cut_line(turn: Turn, share: int, *, ending: bool) -> str:
+def _cut_line(turn: Turn, share: int) -> str:
     name, said = _parts(turn)
-    if len(name) + len(said) <= share:
-        return name + said
-    return name + (_ending if ending else _beginning)(said, share - len(name))
+    return name + (said if len(name) + len(said) <= share else _beginning(said, share - len(name)))
 
 
 def _beginning(text: str, length: int) -> str:
@@ -113,10 +128,3 @@ def _beginning(text: str, length: int) -> str:
     if not text[length : length + 1].isspace():
         cut = next((place for place in range(length, length // 2, -1) if text[place - 1].isspace()), length)
     return text[:cut].rstrip()
-
-
-def _ending(text: str, length: int) -> str:
-    start = len(text) - length
-    if not text[start - 1].isspace():
-        start = next((at for at in range(start, start + length // 2) if text[at].isspace()), start)
-    return text[start:].lstrip()

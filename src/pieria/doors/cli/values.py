@@ -83,7 +83,14 @@ class Pairs(click.ParamType):  # type: ignore[type-arg]
         return _pairs(value) if isinstance(value, str) else value
 
 
-PAIRS = Pairs()
+class Weights(Pairs):
+    """The same for numbers."""
+
+    name = "feature:=number"
+    hint = "Write dense:=0.5."
+
+
+PAIRS, WEIGHTS = Pairs(), Weights()
 
 
 def _merged(parts: Iterable[Any]) -> Any:
@@ -111,7 +118,7 @@ def _pairs(value: str) -> Any:
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that were given: an option that was not on the line is not passed on."""
     kept = {name: value for name, value in values.items() if value is not None and value != ()}
-    return kept | {name: _merged(kept[name]) for name in ("meta", "body") if name in kept}
+    return kept | {name: _merged(kept[name]) for name in ("meta", "body", "weights") if name in kept}
 
 
 def text_of(words: Sequence[str], what: str) -> str:

@@ -11,7 +11,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from pieria import Recall
 from pieria.bank import Bank
+from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.cli.shown.words import size
 from pieria.doors.demo.stage import Stage, day
 from pieria.doors.demo.telling import BANK, Story, tell
@@ -30,13 +32,18 @@ QUESTIONS = (
 )
 """In plain words, by a part of a name in the code, without an accent, and in other scripts."""
 
+UNWORDED = ("Which bird was a thief?", "What became of the houseplant?")
+"""Questions that share no word with what answers them."""
+LEAST = 0.38
+"""What an answer has to score where the nearest alone is no answer."""
+
 Scene = Callable[[Stage, Story], None]
 
 
 def half_a_year(stage: Stage, story: Story) -> None:
     stage.open(
         "Half a year of a small team",
-        "Every write is on the disk and can be recalled before the call returns. No model is asked, no key is needed.",
+        "Every write is on the disk and can be recalled before the call returns. No key is needed, and no network.",
     )
     begun = perf_counter()
     called = tell(story)
@@ -62,24 +69,29 @@ def half_a_year(stage: Stage, story: Story) -> None:
 def ask(stage: Stage, story: Story) -> None:
     stage.open(
         "Ask, and see why",
-        "An answer that cannot be checked is a rumour: each hit says what it scored, for what, and who said it when.",
+        "An answer that cannot be checked is a rumour: each hit says what it scored, what for, and who said it when.",
     )
     for question in QUESTIONS:
         _asked(stage, story.bank, question, k=1)
     stage.gap()
-    stage.say("And a question to which the bank has no answer:")
-    _asked(stage, story.bank, "What does the parrot eat?", k=1)
-    plan = story.bank.recall("ferry").plan
+    stage.say("And a question to which the bank has no answer, so that nothing scores what an answer has to:")
+    recall = _asked(stage, story.bank, "What does the parrot eat?", k=1, min_score=LEAST)
+    looked = ", ".join(f"{name} {arm['ms']:.1f} ms" for name, arm in recall.plan["arms"].items())
     stage.gap()
-    stage.row(
-        "",
-        f"arms run: {', '.join(plan['arms'])}; left out: {_pairs(plan['left_out'])}",
-        "from recall.plan",
-        style="dim",
+    stage.row("", f"where it was looked for: {looked}", lacking(recall) or "from recall.plan", style="dim")
+
+
+def meaning(stage: Stage, story: Story) -> None:
+    stage.open(
+        "In other words",
+        "People ask in words that nobody used. With a model on this machine, what means the like is found as well.",
     )
     [model] = [found for found in story.bank.doctor().findings if found.check == "embedder"]
     stage.row("", f"model: {model.detail}", model.remedy or "from bank.doctor", style="dim")
     stage.finding("model", model.detail)
+    stage.gap()
+    for question in UNWORDED:
+        _asked(stage, story.bank, question, k=1, min_score=LEAST)
 
 
 def change_of_mind(stage: Stage, story: Story) -> None:
@@ -98,8 +110,8 @@ def change_of_mind(stage: Stage, story: Story) -> None:
         memory = stage.call("bank.get", bank.get, memory.superseded_by)
     stage.gap()
     stage.say("What was revised is no answer any more, but it still is one for the time in which it stood:")
-    _asked(stage, bank, "session cookies", k=1)
-    _asked(stage, bank, "session cookies", k=1, known_at="2025-01-20")
+    _asked(stage, bank, "session cookies", k=1, min_score=LEAST)
+    _asked(stage, bank, "session cookies", k=1, min_score=LEAST, known_at="2025-01-20")
 
 
 def mistake(stage: Stage, story: Story) -> None:
@@ -190,9 +202,9 @@ def sight(stage: Stage, story: Story) -> None:
         "One rule decides for every way of reading: a session's asides stay in it, what is yours follows you.",
     )
     question = "Would Omar like to write to the operator himself?"
-    _asked(stage, story.bank, question, k=1, min_score=0.4)
+    _asked(stage, story.bank, question, scope="session")
     standup = story.open(session="standup-0519")
-    _asked(stage, standup, question, k=1, min_score=0.4, spelt="standup.recall")
+    _asked(stage, standup, question, scope="session", spelt="standup.recall")
     stage.gap()
     stage.say("Told to one bank with scope user, and recalled in another:")
     work, garden = story.open("work", data=story.aside), story.open("garden", data=story.aside)
@@ -207,11 +219,12 @@ def forget(stage: Stage, story: Story) -> None:
     )
     bank, question = story.bank, "Within how many working days do we answer a customer?"
     stage.call("bank.remove", bank.remove, "rule", reason="a slip of the finger")
-    _asked(stage, bank, question, k=1, min_score=0.3)
-    slip = stage.call("bank.changes", bank.changes, since=bank.changes()[-2].seq)[-1]
+    stage.say("What is removed is no answer; the best of the rest is:")
+    _asked(stage, bank, question, k=1)
+    slip = [change for change in stage.call("bank.changes", bank.changes, last=3) if change.what == "remove"][-1]
     stage.row(str(slip.seq), f"{slip.what} {', '.join(slip.ids)}", f"by {slip.who}, {day(slip.at)}")
     stage.call("bank.undo", bank.undo, slip.seq)
-    _asked(stage, bank, question, k=1, min_score=0.3)
+    _asked(stage, bank, question, k=1)
     stage.refused("bank.undo", bank.undo, slip.seq)
     stage.gap()
     stage.say("Now a traveller who asked to be erased: every version, the index, facts, and what was drawn from them:")
@@ -268,6 +281,7 @@ def health(stage: Stage, story: Story) -> None:
 SCENES: tuple[Scene, ...] = (
     half_a_year,
     ask,
+    meaning,
     change_of_mind,
     mistake,
     travel,
@@ -303,15 +317,14 @@ def whole(bank: Bank) -> dict[str, Any]:
     return found | {f"change {change.seq}": change.as_dict() for change in bank.changes()}
 
 
-def _asked(stage: Stage, bank: Bank, question: str, *, spelt: str = "bank.recall", **values: Any) -> None:
-    recall = stage.call(spelt, bank.recall, question, **values)
+def _asked(stage: Stage, bank: Bank, question: str, *, spelt: str = "bank.recall", **values: Any) -> Recall:
+    recall: Recall = stage.call(spelt, bank.recall, question, **values)
     for hit in recall:
-        why = " · ".join(f"{name} {value:.2f}" for name, value in hit.why.items())
-        stage.row(
-            f"{hit.score:.2f}", hit.snippet, f"why: {why} · confidence {recall.confidence:.2f} · {_origin(hit.memory)}"
-        )
+        why = "  ".join(reasons(recall, hit))
+        stage.row(f"{hit.score:.2f}", hit.snippet, f"{why} · {_origin(hit.memory)}")
     if not recall:
-        stage.row("–", "nothing", f"confidence {recall.confidence:.2f}", style="dim")
+        stage.row("–", "nothing", style="dim")
+    return recall
 
 
 def _facts(stage: Stage, found: Any, mark: str = "✓", style: str = "green") -> None:
@@ -335,10 +348,6 @@ def _origin(memory: Memory) -> str:
 
 def _counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts.items() if number)
-
-
-def _pairs(values: Mapping[str, object]) -> str:
-    return "; ".join(f"{name} ({reason})" for name, reason in values.items())
 
 
 def _size(file: Path) -> str:

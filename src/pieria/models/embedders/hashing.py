@@ -35,6 +35,7 @@ _Share = tuple[tuple[int, float], ...]
 class HashingEmbedding:
     """Deterministic and exact; safe in threads, which may at worst do the same work twice."""
 
+    is_at_hand = True
     _REMEMBERED = 50_000
 
     def __init__(self, dimension: int = 384) -> None:

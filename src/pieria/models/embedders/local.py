@@ -40,6 +40,8 @@ ROOM = 8_000
 class LocalEmbedding:
     """Safe in threads, and in a process that was forked off. `threads` is how many the runtime uses for one call."""
 
+    is_at_hand = True
+
     def __init__(self, model: Model, models: Path, *, threads: int | None = None) -> None:
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise InputError("threads", "a whole number from 1", threads)

@@ -62,6 +62,9 @@ class VectorRows:
                     pending.append((row, "passage"))
             after = _turn(write.state, row)
             if after != before:
+                if before is not None and (after is None or _company(after) != _company(before)):
+                    # Those beside it are embedded anew, but until then nothing must speak of what left them.
+                    self._remove([entry for entry, _ in self._windows_with(before.row)])
                 pending += self._change_of_turn(before, after, write.state)
                 moved += [turn for turn in (before, after) if turn is not None]
         self._note(pending)
@@ -80,6 +83,10 @@ class VectorRows:
             self._remove(self._entries("entries_of", before.row, "window", self._space_number()))
         return []
 
+    def _windows_with(self, row: int) -> list[tuple[int, int]]:
+        """(entry, row) of the windows of others that it is in."""
+        return self._connection.execute(self._sql["windows_with"], (row,)).fetchall()
+
     def _turn_of(self, id: str) -> Turn | None:
         found = self._connection.execute(self._sql["turn_of"], (id,)).fetchone()
         return None if found is None else Turn(*found)
@@ -97,7 +104,7 @@ class VectorRows:
         for id in ids:
             turn = self._turn_of(id)
             for row, _ in self._connection.execute(statements("queries.sql")["rows_of"], (id,)).fetchall():
-                windows = self._connection.execute(self._sql["windows_with"], (row,)).fetchall()
+                windows = self._windows_with(row)
                 self._remove([entry for entry, _ in windows] + self._entries("entries_of_row", row))
                 self._note((of, "window") for _, of in windows if self._entries("turn_of_row", of))
                 erased.append(row)
@@ -253,6 +260,11 @@ def _turn(state: State, row: int) -> Turn | None:
     if state.ended or state.session is None:
         return None
     return Turn(row, state.session, state.scope, state.at, state.author)
+
+
+def _company(turn: Turn) -> tuple[str, str]:
+    """Whose turns it may stand beside in a window."""
+    return turn.session, turn.scope
 
 
 def _numbered(row: int, vectors: Sequence[NewVector]) -> list[Embedded]:

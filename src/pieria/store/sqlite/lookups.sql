@@ -45,5 +45,8 @@ object_key IN (SELECT value FROM json_each(:object_keys))
 -- name: either_keys
 (subject_key IN (SELECT value FROM json_each(:either_keys)) OR object_key IN (SELECT value FROM json_each(:either_keys)))
 
+-- name: fact_newest
+entry IN (SELECT entry FROM fact WHERE {where} ORDER BY entry DESC LIMIT :newest)
+
 -- name: fact_memory
 memory = :memory

@@ -224,8 +224,12 @@ class SQLiteReader:
         if query.memory is not None:
             parts.append(blocks["fact_memory"])
             params["memory"] = query.memory
+        where = " AND ".join(parts) or "1"
+        if query.newest is not None:
+            where = blocks["fact_newest"].format(where=where)
+            params["newest"] = query.newest
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1", visible=visible)
+        sql = sql.format(columns=self._sql[columns], where=where, visible=visible)
         return self._connection.execute(sql, params)
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:

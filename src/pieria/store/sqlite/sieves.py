@@ -43,7 +43,9 @@ class Sieve:
     def kept(self, rows: Iterable[int]) -> list[int]:
         """Those of them that it lets through."""
         assert self.marks is not None
-        marks, beyond = self.marks, len(self.marks)
+        # Read once: another thread may put a longer one in its place meanwhile.
+        marks = self.marks
+        beyond = len(marks)
         return [row for row in rows if row < beyond and marks[row]]
 
     def rows(self) -> Iterator[int]:

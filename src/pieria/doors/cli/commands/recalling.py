@@ -10,7 +10,9 @@ import click
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.filters import filtering
 from pieria.doors.cli.parsing import Command
-from pieria.doors.cli.values import NUMBER, PAIRS, WHOLE, OneOf, given, text_of
+from pieria.doors.cli.values import NUMBER, WEIGHTS, WHOLE, OneOf, given, text_of
+
+POLICIES = ("hybrid", "similarity", "weighted", "decay", "value")
 
 
 @click.command(cls=Command)
@@ -23,13 +25,19 @@ from pieria.doors.cli.values import NUMBER, PAIRS, WHOLE, OneOf, given, text_of
 @filtering
 @click.option(
     "--policy",
-    type=OneOf("hybrid"),
+    type=OneOf(*POLICIES),
     metavar="NAME",
-    help="How answers are ranked; hybrid otherwise.",
+    help="What a score is made of: hybrid (the default), similarity, weighted, decay or value.",
 )
-@click.option("--weights", type=PAIRS, multiple=True, metavar="FEATURE:=NUMBER", help="Weights of your own.")
-@click.option("--deadline-ms", type=WHOLE, help="Answer within this time.")
-@click.option("--budget-tokens", type=WHOLE, help="Answer within this length.")
+@click.option(
+    "--weights",
+    type=WEIGHTS,
+    multiple=True,
+    metavar="FEATURE:=NUMBER",
+    help="Weigh a feature otherwise; 0 takes it out. The plan lists them.",
+)
+@click.option("--deadline-ms", type=WHOLE, help="Begin no look-up after this time; answer with what there is.")
+@click.option("--budget-tokens", type=WHOLE, help="As many answers as fit into so many tokens, by an estimate.")
 @click.pass_obj
 def recall(call: Call, /, query: tuple[str, ...], plan: bool, jsonl: bool, **values: Any) -> None:
     """Find what answers QUERY, best first, with reasons.

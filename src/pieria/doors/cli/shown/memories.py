@@ -12,6 +12,7 @@ from rich.text import Text
 
 from pieria.doors.cli.inert import inert
 from pieria.doors.cli.shown.console import Part, block, console, line, pairs, plain_ascii, row, table, unbroken
+from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.cli.shown.words import age, counted, day_and_age, interval, stamp
 from pieria.record.analyser import query_terms, spans
 from pieria.record.memory import Memory
@@ -29,8 +30,12 @@ UNTOLD = ("row", "version", "known_from", "known_until", "flags", "id")
 
 def recalled(found: Recall) -> Iterator[RenderableType]:
     """Hits, best first: rank, score, the passage that answers, and beneath it what it is and why it was found."""
+    without = lacking(found)
     if not found:
-        yield line(f"Nothing in this bank answers that{'' if found.query.strip() else ': the question is empty'}.")
+        yield line(_nothing(found, without))
+        if without:
+            yield line((without, "dim"))
+        yield from _more(found.cursor)
         return
     asked = _looked_for(found.query)
     now = system_clock()
@@ -39,11 +44,13 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for rank, hit in enumerate(found, 1):
-        passage = Text("\n").join([_highlighted(hit.snippet, asked), _about(hit, now)])
+        passage = Text("\n").join([_highlighted(hit.snippet, asked), _about(found, hit, now)])
         grid.add_row(Text(str(rank)), _score(hit.score), passage)
     yield grid
     yield Text()
-    yield line((f"confidence {found.confidence:.2f}", "dim"))
+    yield line((f"confidence {found.confidence:.2f} that the answer is in this bank", "dim"))
+    if without:
+        yield line((without, "dim"))
     yield from _more(found.cursor)
 
 
@@ -161,15 +168,16 @@ def _highlighted(passage: str, asked: Collection[str]) -> Text:
     return text
 
 
-def _about(hit: Hit, now: datetime) -> Text:
+def _nothing(found: Recall, without: str) -> str:
+    if not found.query.strip():
+        return "Nothing in this bank answers that: the question is empty."
+    return "Nothing was found." if without else "Nothing in this bank answers that."
+
+
+def _about(found: Recall, hit: Hit, now: datetime) -> Text:
     memory = hit.memory
-    why = "  ".join(f"{name} {value:.2f}" for name, value in _strongest(hit.why))
     marks = [memory.kind, age(memory.at, now), memory.place, *(f"#{tag}" for tag in memory.tags[:5])]
-    return line((f"{memory.id}  {'  '.join(marks)}  ", "dim"), (why, "dim italic"))
-
-
-def _strongest(why: Mapping[str, float]) -> list[tuple[str, float]]:
-    return sorted(why.items(), key=lambda feature: -abs(feature[1]))[:4]
+    return line((f"{memory.id}  {'  '.join(marks)}  ", "dim"), ("  ".join(reasons(found, hit)), "dim italic"))
 
 
 def _score(score: float) -> Text:

@@ -1,0 +1,49 @@
+"""How sure an answer may be of itself: whether what was asked for is in the bank at all.
+
+Exists because a score compares candidates with each other: the best of what is beside the point is the best as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from pieria.recall.evidence import Evidence
+from pieria.recall.features import Columns
+from pieria.recall.policies import CONTENT, WEIGHTS, sums
+
+WORDS = ("lexical", "reply", "thin", "cover", "phrase")
+BODY = 10
+"""Turns that make up the body of evidence."""
+LEAD_WORTH, BODY_WORTH, DOUBT = 7.5, 4.5, 3.5
+ALIKE_WORTH, COVER_WORTH, DOUBT_ALONE = 8.0, 3.0, 3.5
+
+
+def confidence(columns: Columns, pool: Sequence[Evidence]) -> float:
+    """0 to 1. What was said in conversations is borne out by the turns around it; anything else stands alone."""
+    turns = [number for number, one in enumerate(pool) if one.is_turn]
+    alone = [number for number, one in enumerate(pool) if not one.is_turn]
+    return max(_of_turns(columns, pool, turns), _of_others(columns, alone))
+
+
+def _of_turns(columns: Columns, pool: Sequence[Evidence], turns: Sequence[int]) -> float:
+    """How good the best are together and, where the question names somebody, whether by words alone that one's best is
+    ahead of everybody else's."""
+    if not turns:
+        return 0.0
+    content, words = sums(columns, WEIGHTS, CONTENT), sums(columns, WEIGHTS, WORDS)
+    body = sorted((content[number] for number in turns), reverse=True)[:BODY]
+    theirs = [words[number] for number in turns if pool[number].by_named]
+    others = [words[number] for number in turns if not pool[number].by_named]
+    lead = max(theirs) - max(others) if theirs and others else 0.0
+    return _logistic(LEAD_WORTH * lead + BODY_WORTH * math.fsum(body) / len(body) - DOUBT)
+
+
+def _of_others(columns: Columns, alone: Sequence[int]) -> float:
+    """How much of the question the one that answers it best means and holds."""
+    sure = [ALIKE_WORTH * columns["dense"][number] + COVER_WORTH * columns["cover"][number] for number in alone]
+    return _logistic(max(sure) - DOUBT_ALONE) if sure else 0.0
+
+
+def _logistic(value: float) -> float:
+    return 1 / (1 + math.exp(-value))

@@ -1,0 +1,45 @@
+"""Why a hit is one, and what was done to find it: what people and programs are told with every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from pieria.recall.answer import Hit
+from pieria.recall.asking import truncated
+from pieria.recall.evidence import Key
+from pieria.recall.page import Page, Scored
+from pieria.recall.snippet import snippet
+from pieria.record.memory import Memory
+
+
+def hit_of(scored: Scored, memory: Memory, page: Page) -> Hit:
+    passage = snippet(memory.text, frozenset(page.terms), scored.evidence.near)
+    return Hit(memory, page.score(scored), page.why(scored), passage)
+
+
+def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any]:
+    """`shown` are the candidates on the page."""
+    reading, policy, gathered, arranged = page.question.reading, page.policy, page.gathered, page.arranged
+    assert gathered is not None
+    assert arranged is not None
+    pool = gathered.pool
+    arms = {name: dict(told) for name, told in gathered.arms.items()}
+    if "text" in arms:
+        looked_up = round(arms["text"]["ms"] + page.told.get("ms", 0.0), 3)
+        arms["text"] |= {"terms": page.terms, "ms": looked_up, "banks": page.told.get("banks", {})}
+    return {
+        "policy": policy.name,
+        "scoring": policy.scoring,
+        "weights": dict(policy.weights),
+        "arms": arms,
+        "left_out": dict(gathered.left_out),
+        "truncated": truncated(reading.considered, page.walk.pins.frequencies, reading.beyond) if page.terms else {},
+        "kept_for_rules": [pool[number].id for number in arranged.forward if pool[number].key in shown],
+        "folded": {
+            pool[number].id: [pool[copy].id for copy in copies]
+            for number, copies in arranged.copies.items()
+            if pool[number].key in shown
+        },
+        "page": "first" if first else "next",
+    }

@@ -1,0 +1,206 @@
+"""One page in the making: looks up, gathers, scores, and knows of every candidate what its score follows from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+from pieria.recall.arms import ARMS, QUOTA
+from pieria.recall.arranging import Arranged, arranged, spread
+from pieria.recall.asking import TERMS_LIMIT, rarest
+from pieria.recall.certainty import confidence
+from pieria.recall.evidence import Evidence
+from pieria.recall.features import Columns, features, of_use
+from pieria.recall.gathering import Gathered, Gathering, Wanted
+from pieria.recall.part import Source
+from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
+from pieria.recall.ranking import Corpus, Ranked, coverage, ranked
+from pieria.recall.reading import Reading
+from pieria.recall.walk import Walk
+from pieria.store.protocol import TextMatch
+
+TEXT_WANT = 40
+"""The least of what shares words with the question that a first page chooses from."""
+LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
+"""How many rows of the text index are looked through at least, and how many where there is little time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`mark` tells its cursors from others'. `deadline` is a reading of `perf_counter`."""
+
+    text: str
+    reading: Reading
+    policy: Policy
+    min_score: float
+    budget: int
+    mark: str
+    deadline: float = math.inf
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with what it is worth, and where it stands in the columns that this follows from."""
+
+    evidence: Evidence
+    worth: float
+    number: int
+    columns: Columns
+
+
+@dataclass(slots=True)
+class Page:
+    """Look-ups leave behind what the plan tells of them."""
+
+    sources: Sequence[Source]
+    question: Question
+    walk: Walk
+    policy: Policy = field(init=False)
+    terms: list[str] = field(default_factory=list)
+    known: Corpus | None = None
+    matches: list[TextMatch] = field(default_factory=list)
+    gathered: Gathered | None = None
+    arranged: Arranged | None = None
+    scored: dict[int, Scored] = field(default_factory=dict)
+    """Every candidate that was scored for this page, by the code of its row."""
+    told: dict[str, Any] = field(default_factory=dict)
+    """What the plan says of looking words up: how long it took and, by bank, what came of it."""
+
+    def __post_init__(self) -> None:
+        has_vector = any(source.vector is not None for source in self.sources)
+        self.policy = self.question.policy if has_vector else self.question.policy.by_words()
+
+    # --- words
+
+    def look_up(self, want: int, budget: int) -> None:
+        """What the text index holds of the question, which is also how much its terms weigh."""
+        begun = perf_counter()
+        self.matches = [source.reader.text(self.terms, source.filter, want, budget) for source in self.sources]
+        self.told["ms"] = self.told.get("ms", 0.0) + 1000 * (perf_counter() - begun)
+        self.told["banks"] = {
+            source.name: {
+                "looked_up": list(match.looked_up),
+                "cut": list(match.cut),
+                "candidates": len(match.candidates),
+                "exact": match.exact,
+            }
+            for source, match in zip(self.sources, self.matches, strict=True)
+        }
+        if self.known is None:
+            self._pin(_summed(self.matches, self.question.reading.considered))
+
+    def count_terms(self) -> None:
+        """How often each considered term occurs, without looking any up; of a long question the rarest are kept."""
+        self.terms = list(self.question.reading.considered)
+        nothing = [replace(source, filter=source.filter.having(ids=())) for source in self.sources]
+        self.matches = [source.reader.text(self.terms, source.filter, 1, 1) for source in nothing]
+        frequencies = _summed(self.matches, self.terms)
+        self._pin(rarest(self.terms, dict(zip(self.terms, frequencies, strict=True))))
+
+    def _pin(self, frequencies: Sequence[int]) -> None:
+        pins = replace(
+            self.walk.pins,
+            documents=sum(match.documents for match in self.matches),
+            length=sum(match.terms for match in self.matches),
+            frequencies=tuple(frequencies),
+        )
+        self.walk = replace(self.walk, pins=pins)
+        self.settle()
+
+    def settle(self) -> None:
+        """Asks by the terms of the pins, and weighs by their counts."""
+        self.terms = list(self.walk.pins.asked(self.question.reading.considered))
+        self.known = self.walk.pins.corpus(self.question.reading.considered)
+
+    def choose(self, k: int) -> list[int]:
+        """The codes of all that the first look-ups bring and that scores enough, in the order in which it is shown."""
+        if not self.policy.needs(ARMS["text"].features):
+            self.count_terms()
+            self.terms, self.matches = [], []
+            return self.rank(max(QUOTA, k))
+        self.terms = list(self.question.reading.considered)
+        if len(self.terms) > TERMS_LIMIT:
+            self.count_terms()
+        # One more than is shown: so it is known whether there is more.
+        self.look_up(max(TEXT_WANT, k + 1), self._budget())
+        return self.rank(max(QUOTA, k))
+
+    def _budget(self) -> int:
+        if self.question.deadline == math.inf:
+            return self.question.budget
+        left = self.question.deadline - perf_counter()
+        return max(LEAST_BUDGET, min(self.question.budget, int(left * ROWS_A_SECOND)))
+
+    def by_words(self) -> list[Ranked]:
+        """All that was looked up, best by words first."""
+        assert self.known is not None
+        return ranked(self.matches, self.known)
+
+    # --- everything else
+
+    def rank(self, want: int, codes: Sequence[int] = ()) -> list[int]:
+        """Gathers and scores. Returns the codes of what scores enough, in the order in which it is shown.
+
+        With codes these are the candidates, and none are chosen.
+        """
+        assert self.known is not None
+        further: dict[int, list[int]] = {}
+        for which, row in map(self.walk.place, codes):
+            further.setdefault(which, []).append(row)
+        gathering = Gathering(self.sources, self.question.reading, self.known, self.matches)
+        self.gathered = gathering.gathered(
+            Wanted(
+                needs=self.policy.needs,
+                want=want,
+                budget=self.question.budget,
+                deadline=self.question.deadline,
+                by_use=self.policy.needs(("usage", *OF_USE)),
+                further=further,
+            )
+        )
+        scored, columns = self._scored(self.gathered)
+        pool = self.gathered.pool
+        self.arranged = arranged(self.gathered.asked, pool, [one.worth for one in scored])
+        self.scored = {self.walk.code(*one.evidence.key): one for one in scored}
+        if not codes:
+            self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=self._confidence(columns)))
+        order = [self.walk.code(*pool[number].key) for number in self.arranged.order]
+        return [code for code in order if self.score(self.scored[code]) >= self.question.min_score]
+
+    def score(self, scored: Scored) -> float:
+        return self.policy.score(scored.worth)
+
+    def _scored(self, gathered: Gathered) -> tuple[list[Scored], Columns]:
+        columns = features(gathered.asked, gathered.pool)
+        if self.policy.needs(OF_USE):
+            columns |= of_use(gathered.asked, gathered.pool)
+        if self.policy.counts("relevance"):
+            columns["relevance"] = relevance(columns)
+        worth = self.policy.worths(columns)
+        if gathered.asked.is_overview and self.policy.counts("spread"):
+            columns["spread"] = spread(gathered.pool, worth)
+            worth = self.policy.worths(columns)
+        pool = zip(gathered.pool, worth, strict=True)
+        return [Scored(one, each, number, columns) for number, (one, each) in enumerate(pool)], columns
+
+    def why(self, scored: Scored) -> dict[str, float]:
+        """The features that its worth follows from; one of 0 is no reason."""
+        counted = [name for name in FEATURES if name in scored.columns and self.policy.counts(name)]
+        return {name: value for name in counted if (value := scored.columns[name][scored.number])}
+
+    def _confidence(self, columns: Columns) -> float:
+        """By words alone, where that is all there is: how much of the question the best holds."""
+        assert self.gathered is not None
+        assert self.known is not None
+        pool = self.gathered.pool
+        if any(one.dense is not None for one in pool):
+            return confidence(columns, pool)
+        return max((coverage(one.held.counts, self.known) for one in pool), default=0.0)
+
+
+def _summed(matches: Sequence[TextMatch], terms: Sequence[str]) -> list[int]:
+    return [sum(match.frequencies.get(term, 0) for match in matches) for term in terms]

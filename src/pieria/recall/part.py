@@ -1,0 +1,149 @@
+"""What one store contributes to the answer of one question, while it is put together.
+
+Exists so that every arm writes down what it found in the same place, and each look-up is made once a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from pieria.record.changeset import Content
+from pieria.record.filter import Filter
+from pieria.store.protocol import Kind, Outline, Reader, Terms, TextMatch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Pairs = frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One store that takes part, as one read transaction sees it, and the question's vector in its space."""
+
+    name: str
+    reader: Reader
+    filter: Filter
+    vector: NDArray[np.float32] | None = None
+    without: str | None = None
+    """Why there is no vector."""
+
+
+@dataclass(slots=True)
+class Part:
+    """`found` are the candidates, in the order in which they came; all else is known of rows, candidates or not."""
+
+    which: int
+    source: Source
+    match: TextMatch | None
+    found: dict[int, None] = field(default_factory=dict)
+    before: dict[int, int] = field(default_factory=dict)
+    after: dict[int, int] = field(default_factory=dict)
+    lined_up: set[int] = field(default_factory=set)
+    outlines: dict[int, Outline] = field(default_factory=dict)
+    held: dict[int, Terms] = field(default_factory=dict)
+    contents: dict[int, Content] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
+    alike: dict[Kind, dict[int, float]] = field(default_factory=dict)
+    nearest: dict[int, int] = field(default_factory=dict)
+    """Where in a text its most similar passage begins."""
+    facts: dict[int, float] = field(default_factory=dict)
+    tied: dict[int, list[int]] = field(default_factory=dict)
+    rules: frozenset[int] = frozenset()
+    wishes: frozenset[int] = frozenset()
+
+    def add(self, rows: Iterable[int]) -> None:
+        self.found.update(dict.fromkeys(rows))
+
+    def line_up(self, reach: int, lending: int) -> dict[int, list[tuple[int, int]]]:
+        """Learns who stands next to whom in a session, for candidates of whom that is not known yet.
+
+        So far that it is known of their neighbours as well, up to that reach.
+        """
+        missing = [row for row in self.found if row not in self.lined_up]
+        around = self.source.reader.around(missing, self.source.filter, reach + lending) if missing else {}
+        for row, neighbours in around.items():
+            for (_, one), (_, other) in pairwise(sorted([(0, row), *neighbours])):
+                self.after[one], self.before[other] = other, one
+            self.lined_up.update(other for distance, other in neighbours if abs(distance) <= reach)
+        self.lined_up.update(missing)
+        return around
+
+    def neighbours(self, row: int, reach: int) -> list[tuple[int, int]]:
+        """(distance, row) as far as they are known."""
+        if row not in self.before and row not in self.after:
+            return []
+        found = []
+        for way, step in ((self.before, -1), (self.after, 1)):
+            at, distance = row, 0
+            while abs(distance) < reach and at in way:
+                at, distance = way[at], distance + step
+                found.append((distance, at))
+        return found
+
+    def outlined(self) -> dict[int, Outline]:
+        """What ranking looks at, of every candidate that the filter lets through."""
+        missing = missing_of(self.found, self.outlines)
+        if missing:
+            self.outlines.update(self.source.reader.outlines(missing, self.source.filter))
+        return self.outlines
+
+    def rows_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """The visible rows of memories by id."""
+        held = self.source.reader.states(ids, self.source.filter) if ids else {}
+        return {id: stored.state.row for id, stored in held.items()}
+
+    def fill(self, terms: Sequence[str], pairs: Pairs, lending: int, kinds: Sequence[Kind]) -> None:
+        """Words, text and similarities of every candidate; words of the neighbours that lend theirs as well."""
+        self.outlined()
+        reader = self.source.reader
+        lenders = {other for row in self.found for _, other in self.neighbours(row, lending)}
+        wanted = missing_of([*self.found, *lenders], self.held)
+        if wanted and terms:
+            self.held.update(reader.counts(wanted, terms, pairs))
+        unread = missing_of(self.found, self.contents)
+        if unread:
+            self.contents.update(reader.contents(unread))
+        for what in kinds:
+            self._compare(what)
+
+    def compare_rules(self) -> None:
+        """How near the rules and wishes among the candidates are."""
+        self.alike["rule"] = self.rule_fits([*self.rules, *self.wishes])
+
+    def rule_fits(self, rows: Sequence[int]) -> dict[int, float]:
+        """How near these rules are: their sentence or, where it was not embedded by itself, what it stands in."""
+        vector = self.source.vector
+        if vector is None or not rows:
+            return {}
+        near = self.source.reader.similarities(vector, rows, "rule")
+        whole = self.source.reader.similarities(vector, missing_of(rows, near), "passage")
+        return {row: span.similarity for row, span in (near | whole).items()}
+
+    def _compare(self, what: Kind) -> None:
+        """Exactly, whichever arm found it."""
+        vector = self.source.vector
+        if vector is None:
+            return
+        held = self.alike.setdefault(what, {})
+        rows = missing_of(self.found, held)
+        if not rows:
+            return
+        if what == "window" and self.source.filter.known_at is not None:
+            # A window that took in what was not known yet is none of then, and only the search looks at that.
+            ids = tuple(self.outlines[row].id for row in rows if row in self.outlines)
+            then = self.source.reader.near(vector, self.source.filter.having(ids=ids), len(ids) or 1, what)
+            held.update({near.row: near.similarity for near in then.candidates})
+            return
+        spans = self.source.reader.similarities(vector, rows, what)
+        held.update({row: span.similarity for row, span in spans.items()})
+        if what == "passage":
+            self.nearest.update({row: span.start for row, span in spans.items()})
+
+
+def missing_of(rows: Iterable[int], held: Mapping[int, Any]) -> list[int]:
+    return [row for row in dict.fromkeys(rows) if row not in held]

@@ -1,0 +1,385 @@
+"""The arms on real banks: what each brings that no other does, what it means to switch one off, and whence a score."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import pieria
+from pieria.bank import Bank
+from pieria.recall.answer import Recall
+from pieria.recall.arms import ARMS, QUOTA
+from pieria.recall.gathering import OFF
+from pieria.recall.policies import CONTENT, FEATURES, POLICIES, WEIGHTS
+
+NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)
+"""A Wednesday."""
+MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("bread", "loaf"), ("boat", "vessel"), ("rain", "drizzle"))
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+ONCE = "remembered once, and long enough that it would be a waste of room to show it twice"
+
+
+def embed(texts: list[str]) -> list[list[float]]:
+    """Words of one meaning are alike, whatever their letters; letters tell the rest apart a little."""
+    return [_vector(text.lower()) for text in texts]
+
+
+def _vector(text: str) -> list[float]:
+    words = "".join(letter if letter.isalnum() else " " for letter in text).split()
+    meant = [float(sum(word in meaning for word in words)) for meaning in MEANINGS]
+    return [*meant, *(0.1 * text.count(letter) / (1 + len(text)) + 0.001 for letter in LETTERS)]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
+    """Banks with vectors."""
+    settings = {"durability": "off"}
+    with pieria.Workspace(data=tmp_path / "v", settings=settings, clock=lambda: NOW, embedder=embed) as workspace:
+        yield workspace.open
+
+
+@pytest.fixture
+def bank(opened: Callable[..., Bank]) -> Bank:
+    return opened("notes")
+
+
+@pytest.fixture
+def wordy(tmp_path: Path) -> Iterator[Bank]:
+    """A bank without vectors."""
+    with pieria.open("notes", data=tmp_path / "w", settings={"durability": "off"}, clock=lambda: NOW) as bank:
+        yield bank
+
+
+def fill(bank: Bank, *items: Mapping[str, Any]) -> None:
+    bank.remember_many([dict(item) for item in items])
+    assert bank.sync(20)
+
+
+def ids(found: Recall) -> list[str]:
+    return [hit.memory.id for hit in found]
+
+
+def off(*arms: str) -> dict[str, float]:
+    return {feature: 0.0 for arm in arms for feature in ARMS[arm].features}
+
+
+def alone(*arms: str) -> dict[str, float]:
+    return off(*(arm for arm in ARMS if arm not in arms))
+
+
+def session(name: str, *texts: str, **values: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": f"{name}{n}", "text": text, "kind": "turn", "session": name, **values} for n, text in enumerate(texts)
+    ]
+
+
+# --- what only one arm brings
+
+
+def decoys(text: str, number: int = 2 * QUOTA) -> list[dict[str, Any]]:
+    return [{"id": f"decoy{n}", "text": f"{text} {n}"} for n in range(number)]
+
+
+class Only(NamedTuple):
+    """A bank in which, to this question, the arm alone brings the target; but for arms that would bring it too."""
+
+    arm: str
+    items: Sequence[Mapping[str, Any]]
+    question: str
+    target: str
+    besides: tuple[str, ...] = ()
+    links: Sequence[tuple[str, str]] = ()
+    facts: Sequence[tuple[str, str, str, str]] = ()
+
+
+ONLY = (
+    Only(
+        "text",
+        [{"id": "a", "text": "The heron nests."}, {"id": "b", "text": "Quite other."}],
+        "heron",
+        "a",
+        besides=("dense", "window"),
+    ),
+    Only("dense", [{"id": "a", "text": "A physician came."}, {"id": "b", "text": "Quite other."}], "doctor", "a"),
+    Only(
+        "window",
+        # Alone it is about nothing, and stands where everybody talks of doctors.
+        [*session("s", "Physician, a physician?", "Yes.", "A physician."), *decoys("A physician in the rain")],
+        "doctor",
+        "s1",
+        besides=("context",),
+    ),
+    Only(
+        "time",
+        [{"id": "then", "text": f"Budget. {ONCE}", "at": "2026-03-10"}, *decoys("budget budget")],
+        "what about the budget last week",
+        "then",
+        besides=("dense", "window"),
+    ),
+    Only(
+        "entities",
+        # Labels are words too, so that words bring it as well where they are looked up.
+        [{"id": "it", "text": ONCE, "entities": ["Zephyr Labs"]}, {"id": "other", "text": "Zephyr Labs."}],
+        "what about Zephyr Labs",
+        "it",
+        besides=("text", "dense", "window"),
+    ),
+    Only(
+        "facts",
+        [{"id": "move", "text": "They packed everything."}, {"id": "other", "text": "Quite other."}],
+        "what about Maya",
+        "move",
+        besides=("dense", "window"),
+        facts=[("Maya", "lives in", "Lisbon", "move")],
+    ),
+    Only(
+        "context",
+        session("s", "Where does the heron nest?", "By the mill.", "A pity.", "Far away.", "Farther still."),
+        "heron",
+        "s2",
+        besides=("dense", "window"),
+    ),
+    Only(
+        "links",
+        [{"id": "a", "text": "The heron nests."}, {"id": "b", "text": "By the mill."}],
+        "heron",
+        "b",
+        besides=("dense", "window"),
+        links=[("a", "b")],
+    ),
+    Only(
+        "rules",
+        [{"id": "rule", "text": "Always answer in metric units."}, {"id": "other", "text": "Quite other."}],
+        "Write a letter for me.",
+        "rule",
+        besides=("dense", "window"),
+    ),
+    Only(
+        "openers",
+        session("s", "Good morning.", "Hello.", "Well.", "Then.", "The heron nests.", "Good night."),
+        "Give me a summary of what I said of the heron",
+        "s0",
+        besides=("dense", "window"),
+    ),
+)
+
+
+def filled(bank: Bank, case: Only) -> Bank:
+    fill(bank, *case.items)
+    for source, target in case.links:
+        bank.link(source, target)
+    for subject, predicate, object, memory in case.facts:
+        bank.facts.add(subject, predicate, object, memory=memory)
+    return bank
+
+
+def test_every_arm_has_its_case() -> None:
+    assert [case.arm for case in ONLY] == list(ARMS)
+
+
+@pytest.mark.parametrize("case", ONLY, ids=lambda case: case.arm)
+def test_what_only_one_arm_brings_is_missing_without_it(bank: Bank, case: Only) -> None:
+    filled(bank, case)
+    weights = off(*case.besides)
+    # One that is worth little by itself shall be among the hits wherever it is a candidate at all.
+    raised = {name: 20.0 for name in ARMS[case.arm].features if WEIGHTS[name] > 0}
+    found = bank.recall(case.question, k=QUOTA, weights=weights | raised)
+    without = bank.recall(case.question, k=QUOTA, weights=weights | off(case.arm))
+    assert case.target in ids(found)
+    assert case.target not in ids(without)
+    assert found.plan["arms"][case.arm]["candidates"] >= 1
+
+
+@pytest.mark.parametrize("case", ONLY, ids=lambda case: case.arm)
+def test_an_arm_brings_it_without_the_others(bank: Bank, case: Only) -> None:
+    """But for those arms that go by what was found before, which need words to begin with."""
+    filled(bank, case)
+    first = ("text",) if case.arm in ("context", "links", "openers") else ()
+    found = bank.recall(case.question, k=QUOTA, weights=alone(case.arm, *first))
+    assert case.target in ids(found)
+    assert set(found.plan["arms"]) == {case.arm, *first}
+    told = {name for hit in found for name in hit.why}
+    assert told <= set(WEIGHTS) - set(alone(case.arm, *first))
+
+
+# --- a bank that gives every reason there is
+
+
+SAID = (
+    "Did the heron nest by the old mill in the end?",
+    "Yes, on Tuesday, three eggs.",
+    "And did the doctor look at it?",
+    "The physician came last week.",
+    "Good.",
+    "The heron and the doctor, the doctor and the heron: here is a long reply that repeats all of it.",
+)
+ASKED = (
+    "when did the doctor look at the heron nest last week",
+    "what did Maya say about the heron",
+    "Write me a letter about the heron and the doctor at Zephyr Labs.",
+    "Give me a summary of everything about the heron",
+    "what about the physician at Zephyr Labs",
+)
+"""Together these bring every feature."""
+RELATIVE = {"dense": ("rule_fit", "wish_fit")}
+"""What is measured by the best that an arm found: without it there is no such measure."""
+
+
+@pytest.fixture
+def full(opened: Callable[..., Bank]) -> Bank:
+    bank = opened("full")
+    types = ("human", "human", "human", "human", "human", "agent")
+    turns = [
+        {**turn, "author": ("Maya", "Omar")[n % 2], "author_type": types[n], "at": NOW - timedelta(days=8, minutes=-n)}
+        for n, turn in enumerate(session("s", *SAID))
+    ]
+    later = [{**turn, "author": "Omar"} for turn in session("t", "Good morning.", "The heron is back.", "The heron.")]
+    fill(
+        bank,
+        *turns,
+        *later,
+        {"id": "rule", "text": "Always name the doctor when you write a letter."},
+        {"id": "wish", "text": "I prefer a letter about a doctor to be short."},
+        {"id": "labs", "text": "A physician moved there.", "entities": ["Zephyr Labs"], "valid_from": "2026-01-01"},
+        {"id": "tied", "text": "Eggs, three of them.", "importance": 0.9},
+        {"id": "good", "text": "The heron nests by the mill."},
+        {"id": "bad", "text": "The heron is a stork."},
+    )
+    bank.link("s0", "tied")
+    bank.link("labs", "good")
+    bank.facts.add("Zephyr Labs", "employs", "the physician", memory="labs")
+    bank.touch("good", accesses=4, reviews=2, reward=1.0)
+    bank.touch("bad", reward=-1.0)
+    return bank
+
+
+def answers(bank: Bank, **asked: Any) -> list[Recall]:
+    return [bank.recall(question, k=50, **asked) for question in ASKED]
+
+
+def told(found: Sequence[Recall]) -> set[str]:
+    return {name for answer in found for hit in answer for name in hit.why}
+
+
+def test_every_feature_of_hybrid_speaks_for_something(full: Bank) -> None:
+    found = answers(full)
+    assert told(found) == set(WEIGHTS)
+    assert not any(value == 0 for answer in found for hit in answer for value in hit.why.values())
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_an_arm_is_switched_off_alone(full: Bank, arm: str) -> None:
+    before, after = answers(full), answers(full, weights=off(arm))
+    assert arm in {name for answer in before for name in answer.plan["arms"]}
+    for answer in after:
+        assert answer.plan["left_out"] == {arm: OFF}
+        assert set(answer.plan["arms"]) == set(ARMS) - {arm}
+    assert not told(after) & set(ARMS[arm].features)
+    assert told(after) == told(before) - {*ARMS[arm].features, *RELATIVE.get(arm, ())}
+
+
+@pytest.mark.parametrize("arm", [arm for arm in ARMS if len(ARMS[arm].features) > 1])
+def test_an_arm_is_asked_as_long_as_one_of_its_features_counts(full: Bank, arm: str) -> None:
+    for kept in ARMS[arm].features:
+        weights = {name: 0.0 for name in ARMS[arm].features if name != kept}
+        assert all(arm in answer.plan["arms"] for answer in answers(full, weights=weights))
+
+
+@pytest.mark.parametrize("feature", WEIGHTS)
+def test_a_weight_of_0_takes_its_feature_out_of_every_reason(full: Bank, feature: str) -> None:
+    found = answers(full, weights={feature: 0})
+    assert feature not in told(found)
+    assert all(answer.plan["weights"][feature] == 0 for answer in found)
+
+
+# --- whence a score comes
+
+
+RECOMPUTED: Mapping[str, Callable[[Mapping[str, float], Mapping[str, float]], float]] = {
+    "1 - exp(-sum(weight * feature))": lambda why, weights: 1 - math.exp(-max(0.0, total(why, weights))),
+    "sum(weight * feature)": lambda why, weights: min(1.0, max(0.0, total(why, weights))),
+    "product(feature ** weight)": lambda why, weights: min(
+        1.0, math.prod(max(0.0, why.get(name, 0.0)) ** weight for name, weight in weights.items())
+    ),
+}
+
+
+def total(why: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return math.fsum(weights[name] * value for name, value in why.items())
+
+
+def check_scores(found: Recall) -> None:
+    scoring, weights = RECOMPUTED[found.plan["scoring"]], found.plan["weights"]
+    for hit in found:
+        assert 0 <= hit.score <= 1
+        assert hit.score == pytest.approx(scoring(hit.why, weights), abs=1e-6)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("weights", [None, {"dense": 0.7, "lexical": 0.0, "importance": 0.1}], ids=["own", "given"])
+def test_every_score_can_be_computed_again(full: Bank, policy: str, weights: dict[str, float] | None) -> None:
+    for answer in answers(full, policy=policy, weights=weights):
+        assert len(answer) > 5
+        assert answer.plan["policy"] == policy
+        check_scores(answer)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_score_of_every_page_can_be_computed_again(full: Bank, policy: str) -> None:
+    page = full.recall(ASKED[0], k=3, policy=policy)
+    pages = 1
+    while page.cursor is not None:
+        check_scores(page)
+        page = full.recall(ASKED[0], k=3, policy=policy, cursor=page.cursor)
+        pages += 1
+    check_scores(page)
+    assert pages > 3
+
+
+def test_without_vectors_scores_can_be_computed_again_too(wordy: Bank) -> None:
+    fill(wordy, *session("s", *SAID))
+    for policy in POLICIES:
+        found = wordy.recall("the heron and the doctor", policy=policy)
+        assert len(found) > 2
+        check_scores(found)
+    assert wordy.recall("heron", policy="similarity").plan["weights"] == {"lexical": 1.0}
+
+
+def test_a_callable_is_given_what_the_hit_tells(full: Bank) -> None:
+    seen: list[Mapping[str, float]] = []
+
+    def judge(why: Mapping[str, float]) -> float:
+        seen.append(dict(why))
+        return (why.get("dense", 0.0) + why.get("retention", 0.0)) / 2
+
+    found = full.recall(ASKED[0], k=50, policy=judge)
+    assert found.plan["scoring"] == "callable"
+    reasons = [{name: value for name, value in why.items() if value} for why in seen]
+    assert all(hit.why in reasons for hit in found)
+    assert all(seen[0].keys() == why.keys() for why in seen)
+    assert all(hit.score == pytest.approx(judge(hit.why), abs=1e-6) for hit in found)
+    assert {name for why in seen for name in why} <= set(FEATURES)
+    assert {"retention", "frequency", "reward", "relevance"} <= {name for why in seen for name in why}
+
+
+def test_what_a_callable_does_to_its_features_changes_no_reason(full: Bank) -> None:
+    def emptying(why: dict[str, float]) -> float:
+        value = why.get("dense", 0.0)
+        why.clear()
+        return value
+
+    found = full.recall(ASKED[0], policy=emptying)
+    assert len(found) > 5
+    assert all(hit.why["dense"] == pytest.approx(hit.score) for hit in found)
+
+
+def test_relevance_is_what_the_content_says(full: Bank) -> None:
+    by_content = full.recall(ASKED[0], k=50, weights={name: 0 for name in WEIGHTS if name not in CONTENT})
+    expected = {hit.memory.id: -math.expm1(-max(0.0, total(hit.why, WEIGHTS))) for hit in by_content}
+    found = full.recall(ASKED[0], k=50, policy="value")
+    shared = [hit for hit in found if hit.memory.id in expected and "relevance" in hit.why]
+    assert len(shared) > 5
+    assert all(hit.why["relevance"] == pytest.approx(expected[hit.memory.id], abs=1e-6) for hit in shared)

@@ -1,0 +1,296 @@
+"""Recall shows nobody what they may not see, whichever arm looks, whatever was done to the bank before.
+
+The histories are those of the bank's machine, with vectors, conversations and standing rules; the plain oracle says who
+sees what. Beside them: what is hidden lends nothing to what is shown, such as the meaning of its words.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import precondition, rule
+from tests.properties.bank_life import QUICK
+from tests.properties.bank_ties import Ties
+from tests.properties.bank_values import ALICE, BOB, WORDS, conditions, readers, sessions, words
+from tests.properties.oracle_rules import ROUTING, Reader
+
+import pieria
+from pieria.bank import Bank
+from pieria.bank.recalling import Recalling
+from pieria.recall.arms import ARMS
+from pieria.recall.policies import POLICIES, WEIGHTS
+from pieria.record.time import micros, moment
+
+pytestmark = pytest.mark.timeout(900)
+
+TIMES = ("since", "until", "valid_at")
+NOT_ASKED = ("pinned", "include")
+FORMS = (
+    "{0} {1}", "what did Maya say about the {0}", "when did the {0} come", "Write me a letter about the {0}.",
+    "Give me a summary of everything about the {0}", "the {0} yesterday", "{2} eats {3}",
+    "what about {2} and {3}", "🦩",
+)  # fmt: skip
+SAID = ("{0} and {1}.", "Where is the {0}?", "Yes.", "Always ask the {0} before you write a letter.", "I prefer {0}.")
+questions = st.builds(
+    lambda form, one, other: form.format(one, other, one.title(), other.title()), st.sampled_from(FORMS), words, words
+)
+turns = st.lists(
+    st.builds(
+        lambda form, one, other, author, scope, author_type: {
+            "text": form.format(one, other), "kind": "turn", "author": author, "scope": scope,
+            "author_type": author_type,
+        },
+        st.sampled_from(SAID), words, words, st.sampled_from(["maya", "ola"]),
+        st.sampled_from(["bank", "bank", "session"]), st.sampled_from(["human", "agent"]),
+    ),
+    min_size=1, max_size=4,
+)  # fmt: skip
+filters = conditions.map(
+    lambda asked: {name: value for name, value in asked.items() if name not in NOT_ASKED}
+)  # fmt: skip
+
+
+def weights_of(arm: str | None) -> dict[str, float] | None:
+    """Those of the arm alone, all worth something, so that whatever it brings is shown."""
+    return None if arm is None else {name: float(name in ARMS[arm].features) for name in WEIGHTS}
+
+
+class Leaks(Ties):
+    """What is found counts as used, a moment later and in any order with other verbs: that is not looked at here."""
+
+    def __init__(self) -> None:
+        self.unnoted = patch.object(Recalling, "_note")
+        self.unnoted.start()
+        super().__init__()
+
+    def open_handles(self) -> None:
+        for reader in (ALICE, BOB):
+            self.handles[reader] = pieria.open(
+                "bank",
+                data=self.folder,
+                session=reader.session,
+                channel=reader.channel,
+                author=reader.author,
+                author_type=reader.author_type,
+                clock=lambda: self.clock,
+                settings={**QUICK, "secrets": "redact" if reader.redacts else "flag", "embedder": "hashing"},
+            )
+
+    def state_of_the_files(self) -> tuple[Any, ...]:
+        """Vectors may come at any time; what is on record must not."""
+        return super().state_of_the_files()[1:]
+
+    @rule(reader=readers, said=turns, session=sessions)
+    def talk(self, reader: Reader, said: list[dict[str, Any]], session: str) -> None:
+        given = [{**turn, "session": session} for turn in said]
+        self.agree(lambda: self.handles[reader].remember_many(given), lambda made: self.keep(reader, given, made))
+
+    @precondition(lambda self: self.ours.memories)
+    @rule(
+        reader=readers, question=questions, asked=st.one_of(st.just({}), filters), at=st.none() | st.integers(0, 200),
+        arm=st.sampled_from([None, *ARMS]), k=st.sampled_from([3, 10_000]),
+    )  # fmt: skip
+    def ask(
+        self, reader: Reader, question: str, asked: dict[str, Any], at: int | None, arm: str | None, k: int
+    ) -> None:
+        """Among the hits of every page is nothing but what the oracle lets this reader see."""
+        self.check(reader, question, asked, at, k, weights=weights_of(arm))
+
+    @precondition(lambda self: self.ours.memories)
+    @rule(
+        reader=readers, question=questions, asked=st.one_of(st.just({}), filters), at=st.none() | st.integers(0, 200),
+        policy=st.sampled_from(sorted(POLICIES)),
+    )  # fmt: skip
+    def ask_by_a_policy(
+        self, reader: Reader, question: str, asked: dict[str, Any], at: int | None, policy: str
+    ) -> None:
+        self.check(reader, question, asked, at, 5, policy=policy)
+
+    @rule(reader=readers, question=questions, asked=st.one_of(st.just({}), filters), at=st.none() | st.integers(0, 200))
+    def ask_for_everything(self, reader: Reader, question: str, asked: dict[str, Any], at: int | None) -> None:
+        """Whatever may be seen has a vector, so that by meaning alone all of it is found."""
+        found, expected = self.check(reader, question, asked, at, 10_000, weights=weights_of("dense"))
+        assert found == expected
+
+    def check(
+        self, reader: Reader, question: str, asked: dict[str, Any], at: int | None, k: int, **ranking: Any
+    ) -> tuple[set[Any], set[Any]]:
+        known = None if at is None else self.a_moment(at)
+        expected = {
+            (oracle.name, id, stretch.values["version"])
+            for oracle in (self.ours, self.mine)
+            for id, stretch in oracle.visible(reader, known, **asked).items()
+            if "kinds" in asked or stretch.values["kind"] not in ROUTING
+        }
+        given: dict[str, Any] = {name: moment(value) if name in TIMES else value for name, value in asked.items()}
+        given["known_at"] = None if known is None else moment(known)
+        self.embed_all()
+        page = self.handles[reader].recall(question, k=k, **given, **ranking)
+        found = [*page]
+        while page.cursor is not None:
+            page = self.handles[reader].recall(question, k=k, cursor=page.cursor, **given, **ranking)
+            found += page
+        banks = {"user": self.mine.name}
+        shown = [(banks.get(hit.memory.scope, self.ours.name), hit.memory.id, hit.memory.version) for hit in found]
+        assert len(set(shown)) == len(shown)
+        assert set(shown) <= expected
+        return set(shown), expected
+
+    def embed_all(self) -> None:
+        for _, bank in self.banks():
+            assert bank.sync(60)
+
+    def teardown(self) -> None:
+        self.unnoted.stop()
+        self.close()
+
+
+EXAMPLES = 10 if settings.default is None else max(1, settings.default.max_examples // 3)
+
+
+class TestLeaks(Leaks.TestCase):  # type: ignore[misc,valid-type]
+    """Short enough for every run."""
+
+    settings = settings(max_examples=EXAMPLES, stateful_step_count=40)
+
+
+@pytest.mark.slow
+class TestLeaksForLong(Leaks.TestCase):  # type: ignore[misc,valid-type]
+    """The nightly profile makes them many as well."""
+
+    settings = settings(max_examples=max(1, EXAMPLES // 4), stateful_step_count=80)
+
+
+# --- what is hidden lends nothing to what is shown
+
+
+MEANT = ("dense", "window", "rule_fit", "wish_fit")
+SECRET = "The avocet is a physician, a doctor among avocets."
+QUESTION = "which avocet is a doctor"
+
+
+class Hands:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(seconds=1)
+        return self.now
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
+    clock = Hands()
+    with pieria.Workspace(data=tmp_path, settings=QUICK, clock=clock, embedder="hashing") as workspace:
+        yield workspace.open
+
+
+def talk(bank: Bank, middle: str | None, **values: Any) -> None:
+    """Three turns, or those around the one in the middle."""
+    texts = ("The heron nests.", middle, "And the stork?", "Well.")
+    bank.remember_many(
+        [
+            {"id": f"t{n}", "text": text, "kind": "turn", "session": "s", "sequence": n, **(values if n == 1 else {})}
+            for n, text in enumerate(texts)
+            if text is not None
+        ]
+    )
+
+
+def meant(bank: Bank, **asked: Any) -> dict[str, dict[str, float]]:
+    """What speaks for each hit by meaning; how frequent a word is in the whole bank is no secret."""
+    found = bank.recall(QUESTION, k=50, **asked)
+    return {hit.memory.id: {name: value for name, value in hit.why.items() if name in MEANT} for hit in found}
+
+
+def check_lends_nothing(bank: Bank, opened: Callable[..., Bank], **asked: Any) -> None:
+    without = opened("without")
+    talk(without, None)
+    assert without.sync(20)
+    expected = meant(without)
+    shown = meant(bank, **asked)
+    assert "t1" not in shown
+    assert shown.keys() == expected.keys() == {"t0", "t2", "t3"}
+    for id, reasons in shown.items():
+        assert reasons == pytest.approx(expected[id], abs=1e-6), id
+
+
+HIDING: Mapping[str, Callable[[Bank], object]] = {
+    "removed": lambda bank: bank.remove("t1"),
+    "purged": lambda bank: bank.purge("t1"),
+    "a session's own": lambda bank: bank.update("t1", scope="session"),
+}
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+def test_what_is_hidden_lends_its_meaning_to_nobody(opened: Callable[..., Bank], hiding: str) -> None:
+    bank = opened("notes")
+    talk(bank, SECRET)
+    assert bank.sync(20)
+    with_it = meant(bank)
+    assert with_it["t0"]["window"] > 2 * with_it["t0"]["dense"]
+    HIDING[hiding](bank)
+    assert bank.sync(20)
+    check_lends_nothing(bank, opened)
+
+
+@pytest.mark.parametrize("hiding", HIDING)
+def test_what_was_hidden_a_moment_ago_lends_nothing_either(
+    opened: Callable[..., Bank], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hiding: str
+) -> None:
+    """Before anything is embedded anew: the process that hides it has no embedder, and this one does not catch up."""
+    bank = opened("notes")
+    talk(bank, SECRET)
+    assert bank.sync(20)
+    with pieria.open("notes", data=tmp_path, settings={**QUICK, "embedder": "none"}, clock=bank.clock) as other:
+        HIDING[hiding](other)
+    monkeypatch.setattr(bank._embedding, "catch_up", lambda most, seconds: None)
+    pending = bank.stats().pending
+    shown = meant(bank)
+    assert pending == bank.stats().pending != {}
+    assert shown.keys() == {"t0", "t2", "t3"}
+    # What has no window yet stands for itself.
+    assert all(reasons["window"] == reasons["dense"] for reasons in shown.values())
+
+
+def test_what_a_session_said_to_itself_lends_nothing(opened: Callable[..., Bank]) -> None:
+    bank = opened("notes")
+    talk(opened("notes", session="s"), SECRET, scope="session")
+    assert bank.sync(20)
+    assert "t1" in meant(opened("notes", session="s"))
+    check_lends_nothing(bank, opened)
+
+
+def test_a_window_tells_nothing_of_what_came_later(opened: Callable[..., Bank]) -> None:
+    bank = opened("notes")
+    talk(bank, None)
+    assert bank.sync(20)
+    before = meant(bank)
+    known = moment(max(micros(memory.known_from) for memory in bank.list()))
+    bank.remember(SECRET, id="t1", kind="turn", session="s", sequence=1)
+    assert bank.sync(20)
+    now = meant(bank)
+    assert now["t0"]["window"] > 2 * before["t0"]["window"]
+    then = meant(bank, known_at=known)
+    assert then.keys() == before.keys()
+    for id, reasons in then.items():
+        # Where the window of then was replaced, the turn by itself is what there is to compare.
+        assert reasons["dense"] == pytest.approx(before[id]["dense"], abs=1e-6)
+        assert any(reasons["window"] == pytest.approx(before[id][name], abs=1e-6) for name in ("dense", "window"))
+    by_window = bank.recall(QUESTION, known_at=known, weights=weights_of("window"))
+    assert not any(hit.why.get("window", 0.0) > 0.1 for hit in by_window)
+
+
+def test_words_are_lent_by_nobody_who_is_hidden(opened: Callable[..., Bank]) -> None:
+    """By words alone: what stands beside a hidden turn is found no better for it."""
+    bank = opened("notes")
+    talk(opened("notes", session="s"), SECRET, scope="session")
+    for question in (QUESTION, *WORDS):
+        found = bank.recall(question, weights=weights_of("text"))
+        assert not any("lexical" in hit.why for hit in found if "avocet" in question)
+    assert len(bank.recall(QUESTION, weights={"dense": 0, "window": 0})) == 0

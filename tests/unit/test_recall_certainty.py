@@ -1,0 +1,58 @@
+"""How sure an answer is of itself."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.recall_making import made
+
+from pieria.recall.certainty import confidence
+from pieria.recall.evidence import Evidence, Held
+from pieria.recall.features import features
+from pieria.recall.policies import WEIGHTS, Why
+
+
+def sure(*found: Why, named: tuple[bool, ...] = (), turns: bool = True) -> float:
+    columns = {name: [why.get(name, 0.0) for why in found] for name in WEIGHTS}
+    by_named = named or (False,) * len(found)
+    pool = [Evidence((0, row), f"m{row}", Held(), is_turn=turns, by_named=by_named[row]) for row in range(len(found))]
+    return confidence(columns, pool)
+
+
+def test_it_is_not_sure_of_nothing() -> None:
+    assert sure() == 0.0
+
+
+@pytest.mark.parametrize("turns", [True, False])
+def test_more_and_better_evidence_is_more_certain(turns: bool) -> None:
+    weak, strong = {"dense": 0.2, "lexical": 0.2}, {"dense": 0.7, "lexical": 1.0, "cover": 1.0}
+    certain = [sure(*[found] * 10, turns=turns) for found in (weak, strong)]
+    assert 0 < certain[0] < certain[1] < 1
+
+
+def test_the_ten_best_turns_make_it_sure_whatever_else_was_found() -> None:
+    strong = {"dense": 0.7, "lexical": 1.0}
+    body = 4.5 * (0.4 * 0.7 + 0.25) - 3.5
+    assert sure(*[strong] * 10) == pytest.approx(1 / (1 + math.exp(-body)))
+    assert sure(*[{}] * 30, *[strong] * 10) == sure(*[strong] * 10)
+
+
+def test_one_note_that_answers_is_enough() -> None:
+    answers, beside = {"dense": 0.65, "cover": 1.0}, {"dense": 0.05}
+    assert sure(*[beside] * 9, answers, turns=False) == sure(answers, turns=False) > 0.95
+    assert sure(*[beside] * 9, turns=False) < 0.1
+
+
+def test_it_is_less_sure_where_the_words_fit_somebody_else() -> None:
+    fits, fits_not = {"lexical": 1.0, "cover": 0.9, "author": 1.0}, {"lexical": 0.2, "cover": 0.1, "author": 0.0}
+    about_the_named = sure(fits, fits_not, named=(True, False))
+    about_another = sure(fits, fits_not, named=(False, True))
+    about_anyone = sure(fits, fits_not, named=(False, False))
+    assert about_another < about_anyone < about_the_named
+
+
+@given(st.integers(0, 2**32), st.integers(1, 25))
+def test_it_is_never_more_than_sure(seed: int, size: int) -> None:
+    asked, pool = made(seed, size)
+    assert 0.0 < confidence(features(asked, pool), pool) < 1.0
