@@ -20,6 +20,7 @@ from tests.bank.embedding_server import Requests, server, vector
 import pieria
 from pieria import Bank, Workspace
 from pieria.bank.background import background
+from pieria.bank.embedding import PUT_AT_ONCE
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
 from pieria.record.passages import passages
 
@@ -169,6 +170,27 @@ def test_a_long_text_has_a_vector_a_passage(bank: Bank) -> None:
     bank.remember_many([{"text": text, "title": "Fruit"}])
     assert embedded(bank) == {text: len(passages(text))}
     assert len(passages(text)) > 3
+
+
+def test_what_is_short_waits_for_nothing_that_is_long(tmp_path: Path) -> None:
+    """A process that ends before a long text is embedded leaves all else embedded; and that appears at once, later."""
+    long = "\n\n".join(f"Paragraph {n}. " + "Apples and pears grow on trees. " * 24 for n in range(PUT_AT_ONCE + 40))
+    with opened(tmp_path, "none") as before:
+        before.remember(long)
+        before.remember("a pear")
+        before.remember("an apple")
+    held = threading.Event()
+
+    def reluctant(texts: list[str]) -> list[list[float]]:
+        assert not any("Paragraph 100." in text for text in texts) or held.wait(SOON)
+        return letters(texts)
+
+    with opened(tmp_path, reluctant) as bank:
+        bank.remember("a plum")
+        soon(lambda: embedded(bank) == {"a pear": 1, "an apple": 1, "a plum": 1})
+        held.set()
+        assert bank.sync(SOON)
+        assert embedded(bank)[long] == len(passages(long)) > PUT_AT_ONCE
 
 
 def test_a_change_of_content_is_embedded_anew(bank: Bank) -> None:
@@ -334,7 +356,7 @@ def test_a_process_with_another_model_uses_words_and_says_so(tmp_path: Path) -> 
         bank.remember_many([{"text": "a pear"}])
         assert bank.sync(SOON) is False
         with bank.store.reading() as reader:
-            standing = bank._embedding.standing(reader)
+            standing = bank._embedding.readiness(reader)
         assert (standing.usable, standing.pending, standing.model) == (False, 1, before)
         assert "this process embeds with" in str(standing.reason)
         assert not finding(bank).well
@@ -398,7 +420,7 @@ def test_an_endpoint_that_fails_loses_nothing_and_is_tried_again(
             with pytest.raises(AdapterError, match="out of order"):
                 bank.sync(SOON)
             with bank.store.reading() as reader:
-                assert "it is tried again" in str(bank._embedding.standing(reader).reason)
+                assert "it is tried again" in str(bank._embedding.readiness(reader).reason)
             requests.failing.clear()
             soon(lambda: embedded(bank) == {"an apple": 1})
             soon(lambda: bool(finding(bank).well))

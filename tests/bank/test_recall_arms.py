@@ -222,6 +222,7 @@ ASKED = (
     "Write me a letter about the heron and the doctor at Zephyr Labs.",
     "Give me a summary of everything about the heron",
     "what about the physician at Zephyr Labs",
+    'who said "heron nests by the mill"?',
 )
 """Together these bring every feature."""
 RELATIVE = {"dense": ("rule_fit", "wish_fit")}
@@ -383,3 +384,21 @@ def test_relevance_is_what_the_content_says(full: Bank) -> None:
     shared = [hit for hit in found if hit.memory.id in expected and "relevance" in hit.why]
     assert len(shared) > 5
     assert all(hit.why["relevance"] == pytest.approx(expected[hit.memory.id], abs=1e-6) for hit in shared)
+
+
+def test_a_filter_that_hides_the_neighbours_lets_windows_be_looked_for(bank: Bank) -> None:
+    fill(
+        bank,
+        {
+            "id": "q",
+            "text": "Which doctor?",
+            "kind": "turn",
+            "session": "s",
+            "author": "Omar",
+            "at": "2026-02-01T10:00:00Z",
+        },
+        {"id": "a", "text": "Pereira.", "kind": "turn", "session": "s", "author": "Maya", "at": "2026-02-01T10:01:00Z"},
+        *({"id": f"d{n}", "text": f"Loaf {n}", "author": "Maya"} for n in range(2 * QUOTA)),
+    )
+    assert bank.recall("doctor", author="Maya")[0].memory.id == "a"
+    assert "a" in ids(bank.recall("doctor"))

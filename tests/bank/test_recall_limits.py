@@ -5,6 +5,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,26 @@ def test_nobody_waits_for_what_was_just_written_to_be_embedded(bank: Bank, opene
     again = slow.recall("heron")
     assert again.plan["embedding"]["pending"] == 0
     assert "dense" in {id: hit.why for id, hit in zip(ids(again), again, strict=True)}["new"]
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_whoever_writes_to_the_bank_holds_up_no_answer(tmp_path: Path, elsewhere: bool) -> None:
+    """What is pending is left so, and the plan tells, where it cannot be put before the time is up."""
+    settings: dict[str, Any] = {**QUICK, "embedder": "hashing"}
+    with pieria.open("notes", data=tmp_path, settings=settings) as bank, ExitStack() as stack:
+        bank.remember_many([{"text": text} for text in TEXTS])
+        other = stack.enter_context(pieria.open("notes", data=tmp_path, settings={**QUICK, "embedder": "none"}))
+        other.remember("Another heron.", id="new")
+        answers: list[Any] = []
+        asking = threading.Thread(target=lambda: answers.append(bank.recall("heron", deadline_ms=400)), daemon=True)
+        with (other if elsewhere else bank).store.writing():
+            asking.start()
+            asking.join(SOON / 2)
+            assert not asking.is_alive()
+        assert answers[0].plan["embedding"]["pending"] == 1
+        assert "new" in ids(answers[0])
+        assert bank.sync(SOON)
+        assert bank.recall("heron").plan["embedding"]["pending"] == 0
 
 
 def test_what_is_not_begun_in_time_is_left_out(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:

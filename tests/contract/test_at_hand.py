@@ -122,7 +122,7 @@ def test_pairs_are_counted_where_they_stand_side_by_side_in_their_order(store: S
     rows = [row_of(store, id) for id in "abc"]
     with store.reading() as reader:
         found = reader.counts(rows, ["red", "green", "car"], [("red", "car"), ("green", "car"), ("car", "car")])
-    assert [dict(found[row].pairs) for row in rows] == [
+    assert [dict(found[row].runs) for row in rows] == [
         {("red", "car"): 2, ("green", "car"): 1},
         {},
         {("green", "car"): 1},

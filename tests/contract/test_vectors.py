@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.contract.conftest import Opens
-from tests.contract.making import ALL, HOUR, NOW, apply, memory, next_version, standing
+from tests.contract.making import ALL, DAY, HOUR, NOW, apply, memory, next_version, standing
 from tests.contract.test_filter import passes, some_filter, some_memory, write
 
 from pieria.errors import ConflictError, InputError
@@ -184,7 +184,6 @@ def test_the_nearest_come_first_with_their_best_passage(store: Store) -> None:
     assert match.exact
     assert rows_near(store, unit(5), want=1) == rows[:1]
     assert (match.scanned, match.probed) == (4, 3)
-    assert match.median == pytest.approx((0.7071 + 0) / 2, abs=0.01)
     with store.reading() as reader:
         similar = reader.similarities(unit(5), [*rows[:2], 999])
         held = reader.vectors(rows)
@@ -330,6 +329,25 @@ def test_what_hides_in_a_crowd_of_the_invisible_is_found(store: Store) -> None:
     assert near(store, unit(1), want=5).exact
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("shown", [0, 3])
+def test_of_windows_that_may_not_be_seen_each_is_asked_about_once_and_no_other_version(
+    store: Store, shown: int
+) -> None:
+    """Most of the bank may be seen, but hardly anything in it that has a window, or nothing."""
+    enter(store)
+    hidden = 21_000
+    crowd = [turn(f"h{n}", n, session=f"s{n // 20}", author="Ola") for n in range(hidden)]
+    seen = [turn(f"s{n}", n, session="seen", author="Maya") for n in range(shown)]
+    plain = [memory(f"p{n}", f"p{n}", author="Maya") for n in range(13_000)]
+    rows = apply(store, *crowd, *seen, *plain).rows[: hidden + shown]
+    put(store, *(window(row, unit(1 if n < hidden else -1, n / 50_000)) for n, row in enumerate(rows)))
+    found = near(store, unit(1), ALL.having(author="Maya"), 10, "window")
+    assert {one.row for one in found.candidates} == set(rows[hidden:])
+    assert found.exact
+    assert found.probed == found.scanned == hidden + shown
+
+
 # --- windows and neighbours
 
 
@@ -365,7 +383,11 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"session": None}, {"t1", "t2", "t4", "t5"}),
     ({"at": NOW + 20 * HOUR}, {"t1", "t2", "t3", "t4", "t5", "t6"}),
     ({"author": "Maya"}, {"t1", "t2", "t3", "t4", "t5"}),
-    ({"pinned": 1, "importance": 0.9, "status": "archived"}, set()),
+    ({"status": "archived"}, {"t1", "t2", "t3", "t4", "t5"}),
+    ({"scope": "session"}, {"t1", "t2", "t3", "t4", "t5"}),
+    ({"valid_until": NOW - DAY}, {"t1", "t2", "t3", "t4", "t5"}),
+    ({"pinned": 1, "importance": 0.9, "channel": "c"}, {"t1", "t2", "t3", "t4", "t5"}),
+    ({"pinned": 1, "importance": 0.9}, set()),
 ]
 
 
@@ -382,6 +404,95 @@ def test_a_change_of_a_turn_has_windows_made_anew_where_it_was_and_is(
     apply(store, standing(turns[3], rows[3]))
     assert pending(store) >= {(rows[int(id[1])], "window") for id in expected}
     nothing_pending(store)
+    well(store)
+
+
+PARTING: list[dict[str, Any]] = [
+    {"status": "archived"}, {"valid_until": NOW - DAY}, {"valid_from": NOW + DAY}, {"valid_until": NOW + DAY},
+    {"scope": "session"}, {"session": "other"}, {"session": None}, {"ended": "removed"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", PARTING)
+def test_a_window_ends_with_the_company_that_it_speaks_of(store: Store, change: dict[str, Any]) -> None:
+    """Before anything is made anew, and without a word of the filter: what parted is in no window, and has none."""
+    turns = [turn(f"t{n}", n) for n in range(4)]
+    rows = apply(store, *turns).rows
+    enter(store)
+    nothing_pending(store)
+    put(store, *(window(row, unit(1), rows[max(0, n - 1) : n + 2]) for n, row in enumerate(rows)))
+    apply(store, standing(turns[1], rows[1], **change))
+    kept = {rows[1], rows[3]} if change == {"ended": "removed"} else {rows[3]}
+    assert set(rows_near(store, unit(1), EVERYTHING, what="window")) == kept
+    with store.reading() as reader:
+        assert reader.similarities(unit(1), rows, "window").keys() == kept
+    well(store)
+
+
+def test_an_own_turn_is_parted_from_what_another_channel_was_told(store: Store) -> None:
+    own = {"scope": "session", "channel": "one"}
+    writes = [turn("t0", 0, **own), turn("t1", 1, **{**own, "channel": "two"}), turn("t2", 2, **own), turn("t3", 3)]
+    rows = apply(store, *writes).rows
+    with store.reading() as reader:
+        found = reader.around(rows, EVERYTHING, 2, company=True)
+    assert found == {rows[0]: [(1, rows[2])], rows[1]: [], rows[2]: [(-1, rows[0])], rows[3]: []}
+    enter(store)
+    nothing_pending(store)
+    put(store, window(rows[0], unit(1), [rows[2]]), window(rows[2], unit(1), [rows[0]]))
+    apply(store, standing(writes[0], rows[0], channel="two"))
+    assert set(rows_near(store, unit(1), EVERYTHING, what="window")) == {rows[1], rows[3]}
+    assert pending(store) == {(row, "window") for row in rows[:3]}
+
+
+def test_company_holds_at_least_as_long(store: Store) -> None:
+    periods = [(None, None), (NOW, None), (NOW, NOW + DAY), (None, NOW + DAY), (NOW - DAY, NOW + 2 * DAY)]
+    writes = [
+        turn(f"t{n}", n, **{"valid_from": since and iso(moment(since)), "valid_until": until and iso(moment(until))})
+        for n, (since, until) in enumerate(periods)
+    ]
+    rows = apply(store, *writes).rows
+    with store.reading() as reader:
+        found = reader.around(rows, EVERYTHING, 5, company=True)
+    company = {n: {rows.index(other) for _, other in found[row]} for n, row in enumerate(rows)}
+    assert company == {0: set(), 1: {0}, 2: {0, 1, 3, 4}, 3: {0}, 4: {0}}
+
+
+def test_windows_that_reach_over_what_does_not_hold_are_made_anew_as_well(store: Store) -> None:
+    """Of t0 the neighbours are t3 and t4, beyond what holds for a day alone; those are in nobody else's window."""
+    day = {"valid_until": iso(moment(NOW + DAY))}
+    rows = apply(store, *(turn(f"t{n}", n, **(day if n in (1, 2) else {})) for n in range(7))).rows
+    with store.reading() as reader:
+        assert reader.around([rows[0]], EVERYTHING, 2, company=True) == {rows[0]: [(1, rows[3]), (2, rows[4])]}
+    enter(store)
+    nothing_pending(store)
+    [new] = apply(store, turn("new", 3)).rows
+    assert pending(store) == {(new, "passage"), *((row, "window") for row in (new, *rows[:6]))}
+
+
+LEAVING: list[Any] = [
+    lambda store, turns, rows: apply(store, standing(turns[1], rows[1], ended="removed")),
+    lambda store, turns, rows: apply(store, standing(turns[1], rows[1], status="archived")),
+    lambda store, turns, rows: apply(store, standing(turns[1], rows[1], scope="session")),
+    lambda store, turns, rows: apply(store, next_version(turns[1], "otherwise")),
+    lambda store, turns, rows: apply(store, erase=["t1"]),
+]
+
+
+@pytest.mark.parametrize("leave", LEAVING)
+def test_a_window_whose_member_left_while_it_was_embedded_is_not_put(store: Store, leave: Any) -> None:
+    turns = [turn(f"t{n}", n) for n in range(3)]
+    rows = apply(store, *turns).rows
+    enter(store)
+    nothing_pending(store)
+    with store.reading() as reader:
+        seen = reader.head().seq
+    leave(store, turns, rows)
+    with store.writing() as writer:
+        assert writer.put_vectors(1, [window(rows[0], unit(1), [rows[1]]), window(rows[2], unit(1))], seen) == 1
+    assert rows_near(store, unit(1), EVERYTHING, what="window")[0] == rows[2]
+    with store.reading() as reader:
+        assert reader.similarities(unit(1), [rows[0]], "window")[rows[0]].similarity < 0.9
+    assert (rows[0], "window") in pending(store)
     well(store)
 
 

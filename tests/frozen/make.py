@@ -68,12 +68,13 @@ def main() -> None:
         folder = Path(name)
         with open_bank(folder, BEGAN) as bank:
             tell(bank)
-        with open_bank(folder) as bank:
-            answers = told(bank)
         connection = sqlite3.connect(folder / "frozen.db")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         (HERE / f"schema_{version}.sql").write_text("\n".join(dumped(connection)) + "\n")
         connection.close()
+        # Only now: what is found counts as used.
+        with open_bank(folder) as bank:
+            answers = told(bank)
     pretty = json.dumps(answers, indent=1, ensure_ascii=False, sort_keys=True)
     (HERE / f"schema_{version}.json").write_text(pretty + "\n")
     sys.stdout.write(f"froze schema {version}\n")

@@ -11,12 +11,13 @@ from typing import Any
 
 import pieria
 from pieria.bank import Bank
-from pieria.record.filter import Filter
+from pieria.record.filter import Filter, Viewer
 from pieria.record.time import micros
 from pieria.store.protocol import Embedded, Kind
 
 BEGAN = datetime(2026, 1, 10, 9, tzinfo=UTC)
 ASKED = BEGAN + timedelta(days=90)
+EVERY_TURN = Filter(micros(ASKED), Viewer(everything=True)).anything().having(endings=("",))
 
 
 class Steps:
@@ -77,8 +78,9 @@ def embed(bank: Bank) -> None:
         seen = writer.head().seq
         waiting = writer.pending(1_000)
         turns = [row for row, what in waiting if what == "window"]
+        around = writer.around(turns, EVERY_TURN, 2, company=True)
         lasting = writer.rows(Filter(now=micros(ASKED), standing=("rule",)))
-        members = {row: [other for other in turns if 0 < abs(row - other) <= 2] for row in turns}
+        members = {row: [other for _, other in around[row]] for row in turns}
         for _ in range(1 + 1_024 // len(waiting)):
             writer.put_vectors(
                 space,

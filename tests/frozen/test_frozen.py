@@ -13,6 +13,8 @@ from tests.frozen.story import open_bank, told
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.store.sqlite.migrate import migrations
 
+SIFTED = 3
+"""From this schema on no window holds what not everybody sees who sees its turn. All that were frozen before did."""
 VERSIONS = sorted(int(path.stem.removeprefix("schema_")) for path in HERE.glob("schema_*.sql"))
 
 
@@ -26,6 +28,8 @@ def test_a_frozen_bank_answers_as_it_did(tmp_path: Path, version: int) -> None:
     with open_bank(tmp_path) as bank:
         answers = plain(told(bank))
         expected = json.loads((HERE / f"schema_{version}.json").read_text())
+        if version < SIFTED and "near" in expected:
+            expected["near"][1] = []
         assert {question: answers[question] for question in expected} == expected
         assert bank.doctor().well
     kept = [path.name for path in tmp_path.glob("*.backup")]

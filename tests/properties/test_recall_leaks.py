@@ -16,15 +16,33 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from tests.properties.bank_life import QUICK
 from tests.properties.bank_ties import Ties
-from tests.properties.bank_values import ALICE, BOB, WORDS, conditions, readers, sessions, words
+from tests.properties.bank_values import (
+    ALICE,
+    BOB,
+    EVERYBODY,
+    WORDS,
+    channels,
+    conditions,
+    instants,
+    maybe_period,
+    readers,
+    sessions,
+    spelt,
+    words,
+)
 from tests.properties.oracle_rules import ROUTING, Reader
 
 import pieria
 from pieria.bank import Bank
+from pieria.bank.embedding import Embedding
 from pieria.bank.recalling import Recalling
 from pieria.recall.arms import ARMS
 from pieria.recall.policies import POLICIES, WEIGHTS
+from pieria.record.changeset import FOREVER
+from pieria.record.filter import Filter, Viewer
+from pieria.record.memory import ENDINGS, VISIBLE_STATUSES
 from pieria.record.time import micros, moment
+from pieria.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -39,14 +57,17 @@ SAID = ("{0} and {1}.", "Where is the {0}?", "Yes.", "Always ask the {0} before 
 questions = st.builds(
     lambda form, one, other: form.format(one, other, one.title(), other.title()), st.sampled_from(FORMS), words, words
 )
+MEMBERS = "SELECT v.row, m.row FROM vector v JOIN member m ON m.entry = v.entry WHERE v.known_from <= ?"
 turns = st.lists(
     st.builds(
-        lambda form, one, other, author, scope, author_type: {
+        lambda form, one, other, author, scope, author_type, channel, period: {
             "text": form.format(one, other), "kind": "turn", "author": author, "scope": scope,
-            "author_type": author_type,
+            "author_type": author_type, **({} if channel is None else {"channel": channel}),
+            **{name: value for name, value in period.items() if value is not None},
         },
         st.sampled_from(SAID), words, words, st.sampled_from(["maya", "ola"]),
         st.sampled_from(["bank", "bank", "session"]), st.sampled_from(["human", "agent"]),
+        st.none() | channels, maybe_period,
     ),
     min_size=1, max_size=4,
 )  # fmt: skip
@@ -88,7 +109,10 @@ class Leaks(Ties):
     @rule(reader=readers, said=turns, session=sessions)
     def talk(self, reader: Reader, said: list[dict[str, Any]], session: str) -> None:
         given = [{**turn, "session": session} for turn in said]
-        self.agree(lambda: self.handles[reader].remember_many(given), lambda made: self.keep(reader, given, made))
+        self.agree(
+            lambda: self.handles[reader].remember_many([spelt(each) for each in given]),
+            lambda made: self.keep(reader, given, made),
+        )
 
     @precondition(lambda self: self.ours.memories)
     @rule(
@@ -140,6 +164,27 @@ class Leaks(Ties):
         assert len(set(shown)) == len(shown)
         assert set(shown) <= expected
         return set(shown), expected
+
+    @rule(
+        reader=st.sampled_from(EVERYBODY), status=st.sampled_from([VISIBLE_STATUSES, ("active",), ("archived",), None]),
+        valid_at=st.none() | instants, at=st.none() | st.integers(0, 200), endings=st.sampled_from([("",), ENDINGS]),
+        embedded=st.booleans(),
+    )  # fmt: skip
+    def look_into_windows(
+        self, reader: Reader, status: Any, valid_at: int | None, at: int | None, endings: Any, embedded: bool
+    ) -> None:
+        """Whoever sees a turn with its window sees all that went into that, embedded anew or not."""
+        known = None if at is None else self.a_moment(at)
+        viewer = Viewer(reader.session, reader.channel)
+        filter = Filter(micros(self.clock), viewer, status=status, valid_at=valid_at, known_at=known, endings=endings)
+        if embedded:
+            self.embed_all()
+        for _, bank in self.banks():
+            assert isinstance(bank.store, SQLiteStore)
+            with bank.store.looking() as connection, bank.store.reading() as looking:
+                held = connection.execute(MEMBERS, (FOREVER if known is None else known,)).fetchall()
+                seen = looking.outlines(sorted({row for pair in held for row in pair}), filter)
+            assert all(member in seen for row, member in held if row in seen)
 
     def embed_all(self) -> None:
         for _, bank in self.banks():
@@ -208,8 +253,8 @@ def meant(bank: Bank, **asked: Any) -> dict[str, dict[str, float]]:
     return {hit.memory.id: {name: value for name, value in hit.why.items() if name in MEANT} for hit in found}
 
 
-def check_lends_nothing(bank: Bank, opened: Callable[..., Bank], **asked: Any) -> None:
-    without = opened("without")
+def check_lends_nothing(bank: Bank, opened: Callable[..., Bank], name: str = "without", **asked: Any) -> None:
+    without = opened(name)
     talk(without, None)
     assert without.sync(20)
     expected = meant(without)
@@ -224,6 +269,9 @@ HIDING: Mapping[str, Callable[[Bank], object]] = {
     "removed": lambda bank: bank.remove("t1"),
     "purged": lambda bank: bank.purge("t1"),
     "a session's own": lambda bank: bank.update("t1", scope="session"),
+    "archived": lambda bank: bank.update("t1", status="archived"),
+    "invalid": lambda bank: bank.invalidate("t1"),
+    "not yet valid": lambda bank: bank.update("t1", valid_from="2026-06-01"),
 }
 
 
@@ -264,6 +312,48 @@ def test_what_a_session_said_to_itself_lends_nothing(opened: Callable[..., Bank]
     assert bank.sync(20)
     assert "t1" in meant(opened("notes", session="s"))
     check_lends_nothing(bank, opened)
+
+
+def test_what_another_channel_was_told_in_the_session_lends_nothing(opened: Callable[..., Bank]) -> None:
+    bank = opened("notes", session="s", channel="one")
+    texts = ("The heron nests.", SECRET, "And the stork?", "Well.")
+    bank.remember_many(
+        [
+            {"id": f"t{n}", "text": text, "kind": "turn", "scope": "session", "sequence": n, "channel": channel}
+            for n, (text, channel) in enumerate(zip(texts, ("one", "two", "one", "one"), strict=True))
+        ]
+    )
+    assert bank.sync(20)
+    assert "t1" in meant(bank)
+    check_lends_nothing(opened("notes", session="another", channel="one"), opened)
+
+
+def test_what_holds_no_more_as_time_goes_by_lends_nothing(opened: Callable[..., Bank]) -> None:
+    """Nothing is written when it ends to hold, so that no window of what holds on may ever have held it."""
+    bank = opened("notes")
+    talk(bank, SECRET, valid_until="2026-03-05")
+    assert bank.sync(20)
+    assert "t1" in meant(bank)
+    check_lends_nothing(bank, opened, valid_at="2026-04-01")
+    check_lends_nothing(bank, opened, "another", valid_at="2026-04-01", status=("active", "promoted", "archived"))
+
+
+def test_what_was_said_within_a_session_stays_there_when_one_turn_of_it_is_shared(opened: Callable[..., Bank]) -> None:
+    """The window of the shared turn itself is of what was said around it."""
+    within = opened("notes", session="s")
+    texts = ("The heron nests.", SECRET, "And the stork?", "Well.")
+    within.remember_many(
+        [
+            {"id": f"t{n}", "text": text, "kind": "turn", "scope": "session", "sequence": n}
+            for n, text in enumerate(texts)
+        ]
+    )
+    assert within.sync(20)
+    with patch.object(Embedding, "catch_up", lambda *_: None), patch.object(Embedding, "step", lambda _: None):
+        within.update("t0", scope="bank")
+        shown = meant(opened("notes"))
+    assert shown.keys() == {"t0"}
+    assert shown["t0"].get("window", 0.0) == shown["t0"].get("dense", 0.0)
 
 
 def test_a_window_tells_nothing_of_what_came_later(opened: Callable[..., Bank]) -> None:

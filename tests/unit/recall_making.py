@@ -1,7 +1,7 @@
 """What the tests of ranking score: candidates made by hand or drawn at random, and the way from features to scores."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -9,12 +9,18 @@ from typing import Any
 from pieria.recall.arranging import spread
 from pieria.recall.evidence import Asked, Evidence, Held, Span
 from pieria.recall.features import Columns, features, of_use
-from pieria.recall.policies import FEATURES, Policy, relevance, told
+from pieria.recall.policies import FEATURES, Policy, relevance, whole
+from pieria.recall.ranking import Corpus
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
 
-ASKED = Asked({"heron": 3.0, "nest": 2.0}, whole=6.0, mean_length=10.0)
+ASKED = Asked(Corpus(10.0, {"heron": 3.0, "nest": 2.0}, 6.0))
 DAY = 86_400_000_000
+
+
+def told(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
+    """The reasons of each candidate as a hit tells them: those that are not 0."""
+    return [{name: value for name, value in features.items() if value} for features in whole(columns, names)]
 
 
 def micros(year: int, month: int, day: int, hour: int = 12) -> int:

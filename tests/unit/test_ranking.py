@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.recall.ranking import Corpus, behind_sources, corpus, coverage, lexical, ranked
-from pieria.store.protocol import Candidate, TextMatch
+from pieria.store.protocol import Candidate, Terms, TextMatch
 from pieria.store.text import weight
 
 
 def candidate(row: int = 1, length: int = 10, **counts: int) -> Candidate:
-    return Candidate(row, length, counts)
+    return Candidate(row, Terms(length, len(counts), counts, {}))
 
 
 def plain(known: Corpus, one: Candidate) -> float:
     """BM25 itself, from its definition."""
-    damping = 1.2 * (0.4 + 0.6 * one.length / known.mean_length)
-    return sum(known.weights[term] * count * 2.2 / (count + damping) for term, count in one.counts.items())
+    damping = 1.2 * (0.4 + 0.6 * one.held.length / known.mean_length)
+    return sum(known.weights[term] * count * 2.2 / (count + damping) for term, count in one.held.counts.items())
 
 
 def test_weights_are_those_by_which_stores_choose() -> None:
@@ -63,8 +63,8 @@ def test_scores_keep_the_order_of_bm25_and_lie_within_0_and_1(
     drawn: list[tuple[dict[str, int], int]], held: dict[str, int], documents: int, unknown: int
 ) -> None:
     known = corpus(documents, 50 * documents, {**held, **{f"u{n}": 0 for n in range(unknown)}})
-    found = [Candidate(row, length, counts) for row, (counts, length) in enumerate(drawn)]
-    assert all(0 <= lexical(one, known) <= 1 and 0 <= coverage(one.counts, known) <= 1 for one in found)
+    found = [candidate(row, length, **counts) for row, (counts, length) in enumerate(drawn)]
+    assert all(0 <= lexical(one, known) <= 1 and 0 <= coverage(one.held.counts, known) <= 1 for one in found)
     for one, other in itertools.combinations(found, 2):
         if plain(known, one) > plain(known, other) * (1 + 1e-9):
             assert lexical(one, known) > lexical(other, known)
@@ -74,7 +74,9 @@ def test_scores_keep_the_order_of_bm25_and_lie_within_0_and_1(
 def test_a_score_does_not_depend_on_the_order_of_terms(held: dict[str, int], known: dict[str, int]) -> None:
     """A cursor's place is found by its score, in another process too."""
     bank = corpus(60, 600, known)
-    scores = {lexical(Candidate(1, 20, dict(order)), bank) for order in itertools.permutations(held.items(), len(held))}
+    scores = {
+        lexical(candidate(1, 20, **dict(order)), bank) for order in itertools.permutations(held.items(), len(held))
+    }
     assert len(scores) == 1
 
 

@@ -104,6 +104,12 @@ def test_meaning_is_told_as_it_is_and_a_passage_alone_is_its_own_window() -> Non
     assert column("window", *pool) == [0.6, 0.3, 0.0, -0.1, 0.0]
 
 
+def test_what_is_quoted_counts_by_the_share_that_is_there() -> None:
+    assert column("quoted", one(1, Held(10, 8, {}, quoted=1.0)), one(2, Held(10, 8, {}, quoted=0.5)), one(3)) == [
+        1.0, 0.5, 0.0,
+    ]  # fmt: skip
+
+
 def test_words_that_follow_each_other_as_in_the_question_are_a_phrase() -> None:
     assert column("phrase", one(1, held(pairs=2)), one(2, held(pairs=1)), one(3)) == [1.0, 0.5, 0.0]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall_making import columns_of, made, scored
+from tests.unit.recall_making import columns_of, made, scored, told
 
 from pieria.errors import InputError
 from pieria.recall.features import Columns, features
@@ -28,7 +28,6 @@ from pieria.recall.policies import (
     Why,
     custom,
     relevance,
-    told,
 )
 
 HYBRID, VALUE, DECAY, WEIGHTED, SIMILARITY = (

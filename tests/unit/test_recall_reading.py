@@ -21,6 +21,31 @@ def test_terms_keep_their_order_and_neighbours_that_tell_something() -> None:
     assert ("did", "the") not in read.pairs
 
 
+def test_a_word_that_comes_again_has_its_neighbours_at_each_place() -> None:
+    read = reading("the new york office or the new jersey office", NOW)
+    assert {("new", "york"), ("york", "offic"), ("new", "jersey"), ("jersey", "offic")} <= read.pairs
+    assert ("york", "jersey") not in read.pairs
+
+
+def test_passages_in_quotes_are_read_as_their_neighbours() -> None:
+    read = reading('who said "ship it on Friday" and “never again”, or "no"?', NOW)
+    assert read.quoted == (("ship", "it", "on", "friday"), ("never", "again"))
+    assert read.runs == read.pairs | set(read.quoted)
+    assert reading("who said ship it?", NOW).quoted == ()
+
+
+def test_idle_words_that_are_quoted_are_looked_for() -> None:
+    assert reading('who wrote "to be or not to be" in Hamlet?', NOW).considered == [
+        "write",
+        "to",
+        "be",
+        "or",
+        "not",
+        "hamlet",
+    ]
+    assert reading('who wrote "to be or not to see" in Hamlet?', NOW).considered == ["write", "see", "hamlet"]
+
+
 @pytest.mark.parametrize(
     ("question", "wanted", "heeds"),
     [

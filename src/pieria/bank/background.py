@@ -20,11 +20,16 @@ log = logging.getLogger(__name__)
 PATIENCE = 0.25
 """Seconds that work may wait to begin."""
 AFTER_A_FAULT = 60.0
-LAST_STEP = 2.0
-"""Seconds that the end of the process waits for the step under way."""
+LAST_STEP, LAST_STEP_AT_HAND = 2.0, 20.0
+"""Seconds that the end of the process waits for the step under way, and for one that must not be cut off: on a machine
+that is overloaded, a fraction of a second may take several."""
 
 
 class Worker(Protocol):
+    @property
+    def last_step(self) -> float:
+        """How long the end of the process waits for its step."""
+
     def step(self) -> float | None:
         """Does some of its work. Returns in how many seconds there is more to do; None when all is done."""
 
@@ -34,6 +39,8 @@ class Worker(Protocol):
 
 class _Once:
     """Work that is done once."""
+
+    last_step = LAST_STEP
 
     def __init__(self, work: Callable[[], object]) -> None:
         self._work = work
@@ -126,8 +133,9 @@ class Background:
             self._due.clear()
             self._changed.notify()
             thread = self._thread
+            patience = LAST_STEP if self._at_work is None else self._at_work.last_step
         if thread is not None and thread is not threading.current_thread():
-            thread.join(LAST_STEP)
+            thread.join(patience)
         for worker in left:
             self._stepped(worker)
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pieria.bank.background import PATIENCE, Background
+from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
+from pieria.bank.questioning import asked
 from pieria.bank.texts import Task, tasks_of
 from pieria.bank.vectors import made
-from pieria.errors import AdapterError, ClosedError, PieriaError, ReadOnlyError
+from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
 
@@ -35,13 +36,15 @@ LAST_CHANCE = 0.75
 """The part of the time for closing that goes to what is pending, before the step under way is waited for."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds until a model that failed is tried again; doubled each time."""
+PUT_AT_ONCE = 4 * AT_ONCE
+"""Texts that are put together, short memories before long ones: so long do those wait for each other."""
 DROPPED_AT_ONCE = 5_000
 CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
 """Seconds that a recall gives to what is pending; a model that is elsewhere needs the way there and back."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Readiness:
     """How a bank stands with its vectors, in words for `plan` and `doctor`.
 
     `usable` says that this process can compare a question with them; `reason` why not, or what to know all the same.
@@ -87,21 +90,21 @@ class Embedding:
         """Whether embedding costs no more than a few milliseconds now."""
         return self._embedder is not None and self._embedder.is_loaded
 
-    def standing(self, reader: Reader) -> Standing:
+    def readiness(self, reader: Reader) -> Readiness:
         """How the bank stands, without loading a model or reaching one."""
         held = reader.space()
         pending = reader.pending_count()
         if self._embedder is None:
-            return Standing(held.name if held else None, False, pending, "no embedder is set")
+            return Readiness(held.name if held else None, False, pending, "no embedder is set")
         if held is None:
-            return Standing(self._embedder.model, False, pending, self._complaint())
+            return Readiness(self._embedder.model, False, pending, self._complaint())
         ours = self._embedder.space_of(held.dimension).name
         if ours == held.name:
-            return Standing(held.name, True, pending, self._complaint())
+            return Readiness(held.name, True, pending, self._complaint())
         if self._takes_over(held):
-            return Standing(ours, False, pending, self._complaint() or "the bank is moving over to it")
+            return Readiness(ours, False, pending, self._complaint() or "the bank is moving over to it")
         reason = f"the bank's vectors are of {held.name}; this process embeds with {ours}"
-        return Standing(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
+        return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
 
     def question(self, text: str, seconds: float) -> NDArray[np.float32]:
         """The vector of a question. Raises `AdapterError`, also for a model elsewhere that takes longer than this."""
@@ -109,9 +112,7 @@ class Embedding:
         assert embedder is not None
         if embedder.is_at_hand:
             return embedder.query(text)
-        replied: Future[NDArray[np.float32]] = Future()
-        asking = threading.Thread(target=_reply, args=(replied, embedder, text), name="pieria-question", daemon=True)
-        asking.start()
+        replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text))
         try:
             return replied.result(max(0.0, seconds))
         except TimeoutError:
@@ -162,6 +163,12 @@ class Embedding:
             yield
         finally:
             self._aside.discard(caller)
+
+    @property
+    def last_step(self) -> float:
+        """A thread that is cut off within a runtime of this process would crash it; one that waits for a server not."""
+        at_hand = self._embedder is not None and self._embedder.is_at_hand
+        return LAST_STEP_AT_HAND if at_hand else LAST_STEP
 
     def step(self) -> float | None:
         """Embeds some of what is pending, for the background. Returns in how many seconds to go on; None: no more."""
@@ -227,6 +234,8 @@ class Embedding:
     def catch_up(self, most: int, seconds: float) -> None:
         """Does what little is pending, before a recall, within so many seconds; leaves the rest to the background.
 
+        Nor does it wait longer for others who embed for the bank, or write to it.
+
         A model that fails is the background's to complain of, and one that is elsewhere the background's to wait for: a
         call that is under way cannot be broken off.
         """
@@ -267,12 +276,14 @@ class Embedding:
 
     def use(self) -> Space | None:
         """From now on the bank is embedded by this process's embedder: everything anew, in the background."""
-        if self._embedder is None:
-            return None
+        return None if self._embedder is None else self._use(None)
+
+    def _use(self, deadline: float | None) -> Space:
+        assert self._embedder is not None
         self._embedder.check()
         # Told before the transaction: a model that does not say so is asked once how long its vectors are.
         space = self._embedder.space
-        with self._store.writing() as writer:
+        with self._store.writing(_left(deadline)) as writer:
             entered = writer.set_space(space.name, space.dimension)
         self._has_old = True
         self._refused.clear()
@@ -303,6 +314,11 @@ class Embedding:
             return None
         try:
             return self._done(deadline)
+        except BusyError:
+            # Others may be waited for as long as there is time, and no longer.
+            if deadline is None:
+                raise
+            return None
         finally:
             self._at_work.release()
 
@@ -312,10 +328,10 @@ class Embedding:
         if not self._is_ours(held):
             return 0
         if held is not None and self._takes_over(held):
-            self.use()
+            self._use(deadline)
         with self._store.reading() as reader:
             pending = self._pending(reader, AT_ONCE)
-        return self._embed(pending, deadline) if pending else self._tidied()
+        return self._embed(pending, deadline) if pending else self._tidied(deadline)
 
     def _pending(self, reader: Reader, most: int) -> list[Pending]:
         """Without what the model refused: for this process's life it is set aside, and the next one tries again."""
@@ -324,44 +340,56 @@ class Embedding:
 
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
         """Returns how many of them are done with; None where time ran out, or the bank was closed."""
-        assert self._embedder is not None
         with self._store.reading() as reader:
             seen = reader.head().seq
             tasks = tasks_of(reader, pending)
-        found = made(self._embedder, [task.text for task in tasks], lambda first: self._may_go_on(first, deadline))
+        empty = sorted(set(pending).difference(task.item for task in tasks))
+        if empty:
+            self._put([], seen, deadline, empty)
+        for part in _parts(tasks):
+            if not self._embed_part(part, seen, deadline):
+                return None
+        return len(pending)
+
+    def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
+        """Whole memories, which appear at once. False where they do not: time ran out, or the bank was closed."""
+        assert self._embedder is not None
+        found = made(self._embedder, [task.text for task in tasks], lambda: self._may_go_on(deadline))
         if found is None:
-            return None
+            return False
         refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}
         self._set_aside(refused)
-        vectors = [_put(task, found.vectors[task.text]) for task in tasks if task.item not in refused]
-        empty = set(pending).difference(task.item for task in tasks)
-        if not vectors and not empty:
-            return len(pending)
+        vectors = [_stored(task, found.vectors[task.text]) for task in tasks if task.item not in refused]
+        if vectors:
+            self._put(vectors, seen, deadline)
+        return True
+
+    def _put(
+        self, vectors: Sequence[Embedded], seen: int, deadline: float | None, empty: Sequence[Pending] = ()
+    ) -> None:
+        assert self._embedder is not None
         space = self._embedder.space
-        with self._store.writing() as writer:
+        with self._store.writing(_left(deadline)) as writer:
             held = writer.space()
-            if held is not None and held.name != space.name:
-                # Another process moved the bank to another model meanwhile: these would be of no use to it.
-                return 0
-            number = self._entered(writer).number
-            writer.put_vectors(number, vectors, seen, sorted(empty))
-        return len(pending)
+            # Another process may have moved the bank to another model meanwhile: these would be of no use to it.
+            if held is None or held.name == space.name:
+                writer.put_vectors(self._entered(writer).number, vectors, seen, empty)
 
     def _set_aside(self, refused: dict[Pending, PieriaError]) -> None:
         for item, problem in refused.items():
             log.warning("a %s of the memory in row %d is set aside: %s", item.what, item.row, problem.message)
         self._refused |= refused
 
-    def _may_go_on(self, is_first: bool, deadline: float | None) -> bool:
+    def _may_go_on(self, deadline: float | None) -> bool:
         if self._closed or (self._background.has_ended and self._background.is_current()):
             return False
-        return is_first or deadline is None or time.monotonic() < deadline
+        return deadline is None or time.monotonic() < deadline
 
-    def _tidied(self) -> int:
+    def _tidied(self, deadline: float | None) -> int:
         """Takes away, step by step, what an earlier space left behind."""
         if not self._has_old:
             return 0
-        with self._store.writing() as writer:
+        with self._store.writing(_left(deadline)) as writer:
             dropped = writer.drop_old_vectors(DROPPED_AT_ONCE)
         self._has_old = dropped == DROPPED_AT_ONCE
         return dropped
@@ -395,13 +423,25 @@ class Embedding:
         return pause
 
 
-def _reply(replied: Future[NDArray[np.float32]], embedder: Embedder, text: str) -> None:
-    try:
-        replied.set_result(embedder.query(text))
-    except PieriaError as problem:
-        # All that `query` raises; in its own thread nobody would hear of it.
-        replied.set_exception(problem)
+def _left(deadline: float | None) -> float | None:
+    """How long somebody else may be waited for."""
+    return None if deadline is None else max(0.0, deadline - time.monotonic())
 
 
-def _put(task: Task, vector: NDArray[np.float32]) -> Embedded:
+def _parts(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    """Whole memories, those of few texts first: a long one is put by itself, and holds up none but its like."""
+    by_item: dict[Pending, list[Task]] = {}
+    for task in tasks:
+        by_item.setdefault(task.item, []).append(task)
+    part: list[Task] = []
+    for each in sorted(by_item.values(), key=len):
+        if part and len(part) + len(each) > PUT_AT_ONCE:
+            yield part
+            part = []
+        part += each
+    if part:
+        yield part
+
+
+def _stored(task: Task, vector: NDArray[np.float32]) -> Embedded:
     return Embedded(task.row, task.what, task.number, task.start, task.stop, vector, task.members, task.known_from)

@@ -95,7 +95,7 @@ class Health(Core):
         """Who embeds, and whether all is embedded: a floor that serves for want of a model is said out loud."""
         embedder = self._embedding.embedder
         with self._reading() as reader:
-            standing = self._embedding.standing(reader)
+            standing = self._embedding.readiness(reader)
             held = reader.space()
         if embedder is None:
             return [Finding("embedder", True, "none: recall finds by words alone")]

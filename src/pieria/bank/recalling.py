@@ -116,9 +116,10 @@ class Recalling(Core):
         )
         by_vector = ranking.needs(VECTOR_FEATURES) and asked.strip() != ""
         user = None if self.is_user_bank else self._me(False)
+        until = begun + CATCHING_UP_SHARE * seconds
         for bank in (self, user) if by_vector else ():
             if bank is not None:
-                bank._embedding.catch_up(CAUGHT_UP, CATCHING_UP_SHARE * seconds)
+                bank._embedding.catch_up(CAUGHT_UP, max(0.0, until - perf_counter()))
         with ExitStack() as stack:
             sources = self._sources(stack, filter)
             walk = None
@@ -126,7 +127,8 @@ class Recalling(Core):
                 walk, sources = _resumed(cursor, question, sources)
                 # Yesterday is the day before the first page was asked for.
                 question = replace(question, reading=reading(asked, moment(walk.pins.now)))
-            standing = self._embedding.standing(sources[0].reader)
+            standing = self._embedding.readiness(sources[0].reader)
+            pending = sum(source.reader.pending_count() for source in sources)
             embedded = perf_counter()
             if by_vector:
                 sources = self._with_vectors(sources, _embeddable(asked), question.deadline)
@@ -134,7 +136,7 @@ class Recalling(Core):
             found = search(sources, question, k, walk)
         if self._count_uses:
             self._note(found)
-        told = {**standing.as_dict(), "ms": round(1000 * embedded, 3)}
+        told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}
         if by_vector and len(asked) > EMBEDDED:
             told["question"] = {"characters": EMBEDDED, "of": len(asked)}
         return replace(found, plan={**found.plan, "embedding": told})
@@ -147,7 +149,7 @@ class Recalling(Core):
 
     def _with_vectors(self, sources: Sequence[Source], text: str, deadline: float) -> list[Source]:
         """The question's vector for each source whose vectors are of the same space; for the others why it has none."""
-        standings = [self._embedding.standing(source.reader) for source in sources]
+        standings = [self._embedding.readiness(source.reader) for source in sources]
         failed: str | None = None
         vector: NDArray[np.float32] | None = None
         if any(standing.usable for standing in standings):

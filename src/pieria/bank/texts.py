@@ -69,9 +69,9 @@ def _rules(row: int, text: str) -> Iterator[Task]:
 
 
 def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
-    """Of the turns that stand, whoever may see them: a window is shown only to those who see all of it."""
+    """Of the turns that stand, with such neighbours as whoever sees the turn sees too."""
     filter = EVERYTHING.having(endings=("",))
-    around = reader.around(rows, filter, REACH)
+    around = reader.around(rows, filter, REACH, company=True)
     wanted = {row for row in rows} | {row for near in around.values() for _, row in near}
     there = reader.memories(sorted(wanted), filter)
     for row in rows:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from pieria.bank.background import Background
+from pieria.bank.background import LAST_STEP, Background
 from pieria.errors import BusyError, ClosedError, PieriaError
 from pieria.record.changeset import Changeset
 from pieria.record.time import Clock, micros, moment
@@ -107,6 +107,8 @@ class Uses:
                 self._batches = [batch for batch in self._batches if batch not in mine]
                 self._changed.notify_all()
             return True
+
+    last_step = LAST_STEP
 
     def step(self) -> float | None:
         return None if self.flush() else PAUSE

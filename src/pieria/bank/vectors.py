@@ -26,15 +26,15 @@ class Made(NamedTuple):
     refused: dict[str, PieriaError]
 
 
-def made(embedder: Embedder, texts: Sequence[str], may_go_on: Callable[[bool], bool]) -> Made | None:
+def made(embedder: Embedder, texts: Sequence[str], may_go_on: Callable[[], bool]) -> Made | None:
     """A text once, however often it stands there: a turn without neighbours is its own window.
 
     None where it may not go on before all are made: one long text may be many passages. `may_go_on` is asked before
-    each call, and told whether it is the first. Raises what the model raises, but for single texts that it refuses.
+    each call. Raises what the model raises, but for single texts that it refuses.
     """
     found = Made({}, {})
     for part in _parts(list(dict.fromkeys(texts)), embedder.room):
-        if not may_go_on(not found.vectors and not found.refused):
+        if not may_go_on():
             return None
         try:
             _make(embedder, part, found)

@@ -9,7 +9,7 @@ from pieria.models.embedder import Embedder, Passages
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space
 from pieria.models.library import Library
 from pieria.models.registry import AUTO, NONE, PROVIDERS, checked_name, embedder, settled
-from pieria.models.shelf import Standing, listed, verified
+from pieria.models.shelf import Shelved, listed, verified
 
 __all__ = [
     "AUTO",
@@ -25,8 +25,8 @@ __all__ = [
     "Library",
     "Model",
     "Passages",
+    "Shelved",
     "Space",
-    "Standing",
     "checked_name",
     "embedder",
     "listed",

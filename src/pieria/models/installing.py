@@ -25,7 +25,7 @@ from typing import IO
 
 from pieria.errors import AdapterError, DiskFullError, InputError, ModelDamagedError, ReadOnlyError
 from pieria.models.catalogue import Model, Pinned
-from pieria.models.shelf import Progress, Standing, Tally, folder_of, verified
+from pieria.models.shelf import Progress, Shelved, Tally, folder_of, verified
 
 _CHUNK = 1 << 20
 _LOCK = ".lock"
@@ -40,7 +40,7 @@ Opened = Callable[[str, Pinned], IO[bytes]]
 class Installed:
     """What came of it; `fetched` is False when the model was there and sound."""
 
-    standing: Standing
+    standing: Shelved
     fetched: bool
 
 
@@ -64,7 +64,7 @@ def install(model: Model, models: Path, *, source: Path | None = None, progress:
             _put(made, folder_of(model, models), staging / "replaced")
         finally:
             shutil.rmtree(staging, ignore_errors=True)
-        return Installed(Standing(model, folder_of(model, models), "installed"), fetched=True)
+        return Installed(Shelved(model, folder_of(model, models), "installed"), fetched=True)
 
 
 @contextmanager

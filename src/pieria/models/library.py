@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pieria.models.catalogue import DEFAULT, model_named
-from pieria.models.shelf import Progress, Standing, listed, verified
+from pieria.models.shelf import Progress, Shelved, listed, verified
 
 if TYPE_CHECKING:
     from pieria.models.installing import Installed
@@ -18,11 +18,11 @@ class Library:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def list(self) -> list[Standing]:
+    def list(self) -> list[Shelved]:
         """Every model there is and how it stands, by the names and sizes of its files."""
         return listed(self.folder)
 
-    def verify(self, name: str | None = None, progress: Progress | None = None) -> Standing:
+    def verify(self, name: str | None = None, progress: Progress | None = None) -> Shelved:
         """How a model stands after every byte of it was read."""
         return verified(model_named(name or DEFAULT.name), self.folder, progress)
 

@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Shelved:
     """How a model stands on the shelf; `problems` says what is wrong, file by file."""
 
     model: Model
@@ -53,32 +53,32 @@ def sound_folder(model: Model, models: Path) -> Path:
 
 def seemingly_sound(model: Model, models: Path) -> None:
     """Raises as `sound_folder` does, for what the names and sizes of the files tell."""
-    _sound(_standing(model, models, _size_problem))
+    _sound(_shelved(model, models, _size_problem))
 
 
-def _sound(standing: Standing) -> Path:
-    if standing.state == "missing":
-        raise ModelMissingError(standing.model.name, standing.folder)
-    if standing.problems:
-        first, *rest = standing.problems
+def _sound(shelved: Shelved) -> Path:
+    if shelved.state == "missing":
+        raise ModelMissingError(shelved.model.name, shelved.folder)
+    if shelved.problems:
+        first, *rest = shelved.problems
         first.errors = tuple(rest)
         raise first
-    return standing.folder
+    return shelved.folder
 
 
-def listed(models: Path) -> list[Standing]:
+def listed(models: Path) -> list[Shelved]:
     """Every model there is and how it stands, judged by the names and sizes of its files; `verified` reads them."""
-    return [_standing(model, models, _size_problem) for model in MODELS.values()]
+    return [_shelved(model, models, _size_problem) for model in MODELS.values()]
 
 
-def verified(model: Model, models: Path, progress: Progress | None = None) -> Standing:
+def verified(model: Model, models: Path, progress: Progress | None = None) -> Shelved:
     """How a model stands after every byte of it was read."""
     tally = Tally("verify", model.size, progress)
 
     def problem(path: Path, pinned: Pinned) -> ModelDamagedError | None:
         return _size_problem(path, pinned) or _content_problem(path, pinned, tally)
 
-    return _standing(model, models, problem)
+    return _shelved(model, models, problem)
 
 
 class Tally:
@@ -99,13 +99,13 @@ class Tally:
             self._progress(self._stage, self._done, self._whole)
 
 
-def _standing(model: Model, models: Path, problem: Callable[[Path, Pinned], ModelDamagedError | None]) -> Standing:
+def _shelved(model: Model, models: Path, problem: Callable[[Path, Pinned], ModelDamagedError | None]) -> Shelved:
     folder = folder_of(model, models)
     if not folder.is_dir():
-        return Standing(model, folder, "missing")
+        return Shelved(model, folder, "missing")
     judged = (problem(folder / name, pinned) for name, pinned in model.files.items())
     found = tuple(wrong for wrong in judged if wrong is not None)
-    return Standing(model, folder, "damaged" if found else "installed", found)
+    return Shelved(model, folder, "damaged" if found else "installed", found)
 
 
 def _size_problem(path: Path, pinned: Pinned) -> ModelDamagedError | None:

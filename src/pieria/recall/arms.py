@@ -15,23 +15,27 @@ from pieria.recall.part import Part
 from pieria.recall.ranking import Corpus, ranked
 from pieria.recall.reading import Reading
 from pieria.record.analyser import terms
-from pieria.record.fact import FactQuery
 from pieria.record.filter import ANY_TIME, Filter
-from pieria.record.link import End
-from pieria.store.protocol import FactSpan, Kind
+from pieria.store.protocol import FactSpan, Kind, Near
 
 QUOTA = 20
 """Candidates from each arm; more where more hits are asked for."""
-FEWER = 2
-"""By windows so many times fewer: what is near by its window is mostly near by itself, or beside what is."""
 REACH, LENDING = 2, 3
 """How far from what was found a neighbour is a candidate itself, and how far from a candidate one lends it words."""
+LINKS_SEEN = 20
+"""Of the links that lead from a candidate, and of those that lead to it."""
 RULES_SEEN, RULES = 400, 20
 OPENERS, OPENED = 10, 10
 """Of an overview's best sessions so many are opened, so many turns of people in each."""
 FACTS_SEEN = 500
 RULE, WISHES = ("rule",), ("preference", "profile")
 PASSAGE: Kind = "passage"
+NARROWING = (
+    *("ids", "types", "tags", "entities", "files", "standing", "author", "author_type", "channel", "source"),
+    *("since", "until", "pinned"),
+)
+SAID = frozenset({"note", "observation", "turn"})
+"""Kinds that stand beside each other in sessions."""
 
 
 @dataclass
@@ -47,6 +51,8 @@ class Look:
     want: int
     budget: int
     first: bool
+    arms: frozenset[str]
+    """All that are asked."""
 
     @cached_property
     def authors(self) -> dict[str, frozenset[str]]:
@@ -68,38 +74,52 @@ class Look:
 
 
 class Arm(NamedTuple):
-    """`features` are those that it alone gives rise to: an arm none of whose features counts is not asked."""
+    """`features` are those that it alone gives rise to: an arm none of whose features counts is not asked.
+
+    One that only chooses knows nothing further of candidates that were chosen before.
+    """
 
     features: tuple[str, ...]
     look: Callable[[Look, Part], Iterable[int]]
     by_vector: bool = False
+    only_chooses: bool = False
 
 
 def _text(look: Look, part: Part) -> list[int]:
-    if not look.first or part.match is None:
+    if part.match is None:
         return []
     return [entry.candidate.row for entry in ranked([part.match], look.known)[: look.want]]
 
 
-def _nearest(what: Kind) -> Callable[[Look, Part], list[int]]:
-    def nearest(look: Look, part: Part) -> list[int]:
-        vector = part.source.vector
-        if vector is None or not look.first:
-            return []
-        want = look.want if what == PASSAGE else look.want // FEWER
-        match = part.source.reader.near(vector, part.source.filter, want, what)
-        part.alike.setdefault(what, {}).update({near.row: near.similarity for near in match.candidates})
-        if what == PASSAGE:
-            part.nearest.update({near.row: near.start for near in match.candidates})
-        return [near.row for near in match.candidates]
+def _by_passages(look: Look, part: Part) -> list[int]:
+    match = _near(look, part, PASSAGE)
+    part.nearest.update({near.row: near.start for near in match})
+    return [near.row for near in match]
 
-    return nearest
+
+def _by_windows(look: Look, part: Part) -> list[int]:
+    """Nothing, as a rule: what is near by its window is near by itself, or stands beside what is and can be seen."""
+    comes_anyway = {"dense", "context"} <= look.arms and not _may_hide_neighbours(part.source.filter)
+    return [] if comes_anyway else [near.row for near in _near(look, part, "window")]
+
+
+def _may_hide_neighbours(filter: Filter) -> bool:
+    """Whether it may let a turn through and not those beside it in its session."""
+    narrow = any(getattr(filter, name) is not None for name in NARROWING) or bool(filter.meta)
+    return narrow or (filter.kinds is not None and not SAID.issubset(filter.kinds))
+
+
+def _near(look: Look, part: Part, what: Kind) -> Sequence[Near]:
+    vector = part.source.vector
+    if vector is None:
+        return []
+    match = part.source.reader.near(vector, part.source.filter, look.want, what)
+    part.alike.setdefault(what, {}).update({near.row: near.similarity for near in match.candidates})
+    return match.candidates
 
 
 def _at_the_time(look: Look, part: Part) -> Iterable[int]:
     """The best of what was told at a time that the question names, by words and by meaning."""
-    if not look.first:
-        return
     for span in look.reading.spans:
         within = None if span.yearly else _within(part.source.filter, span)
         if within is None:
@@ -121,31 +141,29 @@ def _within(filter: Filter, span: Span) -> Filter | None:
 
 
 def _of_entities(look: Look, part: Part) -> list[int]:
-    """What bears a thing that the question names as a label."""
+    """What bears a thing that the question names as a label, what was written last first."""
     wanted = look.reading.labels
     if part.source.filter.entities is not None:
         wanted = tuple(label for label in wanted if label in part.source.filter.entities)
-    if not look.first or not wanted:
+    if not wanted:
         return []
-    return part.source.reader.rows(part.source.filter.having(entities=wanted), "newest", look.want)
+    return part.source.reader.labelled("entities", wanted, part.source.filter, look.want)
 
 
 def _of_facts(look: Look, part: Part) -> list[int]:
     """What facts about the named were drawn from; the more of the question a fact holds, the sooner."""
     if not look.reading.fact_keys:
         return []
-    query = FactQuery(either_keys=look.reading.fact_keys, newest=FACTS_SEEN)
-    spans = part.source.reader.spans(query, part.source.filter)
+    spans = part.source.reader.drawn(look.reading.fact_keys, part.source.filter, FACTS_SEEN)
     asked = frozenset(look.reading.considered)
     moment = part.source.filter.now if part.source.filter.valid_at is None else part.source.filter.valid_at
     worth: dict[str, float] = {}
     for span in spans:
         if span.memory is not None and (moment == ANY_TIME or span.holds_at(moment)):
             worth[span.memory] = max(worth.get(span.memory, 0.0), _speaks(span, look.reading.fact_keys, asked))
-    best = sorted(worth, key=lambda id: (-worth[id], id))[: look.want]
-    rows = part.rows_of(best)
+    rows = part.rows_of(list(worth))
     part.facts = {row: worth[id] for id, row in rows.items()}
-    return list(rows.values())
+    return sorted(part.facts, key=lambda row: (-part.facts[row], row))[: look.want]
 
 
 def _speaks(span: FactSpan, keys: Sequence[str], asked: frozenset[str]) -> float:
@@ -157,30 +175,28 @@ def _speaks(span: FactSpan, keys: Sequence[str], asked: frozenset[str]) -> float
 def _around(look: Look, part: Part) -> list[int]:
     """The neighbours of what was found, and in which order they stand."""
     around = part.line_up(REACH, LENDING)
-    if not look.first:
-        return []
     return [other for near in around.values() for distance, other in near if abs(distance) <= REACH]
 
 
 def _linked(look: Look, part: Part) -> list[int]:
-    """What links tie to what was found."""
+    """What links tie to what was found. Where many lead from a memory, or to it, the last that were written count."""
     outlines = part.outlined()
     rows = {outlines[row].id: row for row in part.found if row in outlines}
-    links = part.source.reader.links([End("memory", id) for id in rows], known_at=part.source.filter.known_at)
-    ends = {end.name for link in links for end in (link.source, link.target) if end.what == "memory"}
-    rows.update(part.rows_of([id for id in ends if id not in rows]))
-    added: list[int] = []
-    for link in links:
-        one, other = rows.get(link.source.name), rows.get(link.target.name)
-        if one is not None and other is not None and link.source.what == link.target.what == "memory":
-            part.tied.setdefault(one, []).append(other)
-            part.tied.setdefault(other, []).append(one)
-            added += [one, other]
-    return added[: look.want] if look.first else []
+    added: dict[int, None] = {}
+    for id, others in part.source.reader.tied(list(rows), part.source.filter, LINKS_SEEN).items():
+        for other in others:
+            part.tied.setdefault(rows[id], {})[other] = None
+            part.tied.setdefault(other, {})[rows[id]] = None
+            added[other] = None
+    return list(added)[: look.want]
 
 
 def _rules(look: Look, part: Part) -> list[int]:
-    """All standing rules and wishes; where there are many, those nearest to the question."""
+    """All standing rules and wishes; where there are many, those nearest to the question.
+
+    Beyond the newest it is by the vectors of their own sentences, which those lack that were kept with vectors of
+    somebody else's; without vectors there are none beyond. The plan tells where that is so.
+    """
     if not look.heeds_rules:
         return []
     part.rules = frozenset(_standing(part, RULE))
@@ -189,11 +205,18 @@ def _rules(look: Look, part: Part) -> list[int]:
 
 
 def _standing(part: Part, kinds: tuple[str, ...]) -> list[int]:
-    rows = part.source.reader.rows(part.source.filter.having(standing=kinds), "newest", RULES_SEEN)
-    if part.source.vector is None or len(rows) <= RULES:
+    reader, filter, vector = part.source.reader, part.source.filter, part.source.vector
+    seen = RULES if vector is None else RULES_SEEN
+    rows = reader.labelled("standing", kinds, filter, seen + 1)
+    if len(rows) > seen:
+        part.newest["rules"] = seen
+    if vector is None or len(rows) <= RULES:
         return rows[:RULES]
-    near = part.rule_fits(rows)
-    return sorted(near, key=lambda row: (-near[row], row))[:RULES]
+    fits = part.rule_fits(rows[:seen])
+    if len(rows) > seen:
+        every = reader.near(vector, filter.having(standing=kinds), RULES, "rule")
+        fits |= {near.row: near.similarity for near in every.candidates}
+    return sorted(fits, key=lambda row: (-fits[row], row))[:RULES]
 
 
 def _openers(look: Look, part: Part) -> list[int]:
@@ -218,11 +241,11 @@ def _openers(look: Look, part: Part) -> list[int]:
 
 
 ARMS: Mapping[str, Arm] = {
-    "text": Arm(("lexical", "cover", "phrase", "thin"), _text),
-    "dense": Arm(("dense",), _nearest("passage"), by_vector=True),
-    "window": Arm(("window",), _nearest("window"), by_vector=True),
-    "time": Arm(("date",), _at_the_time),
-    "entities": Arm(("entity",), _of_entities),
+    "text": Arm(("lexical", "cover", "phrase", "quoted", "thin"), _text, only_chooses=True),
+    "dense": Arm(("dense",), _by_passages, by_vector=True, only_chooses=True),
+    "window": Arm(("window",), _by_windows, by_vector=True, only_chooses=True),
+    "time": Arm(("date",), _at_the_time, only_chooses=True),
+    "entities": Arm(("entity",), _of_entities, only_chooses=True),
     "facts": Arm(("fact",), _of_facts),
     "context": Arm(("session", "reply"), _around),
     "links": Arm(("link",), _linked),

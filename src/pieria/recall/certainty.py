@@ -20,7 +20,12 @@ ALIKE_WORTH, COVER_WORTH, DOUBT_ALONE = 8.0, 3.0, 3.5
 
 
 def confidence(columns: Columns, pool: Sequence[Evidence]) -> float:
-    """0 to 1. What was said in conversations is borne out by the turns around it; anything else stands alone."""
+    """0 to 1. What was said in conversations is borne out by the turns around it; anything else stands alone.
+
+    By words alone, where that is all there is, it is how much of the question the best holds.
+    """
+    if all(one.dense is None for one in pool):
+        return max(columns["cover"], default=0.0)
     turns = [number for number, one in enumerate(pool) if one.is_turn]
     alone = [number for number, one in enumerate(pool) if not one.is_turn]
     return max(_of_turns(columns, pool, turns), _of_others(columns, alone))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pieria.recall.ranking import Corpus
 from pieria.record.usage import UNUSED, Usage
 
 Key = tuple[int, int]
@@ -30,13 +31,11 @@ class Span:
 class Asked:
     """The question as it was read.
 
-    `weights` are those of its terms that the bank holds; `whole` is the weight of all, with what the bank never saw.
-    `wants_done` is how far it asks for something to be done or advised, 0 to 1, rather than for what was.
+    `known` is what its terms weigh. `wants_done` is how far it asks for something to be done or advised, 0 to 1, rather
+    than for what was.
     """
 
-    weights: Mapping[str, float]
-    whole: float
-    mean_length: float
+    known: Corpus
     now: int = 0
     """The moment of asking, in microseconds."""
     spans: Sequence[Span] = ()
@@ -49,18 +48,21 @@ class Asked:
     """Standing rules bind whoever asks for something, in the first person or by a request."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Held:
-    """The asked terms that a text holds, with how long it is."""
+    """The asked terms that a text holds, with how long it is. Not frozen, as `Evidence`: that takes three times as long
+    to make, and a question makes a hundred."""
 
     length: int = 0
     distinct: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     pairs: int = 0
-    """How often two terms that are neighbours in the question are neighbours in the text."""
+    """How many terms that are neighbours in the question are neighbours in the text."""
+    quoted: float = 0.0
+    """The share of the passages in quotes that it holds."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
     """One candidate. Similarities are cosines; None where there is no such vector, or it was not compared."""
 

@@ -36,10 +36,21 @@ def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any
         "left_out": dict(gathered.left_out),
         "truncated": truncated(reading.considered, page.walk.pins.frequencies, reading.beyond) if page.terms else {},
         "kept_for_rules": [pool[number].id for number in arranged.forward if pool[number].key in shown],
-        "folded": {
-            pool[number].id: [pool[copy].id for copy in copies]
-            for number, copies in arranged.copies.items()
-            if pool[number].key in shown
-        },
+        "folded": _folded(page, shown),
         "page": "first" if first else "next",
     }
+
+
+def _folded(page: Page, shown: Collection[Key]) -> dict[str, list[str]]:
+    """For each hit that stands for copies of it as well, their ids."""
+    assert page.gathered is not None
+    assert page.arranged is not None
+    pool = page.gathered.pool
+    folded = {
+        pool[number].id: [pool[copy].id for copy in copies]
+        for number, copies in page.arranged.copies.items()
+        if pool[number].key in shown
+    }
+    for id, copies in page.passed_over.items():
+        folded[id] = list(dict.fromkeys([*folded.get(id, ()), *copies]))
+    return folded

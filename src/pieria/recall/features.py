@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from pieria.recall.evidence import Asked, Evidence, Held, Key, Span
-from pieria.record.fading import frequency, proven, recency, retained, reward
+from pieria.recall.ranking import Corpus, bm25, coverage, relative
+from pieria.record.fading import DAY, frequency, proven, recency, retained, reward
 from pieria.record.time import micros
 
-SATURATION = 1.2
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
 """How much length counts against a text by itself, and against a text with its neighbours."""
 SHARES = {1: 0.5, 2: 0.3, 3: 0.15}
@@ -29,7 +29,6 @@ THIN = 5.0
 AFTERWARDS_DAYS = 7.0
 """People tell of a day after it: by then a match with it has faded to a third. Before it, within one day."""
 OPENING = 10.0
-DAY = 86_400_000_000
 YEAR_DAYS = 365.2425
 
 Columns = dict[str, list[float]]
@@ -40,8 +39,11 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
     lean = [
         min(1.0, (LEANS_WHOLLY + LEANS_HALF) / (one.held.length + LEANS_HALF)) if one.around else 0.0 for one in pool
     ]
-    own = _by_best([_bm25(asked, one.held, asked.mean_length, OWN_LENGTH) for one in pool])
-    window = _by_best([_with_neighbours(asked, one) for one in pool])
+    known = asked.known
+    own = _by_best(
+        [bm25(known.weights, one.held.counts, relative(one.held.length, known.mean_length), OWN_LENGTH) for one in pool]
+    )
+    window = _by_best([_with_neighbours(known, one) for one in pool])
     lexical = [share * near + (1 - share) * alone for share, near, alone in zip(lean, window, own, strict=True)]
     dense = [one.dense or 0.0 for one in pool]
     best = max(dense, default=0.0)
@@ -64,8 +66,9 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
             worth * one.is_turn * math.exp(-one.held.distinct / THIN) for one, worth in zip(pool, base, strict=True)
         ],
         "agent": [float(one.by_agent) for one in pool],
-        "cover": [_cover(asked, one.held) for one in pool],
+        "cover": [coverage(one.held.counts, known) for one in pool],
         "phrase": _by_best([float(one.held.pairs) for one in pool]),
+        "quoted": [one.held.quoted for one in pool],
         "when": [worth * (asked.is_when and one.tells_time) for one, worth in zip(pool, base, strict=True)],
         **_standing(asked, pool, best),
         "opener": [_opens(one) * asked.is_overview for one in pool],
@@ -110,28 +113,18 @@ def _standing_out(cosine: float, best: float) -> float:
     return max(0.0, 2 * cosine / best - 1) if best > 0 else 0.0
 
 
-def _bm25(asked: Asked, held: Held, mean_length: float, length_share: float) -> float:
-    relative = held.length / mean_length if mean_length else 1.0
-    return _saturated(asked, held.counts.items(), SATURATION * (1 - length_share + length_share * relative))
-
-
-def _saturated(asked: Asked, counts: Iterable[tuple[str, float]], damping: float) -> float:
-    # fsum: the same to the last bit in whatever order a process holds the terms.
-    return math.fsum(asked.weights.get(term, 0.0) * count / (count + damping) for term, count in counts if count)
-
-
-def _with_neighbours(asked: Asked, one: Evidence) -> float:
+def _with_neighbours(known: Corpus, one: Evidence) -> float:
     """BM25 over the text and its neighbours, each lending its share."""
-    counts: dict[str, float] = dict(one.held.counts)
+    counts: Mapping[str, float] = one.held.counts
     length = float(one.held.length)
     for distance, held in one.around:
         share = SHARES.get(abs(distance), 0.0)
         length += share * held.length
-        for term, count in held.counts.items():
-            counts[term] = counts.get(term, 0.0) + share * count
-    mean = asked.mean_length * (1 + 2 * sum(SHARES.values()))
-    relative = length / mean if mean else 1.0
-    return _saturated(asked, counts.items(), SATURATION * (1 - WINDOW_LENGTH + WINDOW_LENGTH * relative))
+        if held.counts:
+            lent = {term: counts.get(term, 0.0) + share * count for term, count in held.counts.items()}
+            counts = {**counts, **lent}
+    mean = known.mean_length * (1 + 2 * sum(SHARES.values()))
+    return bm25(known.weights, counts, relative(length, mean), WINDOW_LENGTH)
 
 
 def _sessions(pool: Sequence[Evidence], base: Sequence[float]) -> list[float]:
@@ -151,12 +144,6 @@ def _replies(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_
     """What follows a question that fits is likely its answer."""
     number = None if one.before is None else by_key.get(one.before)
     return base[number] if number is not None and pool[number].asks and not one.asks else 0.0
-
-
-def _cover(asked: Asked, held: Held) -> float:
-    """The share of the question's weight that the text holds."""
-    covered = math.fsum(asked.weights.get(term, 0.0) for term in held.counts)
-    return min(1.0, covered / asked.whole) if asked.whole > 0 else 0.0
 
 
 def _standing(asked: Asked, pool: Sequence[Evidence], best: float) -> Columns:

@@ -17,16 +17,16 @@ from pieria.recall.evidence import Asked, Evidence, Held
 from pieria.recall.part import Part, Source
 from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
-from pieria.record.changeset import Content
 from pieria.record.fading import DAY
 from pieria.record.usage import UNUSED, Usage
-from pieria.store.protocol import Kind, Outline, TextMatch
+from pieria.store.protocol import Excerpt, Kind, Terms, TextMatch
 
 COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
 NOTHING = Held()
-UNSEEN = 5.0
-"""What a word weighs that the bank never saw."""
-QUESTION_LENGTH = 80
+UNREAD = Excerpt("", "", 0)
+BEGINNING, QUESTION_LENGTH = 4_000, 80
+"""Characters from the beginning of a text in which a time is looked for, and of a question that goes on after its mark.
+"""
 WORTH_FOLDING = 60
 """Characters from which on a text takes up room if it is shown twice."""
 LATE = "there was no time left for it"
@@ -57,6 +57,16 @@ class Wanted:
     further: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Of one source's candidates, by row; usage by id."""
+
+    held: Mapping[int, Held]
+    used: Mapping[str, Usage]
+    read: Mapping[int, Excerpt]
+    copies: Mapping[int, Hashable]
+
+
 @dataclass(slots=True)
 class Gathered:
     """The pool, and for the plan what each arm did and why others were left out."""
@@ -80,14 +90,15 @@ class Gathering:
         self._left_out: dict[str, str] = {}
 
     def gathered(self, wanted: Wanted) -> Gathered:
-        look = Look(self._reading, self._known, self._parts, wanted.want, wanted.budget, not wanted.further)
         for part in self._parts:
             part.add(wanted.further.get(part.which, ()))
-        asked_arms = frozenset(name for name, arm in ARMS.items() if wanted.needs(arm.features))
+            part.note_matched(self._reading.considered)
+        arms = frozenset(name for name, arm in ARMS.items() if wanted.needs(arm.features))
+        look = Look(self._reading, self._known, self._parts, wanted.want, wanted.budget, not wanted.further, arms)
         for name in ARMS:
-            if name not in asked_arms:
+            if name not in arms:
                 self._left_out[name] = OFF
-            elif perf_counter() >= wanted.deadline:
+            elif name != "text" and perf_counter() >= wanted.deadline:
                 self._left_out[name] = LATE
             else:
                 self._ask(name, look)
@@ -106,29 +117,32 @@ class Gathering:
         if len(without) == len(self._parts):
             return
         for part in self._parts:
-            rows = [] if part in without else list(arm.look(look, part))
-            part.add(rows)
-            brought += len(rows)
+            if part in without or (arm.only_chooses and not look.first):
+                continue
+            rows = list(arm.look(look, part))
+            if look.first:
+                part.add(rows)
+                brought += len(rows)
         ms = round(1000 * (perf_counter() - begun), 3)
         self._arms[name] = {"features": list(arm.features), "candidates": brought, "ms": ms}
+        newest = [part.newest[name] for part in self._parts if name in part.newest]
+        if newest:
+            self._arms[name]["newest"] = max(newest)
 
     def _fill(self, look: Look) -> None:
         kinds = [what for arm, what in COMPARED.items() if arm in self._arms]
         for part in self._parts:
             if "context" in self._arms:
                 part.line_up(REACH, LENDING)
-            part.fill(self._reading.considered, self._reading.pairs, LENDING, kinds)
+            part.fill(self._reading.considered, self._reading.runs, LENDING, kinds)
             if "rules" in self._arms:
                 part.compare_rules()
 
     def _asked(self, look: Look) -> Asked:
         read = self._reading
-        unseen = sum(1 for term in read.considered if term not in self._known.weights)
         of_authors = frozenset[str]().union(*look.authors.values())
         return Asked(
-            weights=self._known.weights,
-            whole=math.fsum(self._known.weights.values()) + UNSEEN * unseen,
-            mean_length=self._known.mean_length,
+            known=self._known,
             now=read.now,
             spans=read.spans,
             entities=[entity for entity in read.named if not entity <= of_authors],
@@ -142,24 +156,40 @@ class Gathering:
         outlines = part.outlined()
         seen = [row for row in part.found if row in outlines]
         used = part.source.reader.usage([outlines[row].id for row in seen]) if by_use else {}
-        held = {
-            row: Held(found.length, found.distinct, found.counts, len(found.pairs)) for row, found in part.held.items()
-        }
+        told = Told(
+            held={row: self._held(of) for row, of in part.held.items()},
+            used=used,
+            read=(read := self._read(part, seen)),
+            copies=_copies(part, seen, read),
+        )
         for row in seen:
-            yield self._of(part, row, look, used, held)
+            yield self._of(part, row, look, told)
 
-    def _of(self, part: Part, row: int, look: Look, used: Mapping[str, Usage], held: Mapping[int, Held]) -> Evidence:
+    def _held(self, of: Terms) -> Held:
+        quoted = self._reading.quoted
+        if not quoted:
+            return Held(of.length, of.distinct, of.counts, len(of.runs))
+        share = sum(passage in of.runs for passage in quoted) / len(quoted)
+        return Held(of.length, of.distinct, of.counts, len(self._reading.pairs & of.runs.keys()), share)
+
+    def _read(self, part: Part, rows: Sequence[int]) -> dict[int, Excerpt]:
+        """How texts begin, where that matters, and how they end: of the candidates, and of the turns before them."""
+        before = [each for row in rows if (each := part.before.get(row)) is not None]
+        wanted = list(dict.fromkeys([*rows, *before]))
+        beginning = BEGINNING if self._reading.is_when else 0
+        return part.source.reader.excerpts(wanted, beginning, QUESTION_LENGTH) if wanted else {}
+
+    def _of(self, part: Part, row: int, look: Look, told: Told) -> Evidence:
         outline = part.outlines[row]
         before = part.before.get(row)
-        content = part.contents.get(row)
-        text = content.text if content is not None else ""
+        excerpt = told.read.get(row, UNREAD)
         passage = part.alike.get("passage", {}).get(row)
         fit = part.alike.get("rule", {}).get(row, passage or 0.0)
         return Evidence(
             key=(part.which, row),
             id=outline.id,
-            held=held.get(row, NOTHING),
-            around=[(distance, held.get(other, NOTHING)) for distance, other in part.neighbours(row, LENDING)],
+            held=told.held.get(row, NOTHING),
+            around=[(distance, told.held.get(other, NOTHING)) for distance, other in part.neighbours(row, LENDING)],
             before=None if before is None else (part.which, before),
             session=outline.session,
             at=outline.at,
@@ -171,25 +201,32 @@ class Gathering:
             by_named=outline.author in look.named,
             is_turn=outline.kind == "turn",
             by_agent=outline.author_type == "agent" and outline.kind == "turn",
-            asks=_asks(text),
-            tells_time=self._reading.is_when and _TIME.search(text) is not None,
+            asks=_asks(excerpt),
+            tells_time=self._reading.is_when and _TIME.search(excerpt.begin) is not None,
             place=part.places.get(row),
             importance=outline.importance,
             strength=outline.strength,
             says_when=outline.valid_from is not None,
-            used=used.get(outline.id, UNUSED),
+            used=told.used.get(outline.id, UNUSED),
             fact=part.facts.get(row, 0.0),
             tied=[(part.which, other) for other in part.tied.get(row, ())],
-            copy_of=None if content is None or len(text) < WORTH_FOLDING else _said(part.which, outline, content),
+            copy_of=told.copies.get(row),
         )
 
 
-def _said(which: int, one: Outline, content: Content) -> Hashable:
-    """What two memories have in common that say the same on the same occasion."""
-    occasion = (which, one.author, one.kind, one.session, one.scope, one.at // DAY, one.valid_from)
-    return (*occasion, content.title, content.body, content.text)
+def _copies(part: Part, rows: Sequence[int], read: Mapping[int, Excerpt]) -> dict[int, Hashable]:
+    """What two memories have in common that say the same on the same occasion; only such as may be alike are read."""
+    alike: dict[Hashable, list[int]] = {}
+    for row in rows:
+        one, excerpt = part.outlines[row], read.get(row, UNREAD)
+        if excerpt.length >= WORTH_FOLDING:
+            occasion = (part.which, one.author, one.kind, one.session, one.scope, one.at // DAY, one.valid_from)
+            alike.setdefault((occasion, excerpt.length, excerpt.end), []).append(row)
+    several = {row: occasion for occasion, of in alike.items() if len(of) > 1 for row in of}
+    found = part.source.reader.contents(list(several)) if several else {}
+    return {row: (several[row], content.title, content.body, content.text) for row, content in found.items()}
 
 
-def _asks(text: str) -> bool:
-    stripped = text.rstrip(" \t\n\"'”’)*_")
-    return stripped.endswith(("?", "？")) or ("?" in text and len(text) < QUESTION_LENGTH)
+def _asks(text: Excerpt) -> bool:
+    stripped = text.end.rstrip(" \t\n\"'”’)*_")
+    return stripped.endswith(("?", "？")) or ("?" in text.end and text.length < QUESTION_LENGTH)

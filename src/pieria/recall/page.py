@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -17,10 +17,10 @@ from pieria.recall.features import Columns, features, of_use
 from pieria.recall.gathering import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
-from pieria.recall.ranking import Corpus, Ranked, coverage, ranked
+from pieria.recall.ranking import Corpus, Ranked, ranked
 from pieria.recall.reading import Reading
 from pieria.recall.walk import Walk
-from pieria.store.protocol import TextMatch
+from pieria.store.protocol import Run, TextMatch
 
 TEXT_WANT = 40
 """The least of what shares words with the question that a first page chooses from."""
@@ -65,8 +65,13 @@ class Page:
     matches: list[TextMatch] = field(default_factory=list)
     gathered: Gathered | None = None
     arranged: Arranged | None = None
+    """As of the first time that candidates were ranked: further ones come by words alone."""
     scored: dict[int, Scored] = field(default_factory=dict)
     """Every candidate that was scored for this page, by the code of its row."""
+    order: list[int] = field(default_factory=list)
+    """The codes of what was ranked that first time, best first and copies folded."""
+    passed_over: dict[str, list[str]] = field(default_factory=dict)
+    """Copies that came later than what they repeat: by the id that is shown, the ids that are not."""
     told: dict[str, Any] = field(default_factory=dict)
     """What the plan says of looking words up: how long it took and, by bank, what came of it."""
 
@@ -76,10 +81,10 @@ class Page:
 
     # --- words
 
-    def look_up(self, want: int, budget: int) -> None:
+    def look_up(self, want: int, budget: int, runs: Collection[Run]) -> None:
         """What the text index holds of the question, which is also how much its terms weigh."""
         begun = perf_counter()
-        self.matches = [source.reader.text(self.terms, source.filter, want, budget) for source in self.sources]
+        self.matches = [source.reader.text(self.terms, source.filter, want, budget, runs) for source in self.sources]
         self.told["ms"] = self.told.get("ms", 0.0) + 1000 * (perf_counter() - begun)
         self.told["banks"] = {
             source.name: {
@@ -91,21 +96,21 @@ class Page:
             for source, match in zip(self.sources, self.matches, strict=True)
         }
         if self.known is None:
-            self._pin(_summed(self.matches, self.question.reading.considered))
+            counted = _summed([match.frequencies for match in self.matches], self.question.reading.considered)
+            self._pin(counted)
 
     def count_terms(self) -> None:
         """How often each considered term occurs, without looking any up; of a long question the rarest are kept."""
         self.terms = list(self.question.reading.considered)
-        nothing = [replace(source, filter=source.filter.having(ids=())) for source in self.sources]
-        self.matches = [source.reader.text(self.terms, source.filter, 1, 1) for source in nothing]
-        frequencies = _summed(self.matches, self.terms)
-        self._pin(rarest(self.terms, dict(zip(self.terms, frequencies, strict=True))))
+        counted = _summed([source.reader.frequencies(self.terms) for source in self.sources], self.terms)
+        self._pin(rarest(self.terms, dict(zip(self.terms, counted, strict=True))))
 
     def _pin(self, frequencies: Sequence[int]) -> None:
+        heads = [source.reader.head() for source in self.sources]
         pins = replace(
             self.walk.pins,
-            documents=sum(match.documents for match in self.matches),
-            length=sum(match.terms for match in self.matches),
+            documents=sum(head.documents for head in heads),
+            length=sum(head.terms for head in heads),
             frequencies=tuple(frequencies),
         )
         self.walk = replace(self.walk, pins=pins)
@@ -120,13 +125,13 @@ class Page:
         """The codes of all that the first look-ups bring and that scores enough, in the order in which it is shown."""
         if not self.policy.needs(ARMS["text"].features):
             self.count_terms()
-            self.terms, self.matches = [], []
+            self.terms = []
             return self.rank(max(QUOTA, k))
         self.terms = list(self.question.reading.considered)
         if len(self.terms) > TERMS_LIMIT:
             self.count_terms()
         # One more than is shown: so it is known whether there is more.
-        self.look_up(max(TEXT_WANT, k + 1), self._budget())
+        self.look_up(max(TEXT_WANT, k + 1), self._budget(), self.question.reading.runs)
         return self.rank(max(QUOTA, k))
 
     def _budget(self) -> int:
@@ -151,8 +156,8 @@ class Page:
         further: dict[int, list[int]] = {}
         for which, row in map(self.walk.place, codes):
             further.setdefault(which, []).append(row)
-        gathering = Gathering(self.sources, self.question.reading, self.known, self.matches)
-        self.gathered = gathering.gathered(
+        gathering = Gathering(self.sources, self.question.reading, self.known, [] if codes else self.matches)
+        gathered = gathering.gathered(
             Wanted(
                 needs=self.policy.needs,
                 want=want,
@@ -162,14 +167,27 @@ class Page:
                 further=further,
             )
         )
-        scored, columns = self._scored(self.gathered)
-        pool = self.gathered.pool
-        self.arranged = arranged(self.gathered.asked, pool, [one.worth for one in scored])
+        scored, columns = self._scored(gathered)
+        pool = gathered.pool
+        shown = arranged(gathered.asked, pool, [one.worth for one in scored])
+        if self.gathered is None:
+            self.gathered, self.arranged = gathered, shown
+        self.gathered.left_out |= gathered.left_out
         self.scored = {self.walk.code(*one.evidence.key): one for one in scored}
         if not codes:
-            self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=self._confidence(columns)))
-        order = [self.walk.code(*pool[number].key) for number in self.arranged.order]
+            self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=confidence(columns, pool)))
+        order = [self.walk.code(*pool[number].key) for number in shown.order]
+        self.order = self.order or order
         return [code for code in order if self.score(self.scored[code]) >= self.question.min_score]
+
+    @property
+    def is_late(self) -> bool:
+        return perf_counter() >= self.question.deadline
+
+    def leave_further(self, reason: str) -> None:
+        """The plan says why the page does not go on to everything that shares a word."""
+        assert self.gathered is not None
+        self.gathered.left_out["further"] = reason
 
     def score(self, scored: Scored) -> float:
         return self.policy.score(scored.worth)
@@ -192,15 +210,6 @@ class Page:
         counted = [name for name in FEATURES if name in scored.columns and self.policy.counts(name)]
         return {name: value for name in counted if (value := scored.columns[name][scored.number])}
 
-    def _confidence(self, columns: Columns) -> float:
-        """By words alone, where that is all there is: how much of the question the best holds."""
-        assert self.gathered is not None
-        assert self.known is not None
-        pool = self.gathered.pool
-        if any(one.dense is not None for one in pool):
-            return confidence(columns, pool)
-        return max((coverage(one.held.counts, self.known) for one in pool), default=0.0)
 
-
-def _summed(matches: Sequence[TextMatch], terms: Sequence[str]) -> list[int]:
-    return [sum(match.frequencies.get(term, 0) for match in matches) for term in terms]
+def _summed(counted: Sequence[Mapping[str, int]], terms: Sequence[str]) -> list[int]:
+    return [sum(each.get(term, 0) for each in counted) for term in terms]

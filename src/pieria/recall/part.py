@@ -10,15 +10,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from pieria.record.changeset import Content
 from pieria.record.filter import Filter
-from pieria.store.protocol import Kind, Outline, Reader, Terms, TextMatch
+from pieria.store.protocol import Kind, Outline, Reader, Run, Terms, TextMatch
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Pairs = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +43,16 @@ class Part:
     lined_up: set[int] = field(default_factory=set)
     outlines: dict[int, Outline] = field(default_factory=dict)
     held: dict[int, Terms] = field(default_factory=dict)
-    contents: dict[int, Content] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
     alike: dict[Kind, dict[int, float]] = field(default_factory=dict)
     nearest: dict[int, int] = field(default_factory=dict)
     """Where in a text its most similar passage begins."""
     facts: dict[int, float] = field(default_factory=dict)
-    tied: dict[int, list[int]] = field(default_factory=dict)
+    tied: dict[int, dict[int, None]] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
     wishes: frozenset[int] = frozenset()
+    newest: dict[str, int] = field(default_factory=dict)
+    """Of an arm before which there was more than it looked at one by one: how many it did, the last written."""
 
     def add(self, rows: Iterable[int]) -> None:
         self.found.update(dict.fromkeys(rows))
@@ -72,6 +70,11 @@ class Part:
             self.lined_up.update(other for distance, other in neighbours if abs(distance) <= reach)
         self.lined_up.update(missing)
         return around
+
+    def note_matched(self, considered: Sequence[str]) -> None:
+        """What the text index told of its candidates, where it was asked for all that counts."""
+        if self.match is not None and self.match.frequencies.keys() >= set(considered):
+            self.held.update({candidate.row: candidate.held for candidate in self.match.candidates})
 
     def neighbours(self, row: int, reach: int) -> list[tuple[int, int]]:
         """(distance, row) as far as they are known."""
@@ -97,17 +100,14 @@ class Part:
         held = self.source.reader.states(ids, self.source.filter) if ids else {}
         return {id: stored.state.row for id, stored in held.items()}
 
-    def fill(self, terms: Sequence[str], pairs: Pairs, lending: int, kinds: Sequence[Kind]) -> None:
-        """Words, text and similarities of every candidate; words of the neighbours that lend theirs as well."""
+    def fill(self, terms: Sequence[str], runs: frozenset[Run], lending: int, kinds: Sequence[Kind]) -> None:
+        """Words and similarities of every candidate; words of the neighbours that lend theirs as well."""
         self.outlined()
         reader = self.source.reader
         lenders = {other for row in self.found for _, other in self.neighbours(row, lending)}
         wanted = missing_of([*self.found, *lenders], self.held)
         if wanted and terms:
-            self.held.update(reader.counts(wanted, terms, pairs))
-        unread = missing_of(self.found, self.contents)
-        if unread:
-            self.contents.update(reader.contents(unread))
+            self.held.update(reader.counts(wanted, terms, runs))
         for what in kinds:
             self._compare(what)
 
@@ -131,12 +131,15 @@ class Part:
             return
         held = self.alike.setdefault(what, {})
         rows = missing_of(self.found, held)
+        if what == "window":
+            # Nothing that stands alone has a window.
+            rows = [row for row in rows if row in self.outlines and self.outlines[row].session is not None]
         if not rows:
             return
         if what == "window" and self.source.filter.known_at is not None:
             # A window that took in what was not known yet is none of then, and only the search looks at that.
-            ids = tuple(self.outlines[row].id for row in rows if row in self.outlines)
-            then = self.source.reader.near(vector, self.source.filter.having(ids=ids), len(ids) or 1, what)
+            ids = tuple(self.outlines[row].id for row in rows)
+            then = self.source.reader.near(vector, self.source.filter.having(ids=ids), len(ids), what)
             held.update({near.row: near.similarity for near in then.candidates})
             return
         spans = self.source.reader.similarities(vector, rows, what)

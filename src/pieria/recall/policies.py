@@ -1,13 +1,13 @@
 """What each feature is worth: the weights of each policy, and the score of a candidate.
 
-The weights of `hybrid` were fitted on conversations and judged on conversations that were left out; what each is worth
-is told in `docs/benchmarks.md`. Every score follows from what a hit tells and the weights in the plan.
+The large weights of `hybrid` were fitted on conversations and judged on conversations that were left out, the small
+ones chosen. Every score follows from what a hit tells and the weights in the plan.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from operator import mul
 
@@ -35,6 +35,7 @@ WEIGHTS: Mapping[str, float] = {
     "agent": -0.2,
     "cover": 0.15,
     "phrase": 0.1,
+    "quoted": 0.4,
     "when": 0.15,
     "rule": 0.3,
     "rule_fit": 0.35,
@@ -49,7 +50,7 @@ WEIGHTS: Mapping[str, float] = {
     "usage": 0.05,
     "validity": 0.02,
 }
-CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "cover", "phrase")
+CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "cover", "phrase", "quoted")
 """What speaks for a candidate whoever said it, and whenever."""
 MOST = 100.0
 """The largest weight that may be asked for."""
@@ -123,8 +124,8 @@ def custom(judge: Judge) -> Policy:
     return Policy(getattr(judge, "__name__", type(judge).__name__), JUDGED, {}, judge=judge)
 
 
-def summed(why: Why, weights: Mapping[str, float], names: Sequence[str] | None = None) -> float:
-    return math.fsum(weights[name] * why[name] for name in (names or why) if name in weights and name in why)
+def summed(why: Why, weights: Mapping[str, float]) -> float:
+    return math.fsum(weights[name] * value for name, value in why.items() if name in weights)
 
 
 def relevance(columns: Columns) -> list[float]:
@@ -146,11 +147,6 @@ def whole(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
     named = [(name, columns[name]) for name in names if name in columns]
     count = len(next(iter(columns.values()), []))
     return [{name: column[number] for name, column in named} for number in range(count)]
-
-
-def told(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
-    """The same, but one of 0 is no reason and is not told."""
-    return [{name: value for name, value in features.items() if value} for features in whole(columns, names)]
 
 
 def _judged(value: object) -> float:

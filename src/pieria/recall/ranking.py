@@ -60,13 +60,21 @@ def lexical(candidate: Candidate, known: Corpus) -> float:
     """BM25 as a share of the most this question could give: 0 to 1, and comparable between banks and questions."""
     if known.whole <= 0:
         return 0.0
-    length = candidate.length / known.mean_length if known.mean_length else 1.0
-    damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+    held = candidate.held
+    return bm25(known.weights, held.counts, relative(held.length, known.mean_length), LENGTH_SHARE) / known.whole
+
+
+def bm25(
+    weights: Mapping[str, float], counts: Mapping[str, float], relative_length: float, length_share: float
+) -> float:
+    """Of a text so many times as long as most, where length counts so much against it."""
+    damping = SATURATION * (1 - length_share + length_share * relative_length)
     # fsum: the same to the last bit in whatever order a process holds the terms, so that a cursor's place is found.
-    gained = math.fsum(
-        known.weights.get(term, 0.0) * count / (count + damping) for term, count in candidate.counts.items()
-    )
-    return gained / known.whole
+    return math.fsum(weights.get(term, 0.0) * count / (count + damping) for term, count in counts.items())
+
+
+def relative(length: float, mean: float) -> float:
+    return length / mean if mean else 1.0
 
 
 def coverage(held_terms: Iterable[str], known: Corpus) -> float:

@@ -7,19 +7,21 @@ weigh what, and whose names are authors of the bank, is known only with the bank
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
 from pieria.recall.asking import CONSIDERED, considered_terms
 from pieria.recall.evidence import Span
-from pieria.record.analyser import STOP_WORDS, QueryTerm, query_terms, terms
+from pieria.record.analyser import STOP_WORDS, phrases, query_terms, terms
 from pieria.record.asks import asks
 from pieria.record.entities import entities
 from pieria.record.factnames import folded
 from pieria.record.indexing import compared
 from pieria.record.time import micros
 from pieria.record.timewords import timewords
+from pieria.store.protocol import Run
 
 OVERVIEWS = frozenset({"order", "summary"})
 OF_FACTS = frozenset({"when", "where", "who", "count", "yes-no"})
@@ -44,12 +46,14 @@ _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 class Reading(NamedTuple):
     """`considered` and `beyond` are the terms as `asking` has them, `order` all of them as they follow each other, and
-    `pairs` those neighbours, as far as terms are considered, of which at least one tells something."""
+    `pairs` the neighbours at its beginning of which at least one tells something."""
 
     considered: list[str]
     beyond: list[str]
     order: list[str]
-    pairs: frozenset[tuple[str, str]]
+    pairs: frozenset[Run]
+    quoted: tuple[Run, ...]
+    """The terms of each passage in quotes that has several."""
     now: int
     spans: tuple[Span, ...]
     named: tuple[frozenset[str], ...]
@@ -63,11 +67,19 @@ class Reading(NamedTuple):
     may_heed_rules: bool
     """Rules bind whoever asks for something or in the first person, but not what is asked of what was."""
 
+    @property
+    def runs(self) -> frozenset[Run]:
+        """All runs of terms of which it matters whether they stand in a text."""
+        return self.pairs.union(self.quoted)
+
 
 def reading(text: str, now: datetime) -> Reading:
     words = query_terms(text)
-    considered, beyond = considered_terms(words)
     beginning = text[:_READ]
+    quoted = _quoted(beginning)
+    # Whoever quotes what has idle words alone looks for these.
+    idle = {term for passage in quoted if STOP_WORDS.issuperset(passage) for term in passage}
+    considered, beyond = considered_terms([word._replace(stop=word.stop and word.term not in idle) for word in words])
     kinds = asks(beginning)
     names = [entity.name for entity in entities(beginning)][:_NAMES]
     maybe = [*names, *_phrases(beginning)]
@@ -78,7 +90,8 @@ def reading(text: str, now: datetime) -> Reading:
         considered=considered,
         beyond=beyond,
         order=[word.term for word in words],
-        pairs=_pairs(words[:CONSIDERED]),
+        pairs=_pairs(terms(beginning)[:CONSIDERED]),
+        quoted=quoted,
         now=micros(now),
         spans=tuple(_spans(beginning, now)),
         named=tuple(dict.fromkeys(held for name in names if (held := frozenset(terms(name))))),
@@ -91,8 +104,12 @@ def reading(text: str, now: datetime) -> Reading:
     )
 
 
-def _pairs(words: list[QueryTerm]) -> frozenset[tuple[str, str]]:
-    return frozenset((one.term, other.term) for one, other in pairwise(words) if not (one.stop and other.stop))
+def _pairs(order: Sequence[str]) -> frozenset[Run]:
+    return frozenset(pair for pair in pairwise(order) if not STOP_WORDS.issuperset(pair))
+
+
+def _quoted(text: str) -> tuple[Run, ...]:
+    return tuple(dict.fromkeys(tuple(phrase) for phrase in phrases(text) if len(phrase) > 1))
 
 
 def _phrases(text: str) -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple
 
 from pieria.errors import CorruptError
 from pieria.recall.answer import Recall
-from pieria.recall.evidence import Key as RowKey
+from pieria.recall.evidence import Key as CandidateKey
 from pieria.recall.explaining import hit_of, plan_of
+from pieria.recall.gathering import LATE
 from pieria.recall.page import Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
@@ -23,9 +24,10 @@ EVERYTHING = 1 << 40
 AT_ONCE, ROUNDS = 300, 10
 """How many further candidates are scored at once, and how often for one page, where a least score is asked for."""
 DRAWN_FROM = "provenance"
+UNLIKELY = "what is unlikely to score enough is left to the next page"
 HALF = 0.5
 """Of what the derived is worth, its source must be worth so much to stand before it."""
-Key = tuple[float, int, int]
+WordsKey = tuple[float, int, int]
 Place = tuple[int, str]
 """Which source, and an id in it: two banks may use the same."""
 
@@ -36,7 +38,7 @@ class Taken(NamedTuple):
     scored: Scored
     listed: int
     """How much of what was listed is behind it."""
-    last: Key | None
+    last: WordsKey | None
     """Its own key, where it comes from beyond what was listed."""
 
 
@@ -51,7 +53,7 @@ def search(sources: Sequence[Source], question: Question, k: int, walk: Walk | N
         page.settle()
         page.rank(k, walk.passed)
     before = page.walk
-    taken = _taken(page, k)
+    taken = _taken(page, k, first=walk is None)
     memories = _memories(sources, [one.scored for one in taken])
     kept = _within_tokens(taken, memories, question.tokens)
     if len(kept) < len(taken):
@@ -100,12 +102,16 @@ def _begin(page: Page, k: int) -> None:
             for candidate in match.candidates
         )
     )
-    stage = "done" if whole else "everything"
+    stage = "done" if whole or (not page.terms and not beyond) else "everything"
     page.walk = replace(page.walk, stage=stage, passed=tuple(passed), listed=tuple(listed))
 
 
-def _taken(page: Page, k: int) -> list[Taken]:
-    """The next of what is listed, then of everything else. What was purged leaves its place empty."""
+def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
+    """The next of what is listed, then of everything else. What was purged leaves its place empty.
+
+    Everything else is much. A first page leaves it to the next one when it is late already, or when nothing that is
+    likely scores enough.
+    """
     taken: list[Taken] = []
     behind = 0
     for code in page.walk.listed:
@@ -117,13 +123,18 @@ def _taken(page: Page, k: int) -> list[Taken]:
             taken.append(Taken(scored, behind, page.walk.last))
     page.walk = replace(page.walk, listed=page.walk.listed[behind:])
     if len(taken) < k and page.walk.stage != "done":
-        _take_further(page, k, taken, behind)
+        if first and page.question.min_score > 0:
+            page.leave_further(UNLIKELY)
+        elif first and page.is_late:
+            page.leave_further(LATE)
+        else:
+            _take_further(page, k, taken, behind)
     return taken
 
 
 def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
     """Whatever shares a word with the question and was not among the candidates, best by words first."""
-    page.look_up(EVERYTHING, EVERYTHING)
+    page.look_up(EVERYTHING, EVERYTHING, ())
     passed, last = set(page.walk.passed), page.walk.last
     fresh = [
         entry
@@ -132,10 +143,14 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
     ]
     at_once = AT_ONCE if page.question.min_score > 0 else k - len(taken)
     place = 0
-    said = {one.evidence.copy_of for one in page.scored.values()}
+    before = list(page.order)
     for start in range(0, min(len(fresh), ROUNDS * at_once), at_once):
+        if start and page.is_late:
+            page.leave_further(LATE)
+            break
         codes = [page.walk.code(entry.which, entry.candidate.row) for entry in fresh[start : start + at_once]]
-        page.rank(len(codes), [*page.walk.passed, *codes])
+        page.rank(len(codes), [*page.walk.passed, *before, *codes])
+        said = _said(page, before)
         for code in codes:
             if len(taken) == k:
                 break
@@ -143,12 +158,27 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
             if scored is None or page.score(scored) < page.question.min_score:
                 continue
             alike = scored.evidence.copy_of
-            if alike is None or alike not in said:
-                said.add(alike)
-                taken.append(Taken(scored, behind, last))
+            if alike is not None and alike in said:
+                page.passed_over.setdefault(said[alike], []).append(scored.evidence.id)
+                continue
+            said[alike] = scored.evidence.id
+            before.append(code)
+            taken.append(Taken(scored, behind, last))
         if len(taken) == k:
             break
     page.walk = replace(page.walk, last=last, stage="done" if place == len(fresh) else "everything")
+
+
+def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
+    """What the candidates of these codes say, as far as anything else says the same; with the id of the first of them
+    that scores enough to be shown.
+    """
+    said: dict[Hashable, str] = {}
+    for code in codes:
+        scored = page.scored.get(code)
+        if scored is not None and page.score(scored) >= page.question.min_score:
+            said.setdefault(scored.evidence.copy_of, scored.evidence.id)
+    return said
 
 
 def _after(before: Walk, kept: Sequence[Taken]) -> Walk:
@@ -158,8 +188,8 @@ def _after(before: Walk, kept: Sequence[Taken]) -> Walk:
     return replace(before, listed=before.listed[kept[-1].listed :], last=kept[-1].last)
 
 
-def _memories(sources: Sequence[Source], shown: Sequence[Scored]) -> dict[RowKey, Memory]:
-    found: dict[RowKey, Memory] = {}
+def _memories(sources: Sequence[Source], shown: Sequence[Scored]) -> dict[CandidateKey, Memory]:
+    found: dict[CandidateKey, Memory] = {}
     for which, source in enumerate(sources):
         rows = [one.evidence.key[1] for one in shown if one.evidence.key[0] == which]
         if rows:
@@ -174,7 +204,7 @@ def tokens_of(memory: Memory) -> int:
     return estimated_tokens(f"{memory.title or ''}\n{memory.text}")
 
 
-def _within_tokens(taken: list[Taken], memories: Mapping[RowKey, Memory], budget: int | None) -> list[Taken]:
+def _within_tokens(taken: list[Taken], memories: Mapping[CandidateKey, Memory], budget: int | None) -> list[Taken]:
     """As many as fit, in their order."""
     if budget is None:
         return taken
@@ -187,7 +217,7 @@ def _within_tokens(taken: list[Taken], memories: Mapping[RowKey, Memory], budget
 
 
 def _behind_sources(
-    sources: Sequence[Source], shown: Sequence[Scored], memories: Mapping[RowKey, Memory]
+    sources: Sequence[Source], shown: Sequence[Scored], memories: Mapping[CandidateKey, Memory]
 ) -> tuple[list[Scored], list[str]]:
     """In their order, but what was drawn from others behind those; and the ids that stand further back for it."""
     by_place: dict[Place, Scored] = {(one.evidence.key[0], memories[one.evidence.key].id): one for one in shown}

@@ -14,9 +14,11 @@ from typing import Any
 
 from pieria.errors import InputError
 
-LIMIT = 8_000
-"""Characters of a cursor; ours stay below a third of it."""
-UNPACKED = 1 << 16
+LIMIT = 100_000
+"""Characters of a cursor: room for the thousands of rows that were shown to one who asked for so many at once. Those
+of usual pages have two or three thousand.
+"""
+UNPACKED = 1 << 18
 HINT = "Ask again without a cursor."
 
 

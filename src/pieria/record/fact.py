@@ -86,7 +86,5 @@ class FactQuery:
     either_keys: tuple[str, ...] | None = None
     memory: str | None = None
     include_ended: bool = False
-    newest: int | None = None
-    """No more than so many, those that were written last."""
     every_version: bool = False
     """Every stretch of known time, not only the one at `known_at`."""

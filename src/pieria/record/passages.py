@@ -78,6 +78,8 @@ def passages(text: str, limit: int = LIMIT, words: int = WORDS) -> list[Passage]
     """
     if not text or text.isspace():
         return []
+    if len(text) <= min(limit, words):
+        return [Passage(0, len(text))]
     size = _Size(text, limit, words)
     if size.reach(0) >= len(text):
         return [Passage(0, len(text))]

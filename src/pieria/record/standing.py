@@ -22,7 +22,7 @@ from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
 KINDS = ("rule", "preference", "profile")
 
 
-class Standing(NamedTuple):
+class Rule(NamedTuple):
     """What the sentence `text[start:end]` lays down, and the terms of what it is about."""
 
     kind: str
@@ -71,7 +71,7 @@ _ANNOUNCING = frozenset(
 """What is put before a colon and is no speaker."""
 
 
-def standing(text: str) -> list[Standing]:
+def standing(text: str) -> list[Rule]:
     """The standing rules of a text in their order: each kind is one of `KINDS`."""
     low = text.lower() if text.isascii() else lowered(text)
     if not _begins(low):
@@ -116,7 +116,7 @@ def _within(place: int, spans: list[tuple[int, int]]) -> bool:
     return at >= 0 and spans[at][0] <= place < spans[at][1]
 
 
-def _stated(text: str, low: str, sentence: Sentence) -> Iterator[Standing]:
+def _stated(text: str, low: str, sentence: Sentence) -> Iterator[Rule]:
     start, end = sentence
     if low[max(start, end - 3) : end].rstrip("\"')*_!”").endswith(("?", "？")):
         return
@@ -129,7 +129,7 @@ def _stated(text: str, low: str, sentence: Sentence) -> Iterator[Standing]:
         return
     if found["called"] is not None and not _is_called_by_name(text, found.end(), end):
         return
-    yield Standing(kind, start, end, _topic(text[found.start() : end]))
+    yield Rule(kind, start, end, _topic(text[found.start() : end]))
 
 
 def _is_called_by_name(text: str, start: int, end: int) -> bool:

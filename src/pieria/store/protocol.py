@@ -46,12 +46,34 @@ class Head:
     """The version of the analyser that made the text index; 0 in a bank that has none yet."""
 
 
+Run = tuple[str, ...]
+"""Two or more terms, one right behind the other."""
+
+
+class Terms(NamedTuple):
+    """What a version holds of the asked terms: those that it holds, and the runs of terms that stand in it, each so
+    often as it does.
+    """
+
+    length: int
+    distinct: int
+    counts: Mapping[str, int]
+    runs: Mapping[Run, int]
+
+
+class Excerpt(NamedTuple):
+    """How a text of so many characters begins and ends."""
+
+    begin: str
+    end: str
+    length: int
+
+
 class Candidate(NamedTuple):
     """A visible version that holds some of the asked terms."""
 
     row: int
-    length: int
-    counts: Mapping[str, int]
+    held: Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +124,6 @@ class Outline(NamedTuple):
     valid_from: int | None
 
 
-class Terms(NamedTuple):
-    """What a version holds of the asked terms: those that it holds, and the pairs that stand in it side by side."""
-
-    length: int
-    distinct: int
-    counts: Mapping[str, int]
-    pairs: Mapping[tuple[str, str], int]
-
-
 class Span(NamedTuple):
     """How similar the best vector of a version is, and which characters of the embedded text that one stands for."""
 
@@ -133,8 +146,7 @@ class Near(NamedTuple):
 class VectorMatch:
     """What is near a vector: a version once, the most similar first.
 
-    `scanned` vectors were looked at, and of `probed` versions it was asked whether they may be seen. `median` is how
-    similar the vectors of this bank are in the middle, visible or not, measured on a fixed sample of them.
+    `scanned` vectors were looked at, and of `probed` versions it was asked whether they may be seen.
     """
 
     candidates: Sequence[Near]
@@ -142,7 +154,6 @@ class VectorMatch:
     """No visible version is nearer than those found."""
     scanned: int = 0
     probed: int = 0
-    median: float = 0.0
 
 
 class Embedded(NamedTuple):
@@ -211,15 +222,16 @@ class Reader(Protocol):
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         """What stands in rows at hand, visible or not, whatever became of it; of a row that is gone, nothing."""
 
+    def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
+        """So many characters from the beginning and from the end of each text."""
+
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
         """The rows of the memories that `select` would give."""
 
-    def counts(
-        self, rows: Sequence[int], terms: Collection[str], pairs: Collection[tuple[str, str]] = ()
-    ) -> dict[int, Terms]:
+    def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
@@ -234,7 +246,12 @@ class Reader(Protocol):
     def version(self, id: str, version: int) -> list[Memory]:
         """The stretches during which this version was the content of the id."""
 
-    def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch: ...
+    def text(
+        self, terms: Sequence[str], filter: Filter, want: int, budget: int, runs: Collection[Run] = ()
+    ) -> TextMatch: ...
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many versions hold each of these terms, visible or not."""
 
     def space(self) -> Space | None:
         """The current one; None in a bank that nothing was embedded for yet."""
@@ -256,10 +273,14 @@ class Reader(Protocol):
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         """The vectors of rows at hand, each with its number, in that order."""
 
-    def around(self, rows: Sequence[int], filter: Filter, reach: int) -> dict[int, list[tuple[int, int]]]:
+    def around(
+        self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
+    ) -> dict[int, list[tuple[int, int]]]:
         """(distance, row) of the nearest visible neighbours in the same session and scope, in the order of time.
 
-        Those before have distances below 0. Where much of a session may not be seen it looks only so far.
+        Those before have distances below 0. Where much of a session may not be seen it looks only so far. As `company`
+        only those count that whoever sees the row sees too: they stand as it does, are shown to the same channel where
+        they are a session's own, and hold as long as it does. Of such a window is made.
         """
 
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
@@ -270,6 +291,16 @@ class Reader(Protocol):
         ids: Sequence[str] | None = None, every_version: bool = False, between: tuple[End, End] | None = None,
     ) -> list[Link]: ...  # fmt: skip
 
+    def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
+        """The visible versions that links tie to each of these memories: by those that lead from it, then by those that
+        lead to it. Of either no more than so many, the links that were written last first.
+        """
+
+    def labelled(
+        self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
+    ) -> list[int]:
+        """Visible versions that bear any of these labels, those that were written last first."""
+
     def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
         """Facts at the filter's known time whose memory, if they name one, is visible, in the order of `valid_from`.
 
@@ -278,6 +309,11 @@ class Reader(Protocol):
 
     def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
         """The same facts in the same order, for a fraction of the cost where many are looked through."""
+
+    def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
+        """The facts about these names, on either side, that were drawn from a memory which the whole filter lets
+        through, and hold at its valid time: no more than so many, those that were written last.
+        """
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
         """Every name that stands in a fact the filter lets through, once, in the spelling first seen, by its key."""
@@ -316,7 +352,8 @@ class Writer(Reader, Protocol):
         With the passages of a row its rules go as well. Nor are those of `empty`, in which there was nothing to embed.
 
         `seen` is the number of the latest change (`Head.seq`) when their texts were read: what a later one made pending
-        stays so. Returns how many were stored: those of rows that are gone by now are not. Raises `ConflictError` where
+        stays so. Returns how many were stored: those of rows that are gone by now are not, nor windows with a member
+        that is no `company` of theirs (see `around`), which stay pending. Raises `ConflictError` where
         the space is not the bank's any more, `InputError` for what is no vector of it.
         """
 
@@ -333,7 +370,8 @@ class Store(Protocol):
 
     def reading(self) -> AbstractContextManager[Reader]: ...
 
-    def writing(self) -> AbstractContextManager[Writer]: ...
+    def writing(self, seconds: float | None = None) -> AbstractContextManager[Writer]:
+        """Waits for other writers, no longer than so many seconds where they are given. Raises `BusyError`."""
 
     def scrub(self) -> list[str]:
         """After an erasure: make sure no file of the store still holds the bytes. Returns what could not be reached."""

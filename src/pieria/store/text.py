@@ -7,7 +7,12 @@ rows reach a budget; every term counts again when the candidates are ranked.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+from itertools import pairwise
+
+REPEATED = 0.2
+"""What a word's second occurrence in a text counts, against its first."""
 
 
 def weight(documents: int, frequency: int) -> float:
@@ -28,15 +33,35 @@ def rarest_first(frequencies: Mapping[str, int], budget: int) -> tuple[list[str]
     return chosen, [term for _, term in known[len(chosen) :]]
 
 
-def rough_order(postings: Sequence[tuple[float, Sequence[int]]]) -> list[int]:
-    """Rows by the summed weight of the terms they hold, a repeat counting a little; newer first among equals."""
-    scores: dict[int, float] = {}
+def rough_order(postings: Sequence[tuple[float, Sequence[int]]]) -> Iterator[int]:
+    """Rows by the summed weight of the terms they hold, a repeat counting a little; newer first among equals.
+
+    Each term's rows come in ascending order, a row as often as it holds the term. Only the first few of thousands are
+    ever taken, so that nothing is added up but for rows that are listed more than once.
+    """
+    several = _listed_again(postings)
+    scores = dict.fromkeys(several, 0.0)
     for gain, rows in postings:
         last = -1
-        for row in rows:
-            if row == last:
-                scores[row] += gain * 0.2
-            else:
-                scores[row] = scores.get(row, 0.0) + gain
-                last = row
-    return [row for _, row in sorted(zip(scores.values(), scores, strict=True), reverse=True)]
+        for row in filter(several.__contains__, rows):
+            scores[row] += gain * REPEATED if row == last else gain
+            last = row
+    whole = sorted(((score, row) for row, score in scores.items()), reverse=True)
+    once = (_listed_once(gain, rows, several) for gain, rows in postings)
+    return (row for _, row in merge(whole, *once, reverse=True))
+
+
+def _listed_again(postings: Sequence[tuple[float, Sequence[int]]]) -> set[int]:
+    seen: set[int] = set()
+    again: set[int] = set()
+    for _, rows in postings:
+        held = set(rows)
+        if len(held) < len(rows):
+            again.update(row for row, following in pairwise(rows) if row == following)
+        again |= seen & held
+        seen |= held
+    return again
+
+
+def _listed_once(gain: float, rows: Sequence[int], several: set[int]) -> Iterator[tuple[float, int]]:
+    return ((gain, row) for row in reversed(rows) if row not in several)

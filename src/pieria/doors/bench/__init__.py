@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,19 +47,21 @@ def speed(ctx: click.Context, /, sizes: tuple[int, ...], as_json: bool) -> None:
 def _retrieval(command: Callable[..., None]) -> Callable[..., None]:
     """The options that every measurement of finding takes."""
     for option in (
-        click.option("--policy", default=None, help="The policy that recall ranks by."),
-        click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations."),
-        click.option("--ablate", is_flag=True, help="Ask everything again with each arm and each feature off in turn."),
-        click.option("--questions", type=click.Path(dir_okay=False, path_type=Path), default=None,
-                     help="Write what was found for each question to this file, one JSON object a line."),
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option("--questions", type=click.Path(dir_okay=False, writable=True, path_type=Path), default=None,
+                     help="Write what was found for each question to this file, one JSON object a line."),
+        click.option("--leave-one-out", is_flag=True,
+                     help="Ask each conversation again by weights that are fitted on all the others."),
+        click.option("--ablate", is_flag=True, help="Ask everything again with each arm and each feature off in turn."),
+        click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations."),
+        click.option("--policy", default="hybrid", show_default=True, help="The policy that recall ranks by."),
     ):  # fmt: skip
         command = option(command)
     return command
 
 
 @bench.command(context_settings={"help_option_names": HELP})
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @_retrieval
 @click.pass_context
 def locomo(ctx: click.Context, /, file: Path, **options: Any) -> None:
@@ -68,7 +72,7 @@ def locomo(ctx: click.Context, /, file: Path, **options: Any) -> None:
 
 
 @bench.command(context_settings={"help_option_names": HELP})
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @_retrieval
 @click.pass_context
 def beam(ctx: click.Context, /, folder: Path, **options: Any) -> None:
@@ -81,30 +85,50 @@ def beam(ctx: click.Context, /, folder: Path, **options: Any) -> None:
 def _measured(
     ctx: click.Context,
     conversations: Iterator[Conversation],
-    policy: str | None,
+    policy: str,
     limit: int | None,
     ablate: bool,
+    leave_one_out: bool,
     questions: Path | None,
     as_json: bool,
 ) -> None:
-    from itertools import islice
+    from pieria.doors.bench.findings import lines, summary
+    from pieria.doors.bench.retrieval import Answer, Wanted, answers
 
-    from pieria.doors.bench.retrieval import answers, summary
-
-    rows = list(answers(islice(conversations, limit), policy=policy, ablate=ablate, say=_say))
-    if questions is not None:
-        questions.write_text("".join(json.dumps(row.as_dict(), ensure_ascii=False) + "\n" for row in rows))
+    wanted = Wanted(policy, ablate=ablate, leave_one_out=leave_one_out)
+    wanted.check()
+    chosen = list(islice(conversations, limit))
+    if not any(asked.evidence is not None for one in chosen for asked in one.asked):
+        raise click.UsageError("No question there names any evidence: nothing can be counted.")
+    if leave_one_out and len(chosen) < 2:
+        raise click.UsageError("--leave-one-out needs two conversations at least: one to ask, and one to learn from.")
+    rows: list[Answer] = []
+    with _written(questions) as write:
+        for row in answers(chosen, wanted, _say):
+            rows.append(row)
+            write(row.as_dict())
     result = summary(rows)
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))
         return
-    for kind, told in result["kinds"].items():
-        shares = "  ".join(f"{name} {of['mean']:.3f} [{of['from']:.3f}, {of['to']:.3f}]" for name, of in told.items()
-                           if name != "questions")  # fmt: skip
-        click.echo(f"{kind:<28} {told['questions']:>5}  {shares}")
-    click.echo(f"told apart from what has no answer: {result['answerable']}")
-    for name, told in result["without"].items():
-        click.echo(f"without {name:<28} R@10 {told['R@10']:.3f}  answerable {told['answerable']}")
+    for line in lines(result):
+        click.echo(line)
+
+
+@contextmanager
+def _written(path: Path | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Writes line by line: what was found before an interruption is kept. Opens at once, so that it fails at once."""
+    if path is None:
+        yield lambda _: None
+        return
+    try:
+        file = path.open("w", encoding="utf-8", buffering=1)
+    except OSError as problem:
+        raise click.BadParameter(
+            f"{path} cannot be written ({problem.strerror})", param_hint="--questions"
+        ) from problem
+    with file:
+        yield lambda told: print(json.dumps(told, ensure_ascii=False), file=file)
 
 
 def _say(what: str, done: int, whole: int) -> None:

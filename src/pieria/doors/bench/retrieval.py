@@ -3,107 +3,189 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from statistics import fmean, pstdev
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import click
+
 from pieria.bank import Bank
 from pieria.doors.bench.datasets import Asked, Conversation
-from pieria.doors.bench.sampling import interval, told_apart
+from pieria.doors.bench.fitting import Lesson, fitted, lesson
 from pieria.workspace import Workspace
 
 FIRST = (5, 10, 20)
 FIRST_SESSIONS = (5, 10)
 DEPTH = 50
 """Hits that are asked for: several may belong to one piece of evidence."""
-POLICY = "hybrid"
-ALL = "all"
+TAUGHT = 100
+"""Hits that weights are fitted to: what the policy's own weights leave far behind is to be learnt from as well."""
 WHOLE = "everything on"
+FITTED, FRESH = "fitted on the others", "fitted on the others from nothing"
+"""Beginning with the policy's own weights, and with none: its own may have seen the conversation that is left out."""
+LINEAR = "sum(weight * feature)"
+"""In what a plan says of scoring, where weights can be fitted."""
+QUESTION = "what is there?"
 Say = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What recall brought for one question; `switched_off` says without which features."""
+class Wanted:
+    """What is asked of every conversation."""
 
-    switched_off: str
+    policy: str
+    ablate: bool = False
+    leave_one_out: bool = False
+
+    def check(self) -> None:
+        """Before anything takes long. Raises `InputError` for a policy that there is not."""
+        with _empty("bench") as bank:
+            scoring = bank.recall(QUESTION, k=1, policy=self.policy).plan["scoring"]
+        if self.leave_one_out and LINEAR not in scoring:
+            raise click.UsageError(
+                f"--leave-one-out fits weights of a sum, and {self.policy} scores by {scoring}. Name another policy."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What recall brought for one question; `way` says how it was asked, `weights` with which besides the policy's."""
+
+    way: str
+    weights: Mapping[str, float]
     conversation: str
     asked: Asked
     found: tuple[str, ...]
     confidence: float
     shares: Mapping[str, float]
     seconds: float
+    model: str | None
+    left_out: Mapping[str, str]
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "off": self.switched_off,
+            "way": self.way,
             "conversation": self.conversation,
             "kind": self.asked.kind,
             "question": self.asked.text,
             "evidence": sorted(self.asked.evidence) if self.asked.evidence is not None else None,
-            "found": list(self.found[: max(FIRST)]),
+            "found": list(self.found),
             "confidence": round(self.confidence, 6),
             "shares": {name: round(share, 6) for name, share in self.shares.items()},
         }
 
 
-def answers(conversations: Iterable[Conversation], *, policy: str | None, ablate: bool, say: Say) -> Iterator[Answer]:
-    """Each question of each conversation, asked of a bank that holds that conversation alone."""
-    for conversation in conversations:
-        with _bank(conversation) as bank:
-            bank.remember_many(conversation.said, partial(say, f"{conversation.name}: remembering"))
-            off = _switched_off(bank, policy) if ablate else {WHOLE: {}}
-            for round_, (name, weights) in enumerate(off.items()):
-                for number, asked in enumerate(conversation.asked, 1):
-                    yield _answer(bank, conversation, asked, name, weights, policy)
-                    total = len(off) * len(conversation.asked)
-                    say(f"{conversation.name}: asking", round_ * len(conversation.asked) + number, total)
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A conversation in a bank of its own, and what its questions teach."""
+
+    conversation: Conversation
+    bank: Bank
+    wanted: Wanted
+    say: Say
+
+    def remember(self) -> None:
+        """Raises `AdapterError` where the model fails: what is measured with some of the vectors is nothing."""
+        self.bank.remember_many(self.conversation.said, partial(self.say, f"{self.conversation.name}: remembering"))
+        self.bank.sync()
+
+    def asked(self, ways: Mapping[str, Mapping[str, float]]) -> Iterator[Answer]:
+        """Every question in each way, by the weights of that way."""
+        whole = len(ways) * len(self.conversation.asked)
+        done = 0
+        for way, weights in ways.items():
+            for asked in self.conversation.asked:
+                yield self._answer(asked, way, weights)
+                done += 1
+                self.say(f"{self.conversation.name}: asking", done, whole)
+
+    def ways(self) -> dict[str, dict[str, float]]:
+        """With everything; without each arm and what it gives; without each feature, unless it is an arm's only one."""
+        ways: dict[str, dict[str, float]] = {WHOLE: {}}
+        if not self.wanted.ablate:
+            return ways
+        plan = self.bank.recall(QUESTION, k=1, policy=self.wanted.policy).plan
+        arms = {name: told["features"] for name, told in plan["arms"].items()}
+        for name, features in arms.items():
+            ways[f"arm {name}: {', '.join(features)}"] = dict.fromkeys(features, 0.0)
+        alone = {features[0] for features in arms.values() if len(features) == 1}
+        counted = (feature for feature, weight in plan["weights"].items() if weight and feature not in alone)
+        return ways | {f"feature {feature}": {feature: 0.0} for feature in counted}
+
+    def lessons(self) -> list[Lesson]:
+        """A piece of evidence stands where the first hit of it stands, so that is what is learnt from."""
+        found: list[Lesson | None] = []
+        for number, asked in enumerate(self.conversation.asked, 1):
+            if asked.evidence is not None:
+                recall = self.bank.recall(asked.text, k=TAUGHT, policy=self.wanted.policy)
+                reasons: dict[str | None, Mapping[str, float]] = {}
+                for hit in recall:
+                    reasons.setdefault(self._piece(hit.memory.source), hit.why)
+                is_evidence = [piece in asked.evidence for piece in reasons]
+                found.append(lesson(list(reasons.values()), list(recall.plan["weights"]), is_evidence))
+            self.say(f"{self.conversation.name}: learning", number, len(self.conversation.asked))
+        return [one for one in found if one is not None]
+
+    def weights(self) -> dict[str, float]:
+        """The policy's own, as they are for this bank."""
+        weights: dict[str, float] = self.bank.recall(QUESTION, k=1, policy=self.wanted.policy).plan["weights"]
+        return weights
+
+    def _piece(self, source: str | None) -> str | None:
+        return self.conversation.piece_of.get(source or "")
+
+    def _answer(self, asked: Asked, way: str, weights: Mapping[str, float]) -> Answer:
+        begun = time.perf_counter()
+        recall = self.bank.recall(asked.text, k=DEPTH, policy=self.wanted.policy, weights=weights or None)
+        seconds = time.perf_counter() - begun
+        pieces = [self._piece(hit.memory.source) for hit in recall]
+        found = tuple(dict.fromkeys(piece for piece in pieces if piece is not None))
+        return Answer(
+            way=way,
+            weights=weights,
+            conversation=self.conversation.name,
+            asked=asked,
+            found=found[: max(FIRST)],
+            confidence=recall.confidence,
+            shares=_shares(self.conversation, asked.evidence, found) if asked.evidence is not None else {},
+            seconds=seconds,
+            model=recall.plan["embedding"].get("model"),
+            left_out=recall.plan["left_out"],
+        )
 
 
-def summary(rows: Sequence[Answer]) -> dict[str, Any]:
-    """A table for everything on, and one line for each thing switched off."""
-    whole = [row for row in rows if row.switched_off == WHOLE]
-    return {
-        "kinds": _by_kind(whole),
-        "answerable": _answerable(whole),
-        "conversations": _by_conversation(whole),
-        "recall_ms": round(1000 * fmean(row.seconds for row in whole), 2) if whole else None,
-        "without": _without(rows),
-    }
+def answers(conversations: Iterable[Conversation], wanted: Wanted, say: Say) -> Iterator[Answer]:
+    """Each question of each conversation, asked of a bank that holds that conversation alone.
+
+    Where one is left out in turn, the banks stay until all others have taught.
+    """
+    with ExitStack() as kept:
+        taught: list[tuple[_Held, list[Lesson]]] = []
+        for conversation in conversations:
+            with ExitStack() as opened:
+                held = _Held(conversation, opened.enter_context(_empty(conversation.name)), wanted, say)
+                held.remember()
+                yield from held.asked(held.ways())
+                if wanted.leave_one_out:
+                    taught.append((held, held.lessons()))
+                    kept.enter_context(opened.pop_all())
+        for held, _ in taught:
+            others = [lesson for other, lessons in taught if other is not held for lesson in lessons]
+            own = held.weights()
+            yield from held.asked({FITTED: fitted(others, own), FRESH: fitted(others, dict.fromkeys(own, 0.0))})
 
 
 @contextmanager
-def _bank(conversation: Conversation) -> Iterator[Bank]:
-    with TemporaryDirectory(prefix="pieria-bench-") as folder, Workspace(data=folder) as workspace:
-        yield workspace.open(f"bench-{conversation.name}")
-
-
-def _switched_off(bank: Bank, policy: str | None) -> dict[str, dict[str, float]]:
-    """Nothing, each arm with all that it gives, then each feature alone."""
-    plan = bank.recall("what is there?", k=1, policy=policy or POLICY).plan
-    off: dict[str, dict[str, float]] = {WHOLE: {}}
-    for arm, told in plan["arms"].items():
-        off[f"arm {arm}"] = dict.fromkeys(told["features"], 0.0)
-    for feature in plan["weights"]:
-        off[f"feature {feature}"] = {feature: 0.0}
-    return off
-
-
-def _answer(
-    bank: Bank, conversation: Conversation, asked: Asked, off: str, weights: Mapping[str, float], policy: str | None
-) -> Answer:
-    begun = time.perf_counter()
-    recall = bank.recall(asked.text, k=DEPTH, policy=policy or POLICY, weights=weights or None)
-    seconds = time.perf_counter() - begun
-    pieces = [conversation.piece_of.get(hit.memory.source or "") for hit in recall]
-    found = tuple(dict.fromkeys(piece for piece in pieces if piece is not None))
-    shares = _shares(conversation, asked.evidence, found) if asked.evidence is not None else {}
-    return Answer(off, conversation.name, asked, found, recall.confidence, shares, seconds)
+def _empty(name: str) -> Iterator[Bank]:
+    """A bank in which no question leaves a trace for the next."""
+    with (
+        TemporaryDirectory(prefix="pieria-bench-") as folder,
+        Workspace(data=folder, settings={"count_uses": False}) as workspace,
+    ):
+        yield workspace.open(f"bench-{name}")
 
 
 def _shares(conversation: Conversation, evidence: frozenset[str], found: Sequence[str]) -> dict[str, float]:
@@ -113,51 +195,3 @@ def _shares(conversation: Conversation, evidence: frozenset[str], found: Sequenc
         sessions = list(dict.fromkeys(conversation.session_of(piece) for piece in found))
         shares |= {f"session R@{k}": len(wanted & set(sessions[:k])) / len(wanted) for k in FIRST_SESSIONS}
     return shares
-
-
-def _by_kind(rows: Sequence[Answer]) -> dict[str, Any]:
-    kinds: dict[str, list[Answer]] = defaultdict(list)
-    for row in rows:
-        if row.asked.evidence is not None:
-            kinds[ALL].append(row)
-            kinds[row.asked.kind].append(row)
-    return {kind: {"questions": len(of), **_means(of)} for kind, of in sorted(kinds.items(), key=lambda k: k[0] != ALL)}
-
-
-def _means(rows: Sequence[Answer]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    for name in rows[0].shares:
-        values = [row.shares[name] for row in rows]
-        low, high = interval(values)
-        told[name] = {"mean": round(fmean(values), 4), "from": round(low, 4), "to": round(high, 4)}
-    return told
-
-
-def _answerable(rows: Sequence[Answer]) -> float | None:
-    can = [row.confidence for row in rows if row.asked.evidence is not None]
-    cannot = [row.confidence for row in rows if row.asked.evidence is None]
-    area = told_apart(can, cannot)
-    return None if area is None else round(area, 4)
-
-
-def _by_conversation(rows: Sequence[Answer]) -> dict[str, Any]:
-    """How far one conversation lies from another: what a new one may look like."""
-    shares: dict[str, list[float]] = defaultdict(list)
-    for row in rows:
-        if row.asked.evidence is not None:
-            shares[row.conversation].append(row.shares["R@10"])
-    means = {name: round(fmean(values), 4) for name, values in shares.items()}
-    spread = round(pstdev(means.values()), 4) if means else None
-    return {"R@10": means, "spread": spread}
-
-
-def _without(rows: Sequence[Answer]) -> dict[str, Any]:
-    groups: dict[str, list[Answer]] = defaultdict(list)
-    for row in rows:
-        groups[row.switched_off].append(row)
-    told = {}
-    for name, of in groups.items():
-        shares = [row.shares["R@10"] for row in of if row.asked.evidence is not None]
-        if name != WHOLE and shares:
-            told[name] = {"R@10": round(fmean(shares), 4), "answerable": _answerable(of)}
-    return told

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pieria.store.sqlite.beside import begin
 from pieria.store.sqlite.kept import Kept
 from pieria.store.sqlite.sieves import Sieve
 from pieria.store.vectors import alike, code_width, signs, turned
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
 
 BY_HEART = 10_000
 """Up to so many entries the vectors themselves are kept in memory, and every answer is exact."""
-SAMPLE = 512
-SPREAD = 0x9E3779B97F4A7C15
-"""Times this, modulo 2⁶⁴, consecutive numbers lie spread out evenly."""
 LEAST_ROOM = 1_024
 BLOCK = 65_536
 """As many codes at a time stay in the processor's cache with all that is counted of them."""
+SHARED = 400_000
+"""More codes than this are compared on two threads; handing over a half takes as long as comparing a few thousand."""
 TRIAL = 16_384
 """Of so many codes it is measured how far the nearest lie."""
-LEAST_SHELL = 3_072
+LEAST_SHELL = 2_048
 """Within a shell, candidates are brought into a better order than that of their differences."""
 LISTED_SHELL = 6_144
 """Of a list, more: few of its lines may be near at all, and differences tell less of what is far."""
@@ -53,7 +53,6 @@ class View:
     words: NDArray[np.uint64]
     vectors: Floats | None
     kept: Kept
-    sample: Floats
 
     def of_rows(self, wanted: list[int]) -> Places:
         """Where the entries of these rows are."""
@@ -74,11 +73,6 @@ class View:
         # What lies beyond the marks takes the last of them, which is never set.
         return np.flatnonzero(marks.take(self.rows[: self.count], mode="clip"))
 
-    def median(self, question: Floats) -> float:
-        import numpy as np
-
-        return float(np.median(alike(self.sample, question))) if len(self.sample) else 0.0
-
 
 class Codes:
     """Grows at its end. Whoever calls holds the lock of the index that this belongs to."""
@@ -95,8 +89,6 @@ class Codes:
         self._vectors = np.zeros((0, dimension), dtype=np.float32)
         self._learnt = 0
         self._kept = Kept(dimension, room)
-        self._sampled: NDArray[np.int64] | None = None
-        self._sample = np.zeros((0, dimension), dtype=np.float32)
 
     def add(self, entries: NDArray[np.int64], rows: NDArray[np.int64], codes: NDArray[np.uint8]) -> None:
         """Their numbers come after all that are here."""
@@ -109,8 +101,6 @@ class Codes:
         self._rows[begin:end] = rows
         self._words[:, begin:end] = np.ascontiguousarray(codes).view(np.uint64).T
         self.count = end
-        if self._sampled is not None and (len(self._sampled) < SAMPLE or self._reaches_sample(entries)):
-            self._sampled = None
 
     def _make_room(self, least: int) -> None:
         import numpy as np
@@ -137,8 +127,6 @@ class Codes:
         places = places[(self._entries[places] == entries) & (self._rows[places] > 0)]
         self._rows[places] = 0
         self._gone += len(places)
-        if self._sampled is not None and np.isin(self._entries[places], self._sampled).any():
-            self._sampled = None
         if self._gone > max(LEAST_ROOM, self.count // TOO_MANY_GONE):
             self._sweep()
 
@@ -171,41 +159,11 @@ class Codes:
         self._vectors[self._learnt : end] = vectors
         self._learnt = end
 
-    def to_sample(self) -> NDArray[np.int64] | None:
-        """The entries of the fixed sample, where they are not those that it was made of; it follows from what is here,
-        so that every process has the same.
-        """
-        import numpy as np
-
-        if self._sampled is not None:
-            return None
-        there = self._entries[: self.count][self._rows[: self.count] > 0]
-        if len(there) > SAMPLE:
-            there = there[np.argpartition(_spread(there), SAMPLE)[:SAMPLE]]
-        return np.sort(there)
-
-    def take_sample(self, entries: NDArray[np.int64], vectors: Floats) -> None:
-        self._sampled, self._sample = entries, vectors
-
-    def _reaches_sample(self, entries: NDArray[np.int64]) -> bool:
-        assert self._sampled is not None
-        return bool((_spread(entries) < _spread(self._sampled).max()).any())
-
-    def known_vectors(self, entries: NDArray[np.int64]) -> Floats | None:
-        """Vectors of entries that are here, if they are known by heart."""
-        import numpy as np
-
-        if self._learnt < self.count:
-            return None
-        return self._vectors[np.searchsorted(self._entries[: self.count], entries)]
-
     def view(self) -> View:
         vectors = self._vectors[: self.count] if self._learnt == self.count else None
         if self._kept.is_full:
             self._keep_anew()
-        return View(
-            self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._kept, self._sample
-        )
+        return View(self.dimension, self.count, self._entries, self._rows, self._words, vectors, self._kept)
 
     def copy(self) -> Codes:
         """For changes that may never come to be."""
@@ -216,12 +174,6 @@ class Codes:
             setattr(other, name, getattr(self, name).copy())
         other._keep_anew()
         return other
-
-
-def _spread(entries: NDArray[np.int64]) -> NDArray[np.uint64]:
-    import numpy as np
-
-    return entries.astype(np.uint64) * np.uint64(SPREAD)
 
 
 class ByHeart:
@@ -282,6 +234,8 @@ class ByCode:
         self._differences = _differences(view, asked, places)
         self.whole = len(self._differences)
         self._reached = -1
+        self._estimates = np.empty(view.count, dtype=np.float32)
+        self._is_weighed = False
         self._learnt: list[tuple[Floats, Floats]] = []
         self._left = np.zeros(0, dtype=np.intp)
         self._best_left = np.zeros(0, dtype=np.float32)
@@ -302,7 +256,8 @@ class ByCode:
 
     def learn(self, places: Places, similarities: Floats) -> None:
         """How similar some that were taken are in truth."""
-        self._learnt.append((self._weighed(places), similarities))
+        if self._is_weighed:
+            self._learnt.append((self._estimates[places], similarities))
 
     def overlooked(self, least: float) -> float:
         """How many of what is left of the shell are more similar than that, to all expectation.
@@ -335,9 +290,11 @@ class ByCode:
         places = shell if self._places is None else self._places[shell]
         there = self._view.rows[places] > 0
         places, differences = places[there], differences[there]
-        if len(places) > WEIGHED:
+        self._is_weighed = len(places) <= WEIGHED
+        if not self._is_weighed:
             return places[np.argsort(differences, kind="stable")], np.zeros(0, dtype=np.float32)
         estimates = self._weighed(places)
+        self._estimates[places] = estimates
         order = np.argsort(-estimates)
         return places[order], estimates[order]
 
@@ -379,18 +336,35 @@ def _differences(view: View, asked: NDArray[np.uint64], places: Places | None) -
     words = view.words[:, : view.count] if places is None else view.words[:, places]
     whole = words.shape[1]
     found = np.zeros(whole, dtype=np.uint16)
+    half = whole // 2 if whole > SHARED else whole
+
+    def count_rest() -> None:
+        _count_into(found[half:], words[:, half:], asked)
+
+    begun = begin(count_rest) if half < whole else None
+    _count_into(found[:half], words[:, :half], asked)
+    if begun is not None:
+        begun.result()
+    elif half < whole:
+        count_rest()
+    return found
+
+
+def _count_into(found: NDArray[np.uint16], words: NDArray[np.uint64], asked: NDArray[np.uint64]) -> None:
+    import numpy as np
+
+    whole = len(found)
     room = min(BLOCK, whole)
     differing = np.empty(room, dtype=np.uint64)
     counted, summed = np.empty(room, dtype=np.uint8), np.empty(room, dtype=np.uint8)
-    for begin in range(0, whole, BLOCK):
-        end = min(begin + BLOCK, whole)
-        size = end - begin
+    for start in range(0, whole, BLOCK):
+        end = min(start + BLOCK, whole)
+        size = end - start
         # Three words differ in 192 signs at most, which a byte can hold; adding bytes is the cheapest.
         for first in range(0, len(words), 3):
             summed[:size] = 0
             for word in range(first, min(first + 3, len(words))):
-                np.bitwise_xor(words[word, begin:end], asked[word], out=differing[:size])
+                np.bitwise_xor(words[word, start:end], asked[word], out=differing[:size])
                 np.bitwise_count(differing[:size], out=counted[:size])
                 np.add(summed[:size], counted[:size], out=summed[:size])
-            found[begin:end] += summed[:size]
-    return found
+            found[start:end] += summed[:size]

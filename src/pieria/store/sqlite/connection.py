@@ -94,7 +94,7 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
 
 
 def _busy(operation: str, path: Path) -> BusyError:
-    return BusyError(operation, f"another process kept {path.name} locked", hint="Try again in a moment.")
+    return BusyError(operation, f"another process or thread kept {path.name} locked", hint="Try again in a moment.")
 
 
 def damaged(operation: str, path: Path, said: str) -> CorruptError:
@@ -167,6 +167,17 @@ class Connections:
         connection = self.connect(query_only=True)
         self._readers.append(connection)
         return connection
+
+    @contextmanager
+    def locked(self, seconds: float | None) -> Iterator[None]:
+        """For the writing connection: one thread at a time. Raises `BlockingIOError` after so many seconds."""
+        lock = self.lock
+        if not lock.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
+            raise BlockingIOError
+        try:
+            yield
+        finally:
+            lock.release()
 
     def writer(self) -> sqlite3.Connection:
         """The writing connection; the caller holds the lock."""

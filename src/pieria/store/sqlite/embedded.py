@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import Changeset, NewVector, State
 from pieria.store.protocol import WINDOW_REACH, Embedded, Pending
 from pieria.store.sqlite.blocks import SIZE, block_of, coded, parts, width_of, written
+from pieria.store.sqlite.near import LOOKED_THROUGH
 from pieria.store.sqlite.statements import statements
 from pieria.store.vectors import packed
 
@@ -26,13 +27,28 @@ REPLACED = {"passage": ("passage", "rule")}
 
 
 class Turn(NamedTuple):
-    """What a window says of one of its members, and by what that one's neighbours are found."""
+    """What a window says of one of its members, and what decides whose windows it may be in."""
 
     row: int
     session: str
     scope: str
     at: int
     author: str | None
+    channel: str | None
+    status: str
+    valid_from: int | None
+    valid_until: int | None
+    ended: str
+
+    @property
+    def stands(self) -> bool:
+        return not self.ended
+
+    @property
+    def company(self) -> tuple[str | int | None, ...]:
+        """Two turns in whose windows the same may stand have the same of it."""
+        channel = self.channel if self.scope == "session" else None
+        return self.session, self.scope, self.status, channel, self.valid_from, self.valid_until
 
 
 class VectorRows:
@@ -62,26 +78,31 @@ class VectorRows:
                     pending.append((row, "passage"))
             after = _turn(write.state, row)
             if after != before:
-                if before is not None and (after is None or _company(after) != _company(before)):
-                    # Those beside it are embedded anew, but until then nothing must speak of what left them.
-                    self._remove([entry for entry, _ in self._windows_with(before.row)])
-                pending += self._change_of_turn(before, after, write.state)
-                moved += [turn for turn in (before, after) if turn is not None]
+                if before is not None:
+                    self._forget(before, after, row)
+                pending += self._change_of_turn(before, after)
+                moved += [turn for turn in (before, after) if turn is not None and turn.stands]
         self._note(pending)
         self._note_around(moved)
         if given:
             self.put(_named(changeset), given, self._counters["seq"])
 
-    def _change_of_turn(self, before: Turn | None, after: Turn | None, state: State) -> list[tuple[int, str]]:
+    def _forget(self, before: Turn, after: Turn | None, row: int) -> None:
+        """Windows that speak of what may not be seen with them any more: until they are made anew there are none."""
+        entries: list[int] = []
+        parted = after is None or after.company != before.company
+        if parted or after is None or not after.stands or after.row != before.row:
+            entries += [entry for entry, _ in self._windows_with(before.row)]
+        if parted and row == before.row:
+            entries += self._entries("entries_of", row, "window", self._space_number())
+        self._remove(entries)
+
+    def _change_of_turn(self, before: Turn | None, after: Turn | None) -> list[tuple[int, str]]:
         """The window of the turn itself; what has none any more waits for none."""
-        if before is not None and (after is None or after.row != before.row):
+        row = None if after is None or not after.stands else after.row
+        if before is not None and before.row != row:
             self._many("drop_pending", [(before.row, "window", self._counters["seq"])])
-        if after is not None:
-            return [(after.row, "window")]
-        if before is not None and not state.ended:
-            # It stands, but in no session: its window would speak of neighbours that it no longer has.
-            self._remove(self._entries("entries_of", before.row, "window", self._space_number()))
-        return []
+        return [] if row is None else [(row, "window")]
 
     def _windows_with(self, row: int) -> list[tuple[int, int]]:
         """(entry, row) of the windows of others that it is in."""
@@ -92,8 +113,19 @@ class VectorRows:
         return None if found is None else Turn(*found)
 
     def _note_around(self, turns: Iterable[Turn]) -> None:
-        more = {"reach": WINDOW_REACH, "seq": self._counters["seq"]}
-        self._many("pending_around", [turn._asdict() | more for turn in turns])
+        self._note({(row, "window"): None for turn in turns for row in self._beside(turn)})
+
+    def _beside(self, turn: Turn) -> Iterator[int]:
+        """The turns whose windows may take this one in. One that does not hold at all times is passed over by some."""
+        asked = {**turn._asdict(), "seen": WINDOW_REACH * LOOKED_THROUGH}
+        for way in ("beside_before", "beside_after"):
+            always = 0
+            for row, may_hold_it, holds_always in self._connection.execute(self._sql[way], asked):
+                if may_hold_it:
+                    yield row
+                    always += holds_always
+                if always == WINDOW_REACH:
+                    break
 
     def _note(self, pending: Iterable[tuple[int, str]]) -> None:
         self._many("add_pending", [(row, what, self._counters["seq"]) for row, what in pending])
@@ -108,7 +140,7 @@ class VectorRows:
                 self._remove([entry for entry, _ in windows] + self._entries("entries_of_row", row))
                 self._note((of, "window") for _, of in windows if self._entries("turn_of_row", of))
                 erased.append(row)
-            if turn is not None:
+            if turn is not None and turn.stands:
                 self._note_around([turn])
         # Only now: what is erased together was noted as each other's neighbours.
         self._many("drop_every_pending", [(row,) for row in erased])
@@ -120,10 +152,11 @@ class VectorRows:
         halves = packed([each.vector for each in vectors], dimension)
         asked = json.dumps(sorted({row for each in vectors for row in (each.row, *each.members)}))
         there = {row for (row,) in self._connection.execute(self._sql["rows_there"], {"rows": asked})}
+        parted = self._in_other_company(vectors)
         kept = [
             (each, half)
             for each, half in zip(vectors, halves, strict=True)
-            if there.issuperset((each.row, *each.members))
+            if there.issuperset((each.row, *each.members)) and (each.what != "window" or each.row not in parted)
         ]
         keys = list(dict.fromkeys((each.row, each.what) for each, _ in kept))
         replaced: dict[str, list[int]] = {}
@@ -150,6 +183,20 @@ class VectorRows:
         for block in range(block_of(begin + 1), block_of(begin + len(lines) + 1)):
             self._seal(block, dimension)
         return len(lines)
+
+    def _in_other_company(self, vectors: Sequence[Embedded]) -> set[int]:
+        """Of the windows those that, since their texts were read, were left by one of their members."""
+        pairs = json.dumps([[each.row, row] for each in vectors for row in each.members if row != each.row])
+        sql = self._sql["in_other_company"].format(company=self._sql["company"])
+        return {row for (row,) in self._connection.execute(sql, {"pairs": pairs})}
+
+    def sift(self) -> None:
+        """Every window that holds what not all see who see its turn is to be made anew, and gone until then."""
+        sql = self._sql["windows_in_other_company"].format(company=self._sql["company"])
+        found = self._connection.execute(sql).fetchall()
+        self._remove([entry for entry, _ in found])
+        self._note((row, "window") for _, row in found if self._entries("turn_of_row", row))
+        self._counters["unsifted"] = 0
 
     def settle(self, pending: Sequence[Pending], seen: int) -> None:
         """These wait for nothing more, unless a change after `seen` noted them again."""
@@ -256,15 +303,13 @@ class VectorRows:
 
 
 def _turn(state: State, row: int) -> Turn | None:
-    """What stands in a session, as its neighbours' windows have it."""
-    if state.ended or state.session is None:
+    """What belongs to a session, as its neighbours' windows have it."""
+    if state.session is None:
         return None
-    return Turn(row, state.session, state.scope, state.at, state.author)
-
-
-def _company(turn: Turn) -> tuple[str, str]:
-    """Whose turns it may stand beside in a window."""
-    return turn.session, turn.scope
+    return Turn(
+        row, state.session, state.scope, state.at, state.author, state.channel, state.status, state.valid_from,
+        state.valid_until, state.ended,
+    )  # fmt: skip
 
 
 def _numbered(row: int, vectors: Sequence[NewVector]) -> list[Embedded]:

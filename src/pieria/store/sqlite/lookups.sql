@@ -45,8 +45,14 @@ object_key IN (SELECT value FROM json_each(:object_keys))
 -- name: either_keys
 (subject_key IN (SELECT value FROM json_each(:either_keys)) OR object_key IN (SELECT value FROM json_each(:either_keys)))
 
--- name: fact_newest
-entry IN (SELECT entry FROM fact WHERE {where} ORDER BY entry DESC LIMIT :newest)
+-- name: fact_holds
+(valid_from IS NULL OR valid_from <= :valid_at) AND (valid_until IS NULL OR valid_until > :valid_at)
+
+-- name: fact_entries
+entry IN (SELECT value FROM json_each(:entries))
+
+-- name: fact_drawn
+memory IS NOT NULL
 
 -- name: fact_memory
 memory = :memory

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pieria.record.filter import Filter
 from pieria.store.protocol import Kind, Pending, Space, Span, VectorMatch
-from pieria.store.sqlite.nearest import Search, vectors_of
-from pieria.store.sqlite.scan import Scan, Standing
+from pieria.store.sqlite.nearest import MOST, Search, vectors_of
+from pieria.store.sqlite.scan import Scan, Seen
 from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.visibility import compiled
@@ -45,21 +45,22 @@ class Vectors:
         return found
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:
-        standing = self._standing()
-        if standing is None:
+        seen = self._seen()
+        if seen is None:
             return VectorMatch([])
-        question = normalised([vector], standing.dimension)[0]
-        view = self._scan.view(self._connection, standing, what)
-        sieve = self._sieves.of(self._connection, filter, standing.seq, standing.documents)
-        return Search(self._connection, view, question, filter, sieve).match(want)
+        question = normalised([vector], seen.dimension)[0]
+        view = self._scan.view(self._connection, seen, what)
+        sieve = self._sieves.of(self._connection, filter, seen.seq, seen.documents)
+        most = MOST if what == "passage" else view.count + 1
+        return Search(self._connection, view, question, filter, sieve, most).match(want)
 
-    def _standing(self) -> Standing | None:
+    def _seen(self) -> Seen | None:
         found = self._connection.execute(self._sql["space"]).fetchone()
         if found is None:
             return None
         held = dict(self._connection.execute(statements("queries.sql")["head"]))
         counted = (held[name] for name in ("vector_entry", "vector_gone", "seq", "documents"))
-        return Standing(found[0], found[2], found[3], *counted)
+        return Seen(found[0], found[2], found[3], *counted)
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind) -> dict[int, Span]:
         space = self.space()
@@ -90,10 +91,12 @@ class Vectors:
         asked = {"rows": json.dumps(sorted(set(rows))), "what": what, "space": space.number}
         return self._connection.execute(self._sql["by_row"], asked).fetchall()
 
-    def around(self, rows: Sequence[int], filter: Filter, reach: int) -> dict[int, list[tuple[int, int]]]:
+    def around(
+        self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool
+    ) -> dict[int, list[tuple[int, int]]]:
         known = statements("filter.sql")["known_now" if filter.known_at is None else "known_at"]
         where, params = compiled(filter, probe=True)
-        sql = self._sql["around"].format(known=known, where=where)
+        sql = self._sql["around"].format(known=known, where=where, company=self._sql["company"] if company else "1")
         asked = {"rows": json.dumps(list(rows)), "known_at": filter.known_at}
         asked |= {**params, "reach": reach, "seen": reach * LOOKED_THROUGH}
         found: dict[int, list[tuple[int, int]]] = {row: [] for row in rows}

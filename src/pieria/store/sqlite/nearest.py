@@ -46,20 +46,28 @@ MANY = 0.4
 LEAST_SHARE = 0.02
 """For lack of any that may be seen, so many are taken to be."""
 MOST = 20_000
-"""After so many candidates it is left to a list of all that may be seen to find more."""
+"""After so many candidates it is left to a list of all that may be seen to find more. Where few versions have such a
+vector at all, as of windows and rules, asking about every one of those costs less than the list."""
 
 
 class Search:
     """What it has found so far is there to be read between two steps, so that each of them sees it."""
 
     def __init__(
-        self, connection: sqlite3.Connection, view: View, question: Floats, filter: Filter, sieve: Sieve | None
+        self,
+        connection: sqlite3.Connection,
+        view: View,
+        question: Floats,
+        filter: Filter,
+        sieve: Sieve | None,
+        most: int = MOST,
     ) -> None:
         self._connection = connection
         self._view = view
         self._question = question
         self._filter = filter
         self._sieve = sieve
+        self._most = most
         self._sql = statements("vectors.sql")
         self._where, self._params = compiled(filter, probe=True)
         self._known = FOREVER if filter.known_at is None else filter.known_at
@@ -70,16 +78,14 @@ class Search:
 
     def match(self, want: int) -> VectorMatch:
         whole = self._gather(want)
-        return VectorMatch(
-            self._best(want), whole, self._scanned, len(self._visible), self._view.median(self._question)
-        )
+        return VectorMatch(self._best(want), whole, self._scanned, len(self._visible))
 
     def _gather(self, want: int) -> bool:
         """Whether what was found is for certain the nearest."""
         if not self._view.count:
             return True
         candidates = self._ordered(None if self._sieve is None else self._view.within(self._sieve))
-        if self._take(candidates, want, MOST) or len(self._best(want)) >= want:
+        if self._take(candidates, want, self._most) or len(self._best(want)) >= want:
             return candidates.scored or not candidates.left
         candidates = self._ordered(self._view.of_rows(self._listed()))
         return self._take(candidates, want, candidates.whole) or candidates.scored

@@ -57,6 +57,10 @@ WHERE {where}
 -- name: contents
 SELECT c.* FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 
+-- name: excerpts
+SELECT c.row, substr(c.text, 1, :begin), substr(c.text, -:end), length(c.text)
+FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
+
 -- name: outlines
 SELECT
     s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.scope, s.importance, s.strength, s.trust,
@@ -85,12 +89,12 @@ FROM state s CROSS JOIN content c ON c.row = s.row
 WHERE s.id = :id AND s.version = :version
 ORDER BY s.known_from
 
--- name: frequency
-SELECT doc FROM text_term WHERE term = :term
+-- name: frequencies
+SELECT t.term, t.doc FROM json_each(:terms) j CROSS JOIN text_term t ON t.term = j.value
 
 -- name: postings
 -- One string instead of a row a posting: handing rows over costs more than finding them.
-SELECT group_concat(doc) FROM text_instance WHERE term = :term
+SELECT j.value, (SELECT group_concat(doc) FROM text_instance WHERE term = j.value) FROM json_each(:terms) j
 
 -- name: newest_postings
 SELECT group_concat(rowid)
@@ -128,6 +132,37 @@ ORDER BY s.row
 -- name: links
 SELECT * FROM link WHERE {where} ORDER BY entry
 
+-- name: tied
+-- By the newest links first; a limit keeps their order apart from the join.
+SELECT
+    j.value,
+    (SELECT group_concat(row) FROM (
+        SELECT s.row FROM (
+            SELECT target AS id FROM link INDEXED BY link_from
+            WHERE source = j.value AND source_is = 'memory' AND target_is = 'memory' AND {known} AND ended = ''
+            ORDER BY entry DESC LIMIT -1
+        ) l CROSS JOIN state s ON s.id = l.id
+        WHERE {where} LIMIT :newest
+    )),
+    (SELECT group_concat(row) FROM (
+        SELECT s.row FROM (
+            SELECT source AS id FROM link INDEXED BY link_to
+            WHERE target = j.value AND source_is = 'memory' AND target_is = 'memory' AND {known} AND ended = ''
+            ORDER BY entry DESC LIMIT -1
+        ) l CROSS JOIN state s ON s.id = l.id
+        WHERE {where} LIMIT :newest
+    ))
+FROM json_each(:ends) j
+
+-- name: labelled
+SELECT (SELECT group_concat(row) FROM (
+    SELECT s.row FROM (
+        SELECT row FROM label WHERE what = :label AND value = j.value ORDER BY row DESC LIMIT -1
+    ) l CROSS JOIN state s ON s.row = l.row
+    WHERE {where} LIMIT :limit
+))
+FROM json_each(:labels) j
+
 -- name: facts
 SELECT {columns} FROM fact f
 WHERE {where}
@@ -153,6 +188,26 @@ ORDER BY valid_from, entry
 
 -- name: columns.span
 id, subject_key, predicate, predicate_key, object_key, valid_from, valid_until, memory, known_from
+
+-- name: drawn.subject_keys
+-- Most of what a question names is in no fact.
+SELECT j.value FROM json_each(:keys) j WHERE EXISTS (SELECT 1 FROM fact WHERE subject_key = j.value)
+
+-- name: drawn.object_keys
+SELECT j.value FROM json_each(:keys) j WHERE EXISTS (SELECT 1 FROM fact WHERE object_key = j.value)
+
+-- name: drawn.subject
+-- A limit keeps the order apart from the join, so that no more memories are asked about than it takes.
+SELECT d.entry FROM (
+    SELECT entry, memory FROM fact INDEXED BY fact_from WHERE subject_key = :key AND {where} ORDER BY entry DESC LIMIT -1
+) d CROSS JOIN state s ON s.id = d.memory
+WHERE {seen} LIMIT :newest
+
+-- name: drawn.object
+SELECT d.entry FROM (
+    SELECT entry, memory FROM fact INDEXED BY fact_to WHERE object_key = :key AND {where} ORDER BY entry DESC LIMIT -1
+) d CROSS JOIN state s ON s.id = d.memory
+WHERE {seen} LIMIT :newest
 
 -- name: fact_names
 WITH seen AS (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pieria.errors import NotFoundError
 from pieria.record.change import Change
@@ -17,11 +17,13 @@ from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.protocol import (
+    Excerpt,
     FactSpan,
     Head,
     Kind,
     Outline,
     Pending,
+    Run,
     Space,
     Span,
     Terms,
@@ -35,14 +37,14 @@ from pieria.store.sqlite.near import Vectors
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.text import Frequencies, TextIndex, counts
+from pieria.store.sqlite.text import Frequencies, Sought, TextIndex, counts
 from pieria.store.sqlite.visibility import Compiled, compiled
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file"}
+LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file", "standing": "standing"}
 COUNTERS = {
     "seq", "known", "row", "entry", "documents", "terms", "analyser", "unscrubbed", "vector_entry", "vector_gone",
 }  # fmt: skip
@@ -106,6 +108,10 @@ class SQLiteReader:
         found = self._connection.execute(self._sql["contents"], {"rows": json.dumps(list(rows))})
         return {row: Content(*values) for row, *values in found}
 
+    def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
+        asked = {"rows": json.dumps(list(rows)), "begin": begin, "end": end}
+        return {row: Excerpt(*values) for row, *values in self._connection.execute(self._sql["excerpts"], asked)}
+
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         where, params = compiled(filter, probe=True)
         sql = self._sql["outlines"].format(where=where)
@@ -117,10 +123,8 @@ class SQLiteReader:
         sql = self._sql["rows"].format(where=where, order=self._sql[f"order.{order}"])
         return [row for (row,) in self._connection.execute(sql, {**params, "limit": limit})]
 
-    def counts(
-        self, rows: Sequence[int], terms: Collection[str], pairs: Collection[tuple[str, str]] = ()
-    ) -> dict[int, Terms]:
-        return counts(self._connection, rows, terms, pairs)
+    def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
+        return counts(self._connection, rows, terms, runs)
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         if filter is None:
@@ -142,10 +146,13 @@ class SQLiteReader:
         asked = {"id": id, "version": version}
         return [build.memory(row) for row in self._connection.execute(self._sql["version"], asked)]
 
-    def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
-        return TextIndex(self._connection, self._frequencies, self._sieves, self.head()).match(
-            terms, filter, want, budget
-        )
+    def text(
+        self, terms: Sequence[str], filter: Filter, want: int, budget: int, runs: Collection[Run] = ()
+    ) -> TextMatch:
+        return self._text_index().match(Sought(terms, runs), filter, want, budget)
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        return self._frequencies.of(self._connection, terms, self.head().documents)
 
     def _text_index(self) -> TextIndex:
         return TextIndex(self._connection, self._frequencies, self._sieves, self.head())
@@ -168,8 +175,10 @@ class SQLiteReader:
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         return self._vectors.vectors(rows, what)
 
-    def around(self, rows: Sequence[int], filter: Filter, reach: int) -> dict[int, list[tuple[int, int]]]:
-        return self._vectors.around(rows, filter, reach)
+    def around(
+        self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
+    ) -> dict[int, list[tuple[int, int]]]:
+        return self._vectors.around(rows, filter, reach, company=company)
 
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
         where, params = compiled(filter, probe=True)
@@ -204,6 +213,21 @@ class SQLiteReader:
         sql = self._sql["links"].format(where=" AND ".join(parts) or "1")
         return [build.link(row) for row in self._connection.execute(sql, params)]
 
+    def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
+        known = statements("lookups.sql")["known_now" if filter.known_at is None else "known_at"]
+        where, params = compiled(filter, probe=True)
+        asked = {**params, "ends": json.dumps(list(ids)), "known_at": filter.known_at, "newest": newest}
+        found = self._connection.execute(self._sql["tied"].format(known=known, where=where), asked)
+        return {id: [*_rows(forth), *_rows(back)] for id, forth, back in found}
+
+    def labelled(
+        self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
+    ) -> list[int]:
+        where, params = compiled(filter, probe=True)
+        asked = {**params, "label": LABEL_COLUMNS[what], "labels": json.dumps(list(labels)), "limit": limit}
+        found = self._connection.execute(self._sql["labelled"].format(where=where), asked)
+        return sorted({row for (joined,) in found for row in _rows(joined)}, reverse=True)[:limit]
+
     def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
         return [build.fact(row) for row in self._found_facts("columns.fact", query, filter)]
 
@@ -224,13 +248,30 @@ class SQLiteReader:
         if query.memory is not None:
             parts.append(blocks["fact_memory"])
             params["memory"] = query.memory
-        where = " AND ".join(parts) or "1"
-        if query.newest is not None:
-            where = blocks["fact_newest"].format(where=where)
-            params["newest"] = query.newest
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        sql = sql.format(columns=self._sql[columns], where=where, visible=visible)
+        sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1", visible=visible)
         return self._connection.execute(sql, params)
+
+    def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
+        blocks = statements("lookups.sql")
+        seen, params = compiled(filter, probe=True)
+        known = blocks["known_now" if filter.known_at is None else "known_at"]
+        parts = [known, blocks["standing"], blocks["fact_drawn"]]
+        parts += [blocks["fact_holds"]] if "valid_at" in params else []
+        entries: set[int] = set()
+        for side in ("subject", "object"):
+            sql = self._sql[f"drawn.{side}"].format(where=" AND ".join(parts), seen=seen)
+            named = self._connection.execute(self._sql[f"drawn.{side}_keys"], {"keys": json.dumps(keys)})
+            for (key,) in named.fetchall():
+                asked = {**params, "key": key, "known_at": filter.known_at, "newest": newest}
+                entries.update(entry for (entry,) in self._connection.execute(sql, asked))
+        if not entries:
+            return []
+        visible, params = self._visible_sources(filter)
+        params["entries"] = json.dumps(sorted(entries, reverse=True)[:newest])
+        sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
+        sql = sql.format(columns=self._sql["columns.span"], where=blocks["fact_entries"], visible=visible)
+        return list(map(FactSpan._make, self._connection.execute(sql, params)))
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
         blocks = statements("lookups.sql")
@@ -285,3 +326,7 @@ class SQLiteReader:
         columns = [column[0] for column in found.description]
         for row in found:
             yield dict(zip(columns, row, strict=True))
+
+
+def _rows(joined: str | None) -> list[int]:
+    return list(map(int, joined.split(","))) if joined else []

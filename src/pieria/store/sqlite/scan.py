@@ -29,7 +29,7 @@ ROOM_TO_SPARE = 1.1
 _every: weakref.WeakSet[Scan] = weakref.WeakSet()
 
 
-class Standing(NamedTuple):
+class Seen(NamedTuple):
     """What a transaction sees: the space, and how far entries, departures, changes and versions are counted."""
 
     space: int
@@ -44,38 +44,38 @@ class Standing(NamedTuple):
 class Loaded:
     """The codes of one space, up to an entry and a departure."""
 
-    def __init__(self, standing: Standing) -> None:
-        self.space = standing.space
-        self.dimension = standing.dimension
-        self.entry = standing.first_entry - 1
-        self.gone = standing.gone
-        room = max(SIZE, int((standing.entry - self.entry) * ROOM_TO_SPARE))
+    def __init__(self, seen: Seen) -> None:
+        self.space = seen.space
+        self.dimension = seen.dimension
+        self.entry = seen.first_entry - 1
+        self.gone = seen.gone
+        room = max(SIZE, int((seen.entry - self.entry) * ROOM_TO_SPARE))
         self._kinds = {kind: Codes(self.dimension, room if kind == "passage" else LEAST_ROOM) for kind in KINDS}
         self._sql = statements("vectors.sql")
 
-    def advance(self, connection: sqlite3.Connection, standing: Standing) -> bool:
+    def advance(self, connection: sqlite3.Connection, seen: Seen) -> bool:
         """Up to what the transaction sees; False where that is too far to be followed."""
-        if standing.gone > self.gone and not self._drop(connection, standing):
+        if seen.gone > self.gone and not self._drop(connection, seen):
             return False
-        if standing.entry > self.entry:
-            self._load(connection, standing)
+        if seen.entry > self.entry:
+            self._load(connection, seen)
         for codes in self._kinds.values():
             self._learn(connection, codes)
         return True
 
-    def _drop(self, connection: sqlite3.Connection, standing: Standing) -> bool:
+    def _drop(self, connection: sqlite3.Connection, seen: Seen) -> bool:
         import numpy as np
 
         found = connection.execute(self._sql["gone"], (self.gone,)).fetchall()
-        if len(found) != standing.gone - self.gone:
+        if len(found) != seen.gone - self.gone:
             return False
         gone = np.array([entry for _, entry in found], dtype=np.int64)
         for codes in self._kinds.values():
             codes.drop(gone)
-        self.gone = standing.gone
+        self.gone = seen.gone
         return True
 
-    def _load(self, connection: sqlite3.Connection, standing: Standing) -> None:
+    def _load(self, connection: sqlite3.Connection, seen: Seen) -> None:
         width = code_width(self.dimension)
         for block, stored in connection.execute(self._sql["blocks"], (block_of(self.entry + 1),)):
             held = read(block, stored)
@@ -83,10 +83,10 @@ class Loaded:
                 raise UnreadableRow(f"block {block} of the codes")
             self._add(held)
             self.entry = max(self.entry, (block + 1) * SIZE - 1)
-        if standing.entry > self.entry:
-            tail = connection.execute(self._sql["entries_from"], (self.entry + 1, standing.entry + 1))
+        if seen.entry > self.entry:
+            tail = connection.execute(self._sql["entries_from"], (self.entry + 1, seen.entry + 1))
             self._add(coded(tail, self.dimension))
-            self.entry = standing.entry
+            self.entry = seen.entry
 
     def _add(self, held: Entries) -> None:
         for kind, codes in self._kinds.items():
@@ -98,10 +98,6 @@ class Loaded:
         unknown = codes.unknown()
         if len(unknown):
             codes.learn(self._fetched(connection, unknown))
-        sample = codes.to_sample()
-        if sample is not None:
-            known = codes.known_vectors(sample)
-            codes.take_sample(sample, self._fetched(connection, sample) if known is None else known)
 
     def _fetched(self, connection: sqlite3.Connection, entries: NDArray[np.int64]) -> Floats:
         """In the order of the entries; zeros for what is gone."""
@@ -139,22 +135,22 @@ class Scan:
             self._loaded = None
         self._lock = threading.Lock()
 
-    def view(self, connection: sqlite3.Connection, standing: Standing, kind: str) -> View:
+    def view(self, connection: sqlite3.Connection, seen: Seen, kind: str) -> View:
         with self._lock:
-            return self._level(connection, standing).view(kind)
+            return self._level(connection, seen).view(kind)
 
-    def _level(self, connection: sqlite3.Connection, standing: Standing) -> Loaded:
+    def _level(self, connection: sqlite3.Connection, seen: Seen) -> Loaded:
         loaded = self._loaded
-        if loaded is not None and loaded.space > standing.space:
-            return _loaded_anew(connection, standing)
-        if loaded is not None and loaded.space == standing.space:
+        if loaded is not None and loaded.space > seen.space:
+            return _loaded_anew(connection, seen)
+        if loaded is not None and loaded.space == seen.space:
             try:
-                if loaded.advance(connection, standing):
+                if loaded.advance(connection, seen):
                     return loaded
             except BaseException:
                 self._loaded = None
                 raise
-        self._loaded = _loaded_anew(connection, standing)
+        self._loaded = _loaded_anew(connection, seen)
         return self._loaded
 
     def apart(self) -> Scan:
@@ -163,9 +159,9 @@ class Scan:
             return Scan(None if self._loaded is None else self._loaded.copy())
 
 
-def _loaded_anew(connection: sqlite3.Connection, standing: Standing) -> Loaded:
-    loaded = Loaded(standing)
-    loaded.advance(connection, standing)
+def _loaded_anew(connection: sqlite3.Connection, seen: Seen) -> Loaded:
+    loaded = Loaded(seen)
+    loaded.advance(connection, seen)
     return loaded
 
 

@@ -111,6 +111,10 @@ class SQLiteStore:
             self._bring_up_to_date(connection)
             self._patiently(connection, lambda: connection.execute("PRAGMA journal_mode = WAL"))
             unfinished = connection.execute(statements("queries.sql")["unfinished_purge"]).fetchone()
+            unsifted = connection.execute(statements("vectors.sql")["unsifted"]).fetchone()
+        if unsifted and unsifted[0]:
+            with self.writing() as writer:
+                writer.sift_windows()
         if unfinished and unfinished[0]:
             self.scrub()
 
@@ -123,22 +127,23 @@ class SQLiteStore:
             self._patiently(connection, lambda: migrate(connection, self.path, now, self._back_up_before_migration))
 
     @contextmanager
-    def _turn(self) -> Iterator[sqlite3.Connection]:
+    def _turn(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
         """The writing connection, while nobody else writes to the file or takes its log in."""
-        with self._connections.used(), self._connections.lock:
+        until = None if seconds is None else time.monotonic() + seconds
+        with self._connections.used(), self._connections.locked(seconds):
             connection = self._connections.writer()
-            self._patiently(connection, self._connections.turn.take)
+            self._patiently(connection, self._connections.turn.take, _left(until))
             try:
                 yield connection
             finally:
                 self._connections.turn.give()
 
-    def _patiently(self, connection: sqlite3.Connection, act: Callable[[], T]) -> T:
-        """What needs the file to itself, tried until the busy time is over.
+    def _patiently(self, connection: sqlite3.Connection, act: Callable[[], T], seconds: float | None = None) -> T:
+        """What needs the file to itself, tried until the busy time is over, or so many seconds.
 
         SQLite itself sleeps up to 100 ms between tries, so that whoever writes on and on would get every turn.
         """
-        deadline = time.monotonic() + self._busy_seconds
+        deadline = time.monotonic() + (self._busy_seconds if seconds is None else seconds)
         connection.execute("PRAGMA busy_timeout = 0")
         try:
             while True:
@@ -166,9 +171,10 @@ class SQLiteStore:
             yield SQLiteReader(connection, self._frequencies, self._scan, self._sieves)
 
     @contextmanager
-    def writing(self) -> Iterator[SQLiteWriter]:
-        with translated("write", self.path), self._turn() as connection:
-            self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"))
+    def writing(self, seconds: float | None = None) -> Iterator[SQLiteWriter]:
+        until = None if seconds is None else time.monotonic() + seconds
+        with translated("write", self.path), self._turn(seconds) as connection:
+            self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"), _left(until))
             try:
                 yield SQLiteWriter(connection, self._frequencies, self._scan, self.now, self.analyser)
                 connection.execute("COMMIT")
@@ -305,3 +311,8 @@ class SQLiteStore:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
+
+
+def _left(until: float | None) -> float | None:
+    """Seconds from now, where there is an end."""
+    return None if until is None else max(0.0, until - time.monotonic())

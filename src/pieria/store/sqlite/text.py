@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import TypeVar
 
 from pieria.record.filter import Filter
-from pieria.store.protocol import Candidate, Head, Terms, TextMatch
+from pieria.store.protocol import Candidate, Head, Run, Terms, TextMatch
 from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.sieves import Sieve, Sieves
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.visibility import compiled
 from pieria.store.text import rarest_first, rough_order, weight
 
+Counted = TypeVar("Counted", bound=Hashable)
 FREQUENT = 2_000
 """Counting a frequent term costs as much as its postings are long; from here on the count is kept for a while."""
 DRIFT = 0.02
@@ -31,43 +33,75 @@ class Frequencies:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, int]] = {}
 
-    def of(self, connection: sqlite3.Connection, term: str, documents: int) -> int:
-        kept = self._kept.get(term)
-        if kept is not None and abs(documents - kept[1]) <= DRIFT * kept[1]:
-            return kept[0]
-        found = connection.execute(statements("queries.sql")["frequency"], {"term": term}).fetchone()
-        frequency: int = found[0] if found else 0
-        if frequency >= FREQUENT:
-            if len(self._kept) > 10_000:
-                self._kept.clear()
-            self._kept[term] = (frequency, documents)
-        return frequency
+    def of(self, connection: sqlite3.Connection, terms: Sequence[str], documents: int) -> dict[str, int]:
+        found = dict.fromkeys(terms, 0)
+        unknown = []
+        for term in found:
+            kept = self._kept.get(term)
+            if kept is not None and abs(documents - kept[1]) <= DRIFT * kept[1]:
+                found[term] = kept[0]
+            else:
+                unknown.append(term)
+        counted = connection.execute(statements("queries.sql")["frequencies"], {"terms": json.dumps(unknown)})
+        for term, frequency in counted:
+            found[term] = frequency
+            if frequency >= FREQUENT:
+                if len(self._kept) > 10_000:
+                    self._kept.clear()
+                self._kept[term] = (frequency, documents)
+        return found
 
 
 def counts(
-    connection: sqlite3.Connection, rows: Sequence[int], terms: Collection[str], pairs: Collection[tuple[str, str]]
+    connection: sqlite3.Connection, rows: Sequence[int], terms: Collection[str], runs: Collection[Run]
 ) -> dict[int, Terms]:
     """From the terms as they were written, which stand in the order of the text."""
-    asked = set(terms)
+    wanted = Sought(terms, runs)
     found = connection.execute(statements("queries.sql")["terms_of"], {"rows": json.dumps(list(rows))})
-    return {row: _counted(length, _split(row, written), asked, pairs) for row, length, written in found}
+    return {row: wanted.counted(length, _split(row, written)) for row, length, written in found}
 
 
-def _counted(length: int, held: list[str], asked: set[str], pairs: Collection[tuple[str, str]]) -> Terms:
-    distinct = set(held)
-    counts = {term: held.count(term) for term in asked & distinct}
-    beside: dict[tuple[str, str], int] = {}
-    possible = [pair for pair in pairs if pair[0] in distinct and pair[1] in distinct]
-    if possible:
-        adjacent = list(pairwise(held))
-        beside = {pair: number for pair in possible if (number := adjacent.count(pair))}
-    return Terms(length, len(distinct), counts, beside)
+class Sought:
+    """The terms that a question asks for, and which runs of them."""
+
+    def __init__(self, terms: Collection[str], runs: Collection[Run]) -> None:
+        self.terms = list(dict.fromkeys(terms))
+        self._each = frozenset(self.terms)
+        self._pairs = frozenset(run for run in runs if len(run) == 2)
+        self._longer = [run for run in runs if len(run) > 2]
+
+    def counted(self, length: int, held: list[str]) -> Terms:
+        """In one pass over the text: it may be long, and so may the question."""
+        counts = _numbers(filter(self._each.__contains__, held))
+        distinct = set(held)
+        runs: dict[Run, int] = {}
+        if self._pairs and (counts or self._longer):
+            runs.update(_numbers(filter(self._pairs.__contains__, pairwise(held))))
+        for run in self._longer:
+            if distinct.issuperset(run) and (number := _number_of(run, held)):
+                runs[run] = number
+        return Terms(length, len(distinct), counts, runs)
 
 
 def _split(row: int, written: object) -> list[str]:
     if not isinstance(written, str):
         raise UnreadableRow(f"the terms of row {row} are no text")
     return written.split(" ") if written else []
+
+
+def _number_of(run: Run, held: list[str]) -> int:
+    """How often it stands there, word after word."""
+    size = len(run)
+    begins = (start for start, term in enumerate(held) if term == run[0])
+    return sum(tuple(held[start : start + size]) == run for start in begins)
+
+
+def _numbers(found: Iterable[Counted]) -> dict[Counted, int]:
+    """How often each is among them; `Counter` takes longer for the few that most texts hold."""
+    counts: dict[Counted, int] = {}
+    for each in found:
+        counts[each] = counts.get(each, 0) + 1
+    return counts
 
 
 class TextIndex:
@@ -80,9 +114,8 @@ class TextIndex:
         self._head = head
         self._sql = statements("queries.sql")
 
-    def match(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
-        asked = list(dict.fromkeys(terms))
-        frequencies = {term: self._frequencies.of(self._connection, term, self._head.documents) for term in asked}
+    def match(self, asked: Sought, filter: Filter, want: int, budget: int) -> TextMatch:
+        frequencies = self._frequencies.of(self._connection, asked.terms, self._head.documents)
         # So few rows hold a term that probing them is the shortest way, whatever the filter lets through.
         sieve = None
         found = None
@@ -90,7 +123,7 @@ class TextIndex:
             sieve = self._sieves.of(self._connection, filter, self._head.seq, self._head.documents)
             most = min(budget, sum(frequencies.values()))
             found = self._through_sieve(asked, filter, sieve, want, most)
-        looked_up = [term for term in asked if frequencies[term]]
+        looked_up = [term for term in asked.terms if frequencies[term]]
         cut: list[str] = []
         exact = True
         if found is None:
@@ -107,12 +140,12 @@ class TextIndex:
 
     def rarest_rows(self, terms: Sequence[str]) -> list[int]:
         """Every row that holds the rarest of the terms."""
-        documents = self._head.documents
-        rarest = min(set(terms), key=lambda term: (self._frequencies.of(self._connection, term, documents), term))
-        return self._postings(rarest)
+        frequencies = self._frequencies.of(self._connection, terms, self._head.documents)
+        rarest = min(frequencies, key=lambda term: (frequencies[term], term))
+        return self._postings([rarest])[rarest]
 
     def _through_sieve(
-        self, terms: list[str], filter: Filter, sieve: Sieve | None, want: int, postings: int
+        self, asked: Sought, filter: Filter, sieve: Sieve | None, want: int, postings: int
     ) -> list[Candidate] | None:
         """All that a selective filter lets through, or None when it is not known to be selective.
 
@@ -121,20 +154,20 @@ class TextIndex:
         if sieve is not None and sieve.number <= SIEVE:
             promised = postings * sieve.number // max(1, self._head.documents)
             if sieve.number <= 2 * want or promised < 2 * want // ENOUGH:
-                return list(self._candidates(list(sieve.rows()), terms, filter))
-        return None if filter.standing is None else self._listed(terms, filter)
+                return list(self._candidates(list(sieve.rows()), asked, filter))
+        return None if filter.standing is None else self._listed(asked, filter)
 
-    def _listed(self, terms: list[str], filter: Filter) -> list[Candidate] | None:
+    def _listed(self, asked: Sought, filter: Filter) -> list[Candidate] | None:
         where, params = compiled(filter)
         sql = self._sql["sieve"].format(where=where)
         rows = [row for (row,) in self._connection.execute(sql, {**params, "limit": SIEVE + 1})]
         if len(rows) > SIEVE:
             return None
-        return list(self._candidates(rows, terms, filter))
+        return list(self._candidates(rows, asked, filter))
 
     def _through_postings(
         self,
-        terms: list[str],
+        asked: Sought,
         frequencies: dict[str, int],
         filter: Filter,
         sieve: Sieve | None,
@@ -151,13 +184,13 @@ class TextIndex:
             postings, whole = self._all_postings(looked_up, frequencies, budget)
             if sieve is not None:
                 postings = [(gain, sieve.kept(rows)) for gain, rows in postings]
-            found = self._first_visible(rough_order(postings), terms, filter, want, probed)
+            found = self._first_visible(rough_order(postings), asked, filter, want, probed)
             everything = whole and not cut
             if len(found) >= want // ENOUGH or everything:
                 return found, looked_up, cut, everything and len(found) < want
             if before is None:
                 # So much is hidden that all the rest may be soon listed; a list that grows long is broken off.
-                listed = self._listed(terms, filter)
+                listed = self._listed(asked, filter)
                 if listed is not None:
                     return listed, [*looked_up, *cut], [], True
             before = looked_up
@@ -167,48 +200,45 @@ class TextIndex:
         self, looked_up: list[str], frequencies: dict[str, int], budget: int
     ) -> tuple[list[tuple[float, list[int]]], bool]:
         """Each term's weight and rows; of a term with more rows than the budget its newest, and then not the whole."""
-        postings = []
-        whole = True
-        for term in looked_up:
-            if frequencies[term] > budget:
-                rows, whole = self._newest_postings(term, budget), False
-            else:
-                rows = self._postings(term)
-            postings.append((weight(self._head.documents, frequencies[term]), rows))
-        return postings, whole
+        listed = self._postings([term for term in looked_up if frequencies[term] <= budget])
+        postings = [
+            (
+                weight(self._head.documents, frequencies[term]),
+                listed[term] if term in listed else self._newest_postings(term, budget),
+            )
+            for term in looked_up
+        ]
+        return postings, len(listed) == len(looked_up)
 
     def _first_visible(
-        self, ordered: list[int], terms: list[str], filter: Filter, want: int, probed: dict[int, Candidate | None]
+        self, ordered: Iterator[int], asked: Sought, filter: Filter, want: int, probed: dict[int, Candidate | None]
     ) -> list[Candidate]:
         """`probed` holds what was looked at already, by row, and None for what is not to be seen."""
         found: list[Candidate] = []
-        for start in range(0, len(ordered), want):
-            part = ordered[start : start + want]
+        while part := list(islice(ordered, want)):
             new = [row for row in part if row not in probed]
             if new:
                 probed.update(dict.fromkeys(new))
-                probed.update((candidate.row, candidate) for candidate in self._candidates(new, terms, filter))
+                probed.update((candidate.row, candidate) for candidate in self._candidates(new, asked, filter))
             found += [candidate for row in part if (candidate := probed[row]) is not None]
             if len(found) >= want:
                 break
         return found
 
-    def _candidates(self, rows: Sequence[int], terms: list[str], filter: Filter) -> Iterator[Candidate]:
+    def _candidates(self, rows: Sequence[int], asked: Sought, filter: Filter) -> Iterator[Candidate]:
         where, params = compiled(filter, probe=True)
         sql = self._sql["probe_terms"].format(where=where)
-        asked = set(terms)
         for row, length, written in self._connection.execute(sql, {**params, "rows": json.dumps(list(rows))}):
-            held = _split(row, written)
-            counts = {term: held.count(term) for term in asked.intersection(held)}
-            if counts:
-                yield Candidate(row, length, counts)
+            held = asked.counted(length, _split(row, written))
+            if held.counts:
+                yield Candidate(row, held)
 
-    def _postings(self, term: str) -> list[int]:
-        """Rows in ascending order, a row as often as it holds the term."""
-        joined = self._connection.execute(self._sql["postings"], {"term": term}).fetchone()[0]
-        return [int(row) for row in joined.split(",")] if joined else []
+    def _postings(self, terms: Sequence[str]) -> dict[str, list[int]]:
+        """Of each term the rows in ascending order, a row as often as it holds the term."""
+        found = self._connection.execute(self._sql["postings"], {"terms": json.dumps(terms)})
+        return {term: list(map(int, joined.split(","))) if joined else [] for term, joined in found}
 
     def _newest_postings(self, term: str, limit: int) -> list[int]:
         asked = {"match": f'"{term}"', "limit": limit}
         joined = self._connection.execute(self._sql["newest_postings"], asked).fetchone()[0]
-        return [int(row) for row in joined.split(",")] if joined else []
+        return list(map(int, joined.split(",")))[::-1] if joined else []

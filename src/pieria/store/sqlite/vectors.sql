@@ -33,28 +33,52 @@ DELETE FROM pending WHERE row = ? AND what = ? AND seq <= ?
 -- name: drop_every_pending
 DELETE FROM pending WHERE row = ?
 
--- name: pending_around
--- The windows that reach a place of a session: of the states next before it and next after it.
-INSERT INTO pending (row, what, seq)
-SELECT row, 'window', :seq FROM (
-    SELECT s.row FROM state s INDEXED BY state_by_session
-    WHERE s.session = :session AND (s.at, s.row) < (:at, :row)
-      AND s.known_until = 9223372036854775807 AND s.ended = '' AND s.scope = :scope
-    ORDER BY s.at DESC, s.row DESC LIMIT :reach
+-- name: beside_before
+-- Of the states next to a place of a session: whether a window of the one may hold the other, and whether at any time.
+SELECT s.row, s.ended = '' AND s.status = :status AND (s.scope <> 'session' OR s.channel IS :channel),
+    s.valid_from IS NULL AND s.valid_until IS NULL
+FROM state s INDEXED BY state_by_session
+WHERE s.session = :session AND (s.at, s.row) < (:at, :row) AND s.known_until = 9223372036854775807 AND s.scope = :scope
+ORDER BY s.at DESC, s.row DESC LIMIT :seen
+
+-- name: beside_after
+SELECT s.row, s.ended = '' AND s.status = :status AND (s.scope <> 'session' OR s.channel IS :channel),
+    s.valid_from IS NULL AND s.valid_until IS NULL
+FROM state s INDEXED BY state_by_session
+WHERE s.session = :session AND (s.at, s.row) > (:at, :row) AND s.known_until = 9223372036854775807 AND s.scope = :scope
+ORDER BY s.at, s.row LIMIT :seen
+
+-- name: company
+-- Whoever sees the turn `o`, at whatever time, sees the turn `s` of its session as well.
+s.scope = o.scope AND s.ended = '' AND s.status = o.status AND (s.scope <> 'session' OR s.channel IS o.channel)
+AND (s.valid_from IS NULL OR s.valid_from <= o.valid_from)
+AND (s.valid_until IS NULL OR s.valid_until >= o.valid_until)
+
+-- name: in_other_company
+-- Of (row, member) the rows that have a member which is no company of theirs, or not any more.
+SELECT DISTINCT j.value ->> '$[0]' FROM json_each(:pairs) j
+WHERE NOT EXISTS (
+    SELECT 1 FROM state o CROSS JOIN state s
+    WHERE o.row = j.value ->> '$[0]' AND o.known_until = 9223372036854775807
+      AND s.row = j.value ->> '$[1]' AND s.known_until = 9223372036854775807
+      AND s.session = o.session AND {company}
 )
-UNION ALL
-SELECT row, 'window', :seq FROM (
-    SELECT s.row FROM state s INDEXED BY state_by_session
-    WHERE s.session = :session AND (s.at, s.row) > (:at, :row)
-      AND s.known_until = 9223372036854775807 AND s.ended = '' AND s.scope = :scope
-    ORDER BY s.at, s.row LIMIT :reach
+
+-- name: unsifted
+SELECT value FROM counter WHERE name = 'unsifted'
+
+-- name: windows_in_other_company
+SELECT DISTINCT v.entry, v.row FROM member m CROSS JOIN vector v ON v.entry = m.entry
+WHERE NOT EXISTS (
+    SELECT 1 FROM state o CROSS JOIN state s
+    WHERE o.row = v.row AND o.known_until = 9223372036854775807
+      AND s.row = m.row AND s.known_until = 9223372036854775807
+      AND s.session = o.session AND {company}
 )
-WHERE true
-ON CONFLICT (row, what) DO UPDATE SET seq = excluded.seq
 
 -- name: turn_of
-SELECT row, session, scope, at, author FROM state
-WHERE id = ? AND known_until = 9223372036854775807 AND ended = '' AND session IS NOT NULL
+SELECT row, session, scope, at, author, channel, status, valid_from, valid_until, ended FROM state
+WHERE id = ? AND known_until = 9223372036854775807 AND session IS NOT NULL
 
 -- name: turn_of_row
 SELECT row FROM state WHERE row = ? AND known_until = 9223372036854775807 AND ended = '' AND session IS NOT NULL
@@ -149,7 +173,7 @@ SELECT
             WHERE s.session = o.session AND (s.at, s.row) < (o.at, o.row) AND s.scope = o.scope AND {known}
             ORDER BY s.at DESC, s.row DESC LIMIT :seen
         ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} LIMIT :reach
+        WHERE {where} AND {company} LIMIT :reach
     )),
     (SELECT group_concat(row) FROM (
         SELECT s.row FROM (
@@ -157,10 +181,11 @@ SELECT
             WHERE s.session = o.session AND (s.at, s.row) > (o.at, o.row) AND s.scope = o.scope AND {known}
             ORDER BY s.at, s.row LIMIT :seen
         ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} LIMIT :reach
+        WHERE {where} AND {company} LIMIT :reach
     ))
 FROM (
-    SELECT s.row, s.session, s.scope, s.at FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
+    SELECT s.row, s.session, s.scope, s.at, s.status, s.channel, s.valid_from, s.valid_until
+    FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
     WHERE s.session IS NOT NULL AND {known}
 ) o
 

@@ -94,6 +94,12 @@ class SQLiteWriter(SQLiteReader):
     def drop_old_vectors(self, limit: int) -> int:
         return self._vector_rows(dict(self._counters)).drop_old(limit)
 
+    def sift_windows(self) -> None:
+        """Takes away the windows of a bank of an earlier schema that hold more than whoever sees their turn sees."""
+        counters = dict(self._counters)
+        self._vector_rows(counters).sift()
+        self._keep(counters)
+
     def mend_vectors(self) -> None:
         """Makes the codes anew from the vectors, and has embedded again what has none."""
         counters = dict(self._counters)

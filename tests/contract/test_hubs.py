@@ -1,0 +1,73 @@
+"""What much leads to, as a store finds it: the last written first, no more than asked for, and nothing hidden."""
+
+from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, tie, triple
+
+from pieria.record.filter import ANY_TIME, Filter
+from pieria.store.protocol import Store
+
+
+def test_what_is_tied_comes_by_the_newest_links_from_it_then_to_it(store: Store) -> None:
+    writes = [memory(id, id) for id in "abcde"]
+    rows = dict(zip("abcde", apply(store, *writes).rows, strict=True))
+    apply(
+        store,
+        links=[
+            tie("1", "a", "b"), tie("2", "a", "c"), tie("3", "a", "d"), tie("4", "e", "a"), tie("5", "b", "a"),
+            tie("6", "a", "attic/birds"), tie("7", "a", "nobody"), tie("8", "b", "c"),
+        ],
+    )  # fmt: skip
+    with store.reading() as reader:
+        assert reader.tied(["a"], ALL, 9) == {"a": [rows[id] for id in "dcbbe"]}
+        assert reader.tied(["a", "b", "nobody"], ALL, 1) == {
+            "a": [rows["d"], rows["b"]], "b": [rows["c"], rows["a"]], "nobody": [rows["a"]],
+        }  # fmt: skip
+        assert reader.tied([], ALL, 1) == {}
+        before = reader.head().known
+    apply(store, standing(writes[3], rows["d"], status="archived"), links=[tie("5", "b", "a", ended="removed")])
+    with store.reading() as reader:
+        assert reader.tied(["a"], ALL, 2) == {"a": [rows["c"], rows["b"], rows["e"]]}
+        then = ALL.having(known_at=before)
+        assert reader.tied(["a"], then, 2) == {"a": [rows[id] for id in "dcbe"]}
+
+
+def test_what_bears_a_label_comes_by_when_it_was_written(store: Store) -> None:
+    writes = [memory(f"m{n}", f"m{n}", entities=["Vienna"] if n % 2 else ["Graz", "Vienna"]) for n in range(6)]
+    rows = apply(store, *writes, memory("none", "none")).rows
+    apply(store, standing(writes[5], rows[5], ended="removed"))
+    with store.reading() as reader:
+        assert reader.labelled("entities", ["vienna"], ALL, 3) == [rows[4], rows[3], rows[2]]
+        assert reader.labelled("entities", ["vienna", "graz"], ALL, 9) == rows[4::-1]
+        assert reader.labelled("entities", ["vienna"], ALL.having(entities=("graz",)), 9) == [rows[4], rows[2], rows[0]]
+        assert reader.labelled("entities", ["linz"], ALL, 9) == []
+        assert reader.labelled("standing", ["vienna"], ALL, 9) == []
+
+
+def test_the_newest_facts_are_those_that_may_be_seen_and_hold(store: Store) -> None:
+    writes = [memory("a", "a"), memory("b", "b"), memory("c", "c", valid_until="2026-02-01"), memory("d", "d")]
+    rows = apply(store, *writes).rows
+    facts = [triple(str(n), "Vienna", "holds", f"t{n}", memory=id) for n, id in enumerate("abcd")]
+    facts += [
+        triple("without", "Vienna", "holds", "x"),
+        triple("past", "Vienna", "holds", "y", memory="a", valid_until=NOW - DAY),
+    ]
+    apply(store, facts=facts)
+    apply(store, standing(writes[3], rows[3], status="archived"))
+    with store.reading() as reader:
+
+        def drawn(filter: Filter, *keys: str, newest: int = 1) -> list[str]:
+            return [span.id for span in reader.drawn(keys or ("vienna",), filter, newest)]
+
+        assert drawn(ALL) == ["1"]
+        assert drawn(ALL, newest=9) == ["0", "1"]
+        assert drawn(ALL.having(status=None)) == ["3"]
+        assert drawn(ALL.having(ids=("a",))) == ["0"]
+        assert drawn(ALL.having(valid_at=NOW - 40 * DAY)) == ["past"]
+        assert drawn(ALL, "t0", "t1", "vienna", newest=9) == drawn(ALL, "t1", "t0", newest=9) == ["0", "1"]
+        assert drawn(ALL, "linz") == []
+        written = ALL.having(valid_at=ANY_TIME)
+        assert drawn(written, newest=2) == ["2", "past"]
+        before = reader.head().known
+    apply(store, facts=[triple("1", "Vienna", "holds", "t1", memory="b", ended="ended")])
+    with store.reading() as reader:
+        assert drawn(ALL) == ["0"]
+        assert drawn(ALL.having(known_at=before)) == ["1"]
