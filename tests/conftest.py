@@ -19,7 +19,10 @@ HOMES = ("HOME", "USERPROFILE")
 ELSEWHERE = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
 ORIGINALS = ("MNEMEX_", "CORTEXGRAPH_", "LTM_VAULT_PATH", "MNEMOSYNE_", "MEMPALACE_")
 
-for variable in [name for name in os.environ if name.startswith(("PIERIA_", *ORIGINALS))]:
+# Keys that are there for other programs: no test may find one and ask a model of somebody's.
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY")
+
+for variable in [name for name in os.environ if name.startswith(("PIERIA_", *ORIGINALS, *KEYS))]:
     del os.environ[variable]
 
 EMBEDDER = "none"

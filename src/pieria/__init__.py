@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pieria.bank.replies import Page as Page
     from pieria.bank.replies import Receipt as Receipt
     from pieria.errors import PieriaError as PieriaError
+    from pieria.models.llm import LLM as LLM
+    from pieria.models.llm import LLMResponse as LLMResponse
     from pieria.recall.answer import Hit as Hit
     from pieria.recall.answer import Recall as Recall
     from pieria.record.change import Change as Change
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "LLM",
     "Bank",
     "Change",
     "Fact",
     "Hit",
+    "LLMResponse",
     "Link",
     "Memory",
     "Neighbor",
@@ -55,6 +59,8 @@ _HOMES = {
     "Change": "pieria.record.change",
     "Fact": "pieria.record.fact",
     "Hit": "pieria.recall.answer",
+    "LLM": "pieria.models.llm",
+    "LLMResponse": "pieria.models.llm",
     "Link": "pieria.record.link",
     "Memory": "pieria.record.memory",
     "Neighbor": "pieria.bank.replies",

@@ -24,18 +24,22 @@ from pydantic_settings import (
 )
 
 from pieria.errors import ConfigError, InputError, Invalid, UnavailableError
-from pieria.models import checked_name
+from pieria.models import checked_llm, checked_name, provider_of
 from pieria.project import Project, find_project
 from pieria.record import check
 from pieria.record.banks import check_bank_name
+from pieria.record.memory import FADES, KINDS
 
 PREFIX = "PIERIA_"
 FILE = "pieria.toml"
 OWN_MODELS = ("share", "pieria", "models")
 """Where a virtual environment may hold models for whatever runs in it."""
 """In the data folder: what holds for all of its banks."""
-PERSONAL = ("embedder_url", "embedder_key")
-"""No project may say them: what is remembered would go wherever the author of a repository likes."""
+PERSONAL = (
+    *("embedder_url", "embedder_key", "llm_url", "llm_key"),
+    *("budget_tokens_per_day", "budget_calls_per_day"),
+)
+"""No project may say them: what is remembered would go wherever the author of a repository likes, and money as well."""
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"://[^/\s]*@")
@@ -44,6 +48,13 @@ _ALIKE = 0.75
 
 def _bank(value: str) -> str:
     return _checked(check_bank_name, value, "bank")
+
+
+def _fading(value: str) -> str:
+    kinds = [kind.strip() for kind in value.split(",") if kind.strip()]
+    for kind in kinds:
+        _checked(lambda one, parameter: check.one_of(one, parameter, KINDS), kind, "upkeep_fades")
+    return ",".join(kinds)
 
 
 def _name(value: str) -> str:
@@ -61,6 +72,10 @@ def _checked(checker: Any, value: str, parameter: str) -> str:
 
 def _embedder(value: str) -> str:
     return _checked(checked_name, value, "embedder")
+
+
+def _llm(value: str) -> str:
+    return _checked(checked_llm, value, "llm")
 
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -100,6 +115,9 @@ class Settings(BaseSettings):
     secrets: Literal["flag", "redact", "refuse"] = Field(
         default="flag", description="what becomes of a text that holds a secret"
     )
+    upkeep_fades: Annotated[str, AfterValidator(_fading)] = Field(
+        default=",".join(FADES), description="kinds of memories that upkeep may forget, with commas between"
+    )
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
@@ -112,6 +130,22 @@ class Settings(BaseSettings):
     )
     embedder_url: str | None = Field(default=None, description="the address of the embedder's server")
     embedder_key: SecretStr | None = Field(default=None, description="the key to the embedder's server")
+    llm: Annotated[str, AfterValidator(_llm)] = Field(default="none", description="the language model that is asked")
+    llm_url: str | None = Field(default=None, description="the address of the language model's server")
+    llm_key: SecretStr | None = Field(default=None, description="the key to the language model's server")
+    llm_seconds: float = Field(
+        default=60.0,
+        ge=1,
+        le=3_600,
+        allow_inf_nan=False,
+        description="how long the language model may take for one answer, with all tries",
+    )
+    budget_tokens_per_day: int | None = Field(
+        default=None, ge=0, le=10**15, description="tokens that a bank's models may take a day"
+    )
+    budget_calls_per_day: int | None = Field(
+        default=None, ge=0, le=10**15, description="calls that a bank's models may be asked a day"
+    )
     models: Path = Field(default=Path("~/.pieria/models"), description="the folder of installed models")
 
     @classmethod
@@ -138,8 +172,9 @@ class Resolved:
     def shown(self) -> dict[str, tuple[Any, str]]:
         """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
         values = self.settings.model_dump(mode="json")
-        if values["embedder_url"]:
-            values["embedder_url"] = _CREDENTIALS.sub("://", values["embedder_url"])
+        for name in ("embedder_url", "llm_url"):
+            if values[name]:
+                values[name] = _CREDENTIALS.sub("://", values[name])
         return {name: (values[name], origin) for name, origin in self.origins.items()}
 
     def having(self, **arguments: Any) -> Resolved:
@@ -164,6 +199,8 @@ class _Source:
     file: Path | None = None
     unknown: tuple[Invalid, ...] = ()
     """What is wrong with the names beside the values."""
+    personal: bool = True
+    """Whether it is the user who says it, and not whoever made the project."""
 
     def origin_of(self, setting: str) -> str:
         return self.origin.format(setting.upper())
@@ -187,8 +224,8 @@ def resolve(
     folder = _working_folder(cwd)
     home = _home()
     project = find_project(folder, home)
-    sources = [_from_arguments(arguments, folder)]
-    sources.append(_from_environment(os.environ if environ is None else environ, folder))
+    variables = os.environ if environ is None else environ
+    sources = [_from_arguments(arguments, folder), _from_environment(variables, folder)]
     if project is not None and project.file is not None:
         sources.append(_impersonal(_from_file(project.file, _PROJECT)))
     data = _data_folder(sources, folder)
@@ -200,6 +237,7 @@ def resolve(
         # A project that chooses the data folder could lay a file into it, too.
         chosen = next((source for source in sources if "data" in source.values), None)
         sources.append(_impersonal(shared) if chosen is not None and chosen.origin == _PROJECT else shared)
+    sources.append(_from_provider(sources, variables, folder))
     return _resolved(sources, data, project)
 
 
@@ -304,7 +342,22 @@ def _impersonal(source: _Source) -> _Source:
         if name in source.values
     )
     values = {name: value for name, value in source.values.items() if name not in PERSONAL}
-    return replace(source, values=values, unknown=(*source.unknown, *refused))
+    return replace(source, values=values, unknown=(*source.unknown, *refused), personal=False)
+
+
+def _from_provider(sources: Sequence[_Source], environ: Mapping[str, str], folder: Path) -> _Source:
+    """The key in the variable of the provider whose model the user named, for the provider's own address alone.
+
+    Such a variable is there for other programs: neither a project nor another server gets hold of it.
+    """
+    naming = next((source for source in sources if "llm" in source.values), None)
+    named = naming.values["llm"] if naming is not None and naming.personal else None
+    provider = provider_of(named) if isinstance(named, str) else None
+    variable = provider.variable if provider is not None else None
+    elsewhere = any("llm_url" in source.values for source in sources)
+    if variable is None or elsewhere or not environ.get(variable):
+        return _Source("default", {}, folder)
+    return _Source(f"environment {variable}", {"llm_key": environ[variable]}, folder)
 
 
 def _names_near(name: str) -> str:

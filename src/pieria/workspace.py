@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.embedding import Embedding
+from pieria.bank.metering import Budgets
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, StorageError, UnavailableError
-from pieria.models import NONE, PROVIDERS, Embedder, Library, settled
+from pieria.models import NONE, PROVIDERS, Chat, Embedder, Library, language_model, provider_of, settled
 from pieria.models import embedder as made_of
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name, same_bank
@@ -108,18 +109,20 @@ class Workspace:
     ) -> None:
         from pieria.settings import resolve
 
-        later = {"llm": llm, "notifier": notifier, "config": config}
+        later = {"notifier": notifier, "config": config}
         for parameter, value in later.items():
             if value is not None:
-                raise UnavailableError(parameter, "this version keeps and recalls without a model")
+                raise UnavailableError(parameter, "it has no effect in this version")
         if clock is not None and not callable(clock):
             raise InputError("clock", "a function that returns the time", clock)
         given = {} if data is None else {"data": data}
-        named = {"embedder": embedder} if isinstance(embedder, str) else {}
+        named = {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
         self.resolved = resolve({**_mapping(settings), **given, **named})
         self.data = self.resolved.settings.data
         self.models = Library(self.resolved.settings.models)
-        self._embedder = None if named or embedder is None else _embedders.given(embedder, self.models.folder)
+        own = None if "embedder" in named else embedder
+        self._embedder = None if own is None else _embedders.given(own, self.models.folder)
+        self._llm = None if "llm" in named or llm is None else language_model(llm)
         self.clock = clock or system_clock
         self._banks: weakref.WeakSet[Bank] = weakref.WeakSet()
         self._closed = False
@@ -167,7 +170,7 @@ class Workspace:
         check.name(who, "who")
         settings = resolved.settings
         name, path = self._located(settings.bank)
-        embedder = self._embedder or _embedders.named(settings)
+        embedder, llm = self._embedder or _embedders.named(settings), self._llm or _llms.named(settings)
         key = _Key(os.path.realpath(path), settings.durability, settings.busy_seconds, self.clock, embedder)
         held, leave = _stores.join(path, key)
         user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who), self.data)
@@ -178,6 +181,7 @@ class Workspace:
                 held.store,
                 embedding=held.embedding,
                 uses=held.uses,
+                llm=llm,
                 data=self.data,
                 clock=self.clock,
                 who=who,
@@ -187,6 +191,8 @@ class Workspace:
                 secrets=settings.secrets,
                 text_budget=settings.text_budget,
                 count_uses=settings.count_uses,
+                fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
+                budgets=Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day),
                 me=user.bank,
                 origins=resolved.shown() | self._origins(name, resolved),
                 on_close=closing,
@@ -209,6 +215,8 @@ class Workspace:
         found: dict[str, tuple[Any, str]] = {"bank": (name, resolved.origins["bank"])}
         if self._embedder is not None:
             found["embedder"] = (self._embedder.model, "argument")
+        if self._llm is not None:
+            found["llm"] = (self._llm.model, "argument")
         return found
 
     def _located(self, name: str) -> tuple[str, Path]:
@@ -359,7 +367,7 @@ class _Embedders:
         provider = PROVIDERS[name.partition(":")[0]]
         options = {option: value for option, value in told.items() if value is not None and option in provider.options}
         if "base_url" in provider.options and provider.address is None and "base_url" not in options:
-            raise InputError("embedder_url", "the address of the server", None, hint="Such as http://localhost:8000/v1")
+            raise _no_address("embedder_url")
         mark = (name, settings.models, *sorted(options.items()))
         with _stores.lock:
             return self._named.setdefault(mark, made_of(name, models=settings.models, options=options))
@@ -373,8 +381,34 @@ class _Embedders:
             return made
 
 
+class _LLMs:
+    """The language models of this process: one for each setting, so that banks share connections."""
+
+    def __init__(self) -> None:
+        self._named: dict[tuple[object, ...], Chat] = {}
+
+    def named(self, settings: Settings) -> Chat | None:
+        name = settings.llm
+        if name == NONE:
+            return None
+        provider = provider_of(name)
+        if settings.llm_url is None and provider is not None and provider.address is None:
+            raise _no_address("llm_url")
+        key = settings.llm_key
+        told = {
+            "base_url": settings.llm_url,
+            "api_key": None if key is None else key.get_secret_value(),
+            "seconds": settings.llm_seconds,
+        }
+        options = {option: value for option, value in told.items() if value is not None}
+        mark = (name, *sorted(options.items()))
+        with _stores.lock:
+            return self._named.setdefault(mark, language_model(name, options=options))
+
+
 _stores = _Stores()
 _embedders = _Embedders()
+_llms = _LLMs()
 os.register_at_fork(after_in_child=_stores.start_anew)
 
 
@@ -408,6 +442,10 @@ def _file_of(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _no_address(setting: str) -> InputError:
+    return InputError(setting, "the address of the server", None, hint="Such as http://localhost:8000/v1")
 
 
 def _mapping(settings: Mapping[str, Any] | None) -> Mapping[str, Any]:

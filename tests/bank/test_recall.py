@@ -335,7 +335,7 @@ def test_what_is_derived_ranks_behind_its_source(bank: Bank) -> None:
     source = bank.remember(
         "A heron met a stork by the river, late in the evening, and they spoke of fish.", kind="drawer"
     )
-    derived = bank.remember("heron stork", kind="summary")
+    derived = bank.remember("heron stork", kind="semantic")
     free = bank.remember("heron stork river")
     assert ids(bank.recall("heron stork"))[0] == derived.id
     then = bank.changes(last=1)[0].at
@@ -352,12 +352,23 @@ def test_what_is_derived_ranks_behind_its_source(bank: Bank) -> None:
 def test_what_is_derived_stays_where_its_source_hardly_answers_or_other_links_lead(bank: Bank) -> None:
     other = bank.remember("A crane.", kind="drawer")
     related = bank.remember("A heron met a stork by the river, late in the evening.", kind="drawer")
-    derived = bank.remember("heron stork", kind="summary")
+    derived = bank.remember("heron stork", kind="semantic")
     bank.link(derived.id, other.id, "provenance")
     bank.link(derived.id, related.id, "related")
     found = bank.recall("heron stork")
     assert ids(found) == [derived.id, related.id, other.id]
     assert found.plan["behind_sources"] == []
+
+
+def test_a_summary_stands_behind_whatever_it_sums_up(bank: Bank) -> None:
+    source = bank.remember("A crane, and once a heron.", kind="drawer")
+    other = bank.remember("Snow lies on the mill.", kind="drawer")
+    summary = bank.remember("heron stork crane: a heron met a stork", kind="summary")
+    for end in (source, other):
+        bank.link(summary.id, end.id, "provenance")
+    found = bank.recall("heron stork crane")
+    assert ids(found)[0] == source.id
+    assert ids(found).index(summary.id) > ids(found).index(source.id)
 
 
 def test_derived_records_of_the_user_follow_the_same_rule(bank: Bank) -> None:

@@ -248,6 +248,7 @@ def full(opened: Callable[..., Bank]) -> Bank:
         {"id": "tied", "text": "Eggs, three of them.", "importance": 0.9},
         {"id": "good", "text": "The heron nests by the mill."},
         {"id": "bad", "text": "The heron is a stork."},
+        {"id": "digest", "text": "The doctor, the heron and a nest.", "kind": "summary"},
     )
     bank.link("s0", "tied")
     bank.link("labs", "good")

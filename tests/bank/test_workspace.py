@@ -11,7 +11,7 @@ import threading
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,15 @@ from typing import Any
 import pytest
 from tests.bank.embedding_server import server
 from tests.bank.test_embedding import letters, soon
+from tests.bank.test_llm import asked, findings
+from tests.models.llm_server import hangs, llm_server
 
 import pieria
 from pieria import Bank, Workspace
 from pieria.bank.background import background
 from pieria.errors import (
+    AdapterError,
+    BudgetError,
     ClosedError,
     ConfigError,
     ConflictError,
@@ -108,6 +112,12 @@ def seen_of_secrets(folder: Path, value: Any) -> object:
             return "refused"
 
 
+def seen_of_upkeep_fades(folder: Path, value: Any) -> object:
+    with pieria.open("b", data=folder, settings={"upkeep_fades": value}) as bank:
+        bank.remember_many([{"text": kind, "kind": kind} for kind in ("note", "drawer")])
+        return [one.memory.kind for one in bank.upkeep.gc(threshold=1.0).faded]
+
+
 def seen_of_count_uses(folder: Path, value: Any) -> object:
     with pieria.open("b", data=folder, settings={"count_uses": value}) as bank:
         kept = bank.remember("gardens and rivers")
@@ -163,11 +173,56 @@ def seen_of_embedder_key(folder: Path, value: Any) -> object:
     return requests[0].key
 
 
+def seen_of_llm(folder: Path, value: Any) -> object:
+    if value == "none":
+        with pieria.open("b", data=folder, settings={"llm": value}) as bank:
+            assert bank._llm is None
+            return findings(bank, "llm")
+    return asked(folder, llm=value).body["model"]
+
+
+def seen_of_llm_url(folder: Path, value: Any) -> object:
+    return asked(folder, llm_url="{}" + value).path
+
+
+def seen_of_llm_key(folder: Path, value: Any) -> object:
+    return asked(folder, llm_key=value).headers["authorization"]
+
+
+def seen_of_llm_seconds(folder: Path, value: Any) -> object:
+    with llm_server(hangs) as serving:
+        told = {"llm": "server:m", "llm_url": serving.address, "llm_seconds": value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            assert bank._llm is not None
+            with pytest.raises(AdapterError) as caught:
+                bank._llm.chat([{"role": "user", "content": "What colour?"}])
+    return caught.value.reason
+
+
 def seen_of_models(folder: Path, value: Any) -> object:
     with pieria.open("b", data=folder, settings={"embedder": "local", "models": folder / value}) as bank:
         [finding] = [finding for finding in bank.doctor().findings if finding.check == "embedder"]
         assert not finding.well
         return re.sub(r".*/(\w+)/all-MiniLM.*", r"\1", finding.detail)
+
+
+def calls_allowed(folder: Path, **budgets: Any) -> int:
+    """Of three, each of 100 tokens."""
+    allowed = 0
+    with pieria.open("b", data=folder, settings=budgets) as bank, suppress(BudgetError):
+        while allowed < 3:
+            bank.meter.allow("state", "test:model")
+            bank.meter.note("state", "test:model", {"input_tokens": 100}, 0.0)
+            allowed += 1
+    return allowed
+
+
+def seen_of_budget_tokens(folder: Path, value: Any) -> object:
+    return calls_allowed(folder, budget_tokens_per_day=value)
+
+
+def seen_of_budget_calls(folder: Path, value: Any) -> object:
+    return calls_allowed(folder, budget_calls_per_day=value)
 
 
 EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
@@ -180,12 +235,22 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "durability": (seen_of_durability, {"full": "full", "relaxed": "relaxed", "off": "off"}),
     "busy_seconds": (seen_of_busy_seconds, {5.0: 5_000, 60: 60_000}),
     "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
+    "upkeep_fades": (seen_of_upkeep_fades, {"note": ["note"], "drawer": ["drawer"], "": []}),
     "count_uses": (seen_of_count_uses, {True: 1, False: 0}),
     "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
     "embedder": (seen_of_embedder, {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),
     "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),
     "embedder_url": (seen_of_embedder_url, {"/one": "/one/embeddings", "/two": "/two/embeddings"}),
     "embedder_key": (seen_of_embedder_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
+    "llm": (seen_of_llm, {"none": ["none: no language model is asked"], "server:a": "a", "ollama:b:8b": "b:8b"}),
+    "llm_url": (seen_of_llm_url, {"/one": "/v1/one/chat/completions", "/two": "/v1/two/chat/completions"}),
+    "llm_key": (seen_of_llm_key, {"hunter1": "Bearer hunter1", "hunter2": "Bearer hunter2"}),
+    "llm_seconds": (
+        seen_of_llm_seconds,
+        {1: "no whole reply within 1 seconds", 1.25: "no whole reply within 1.25 seconds"},
+    ),
+    "budget_tokens_per_day": (seen_of_budget_tokens, {None: 3, 200: 2, 0: 0}),
+    "budget_calls_per_day": (seen_of_budget_calls, {None: 3, 1: 1}),
     "models": (seen_of_models, {"one": "one", "two": "two"}),
 }
 
@@ -357,8 +422,8 @@ def test_what_cannot_be_right_is_refused_and_nothing_made(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("parameter", ["llm", "notifier", "config"])
-def test_what_needs_a_model_is_refused(parameter: str) -> None:
+@pytest.mark.parametrize("parameter", ["notifier", "config"])
+def test_what_is_to_come_is_refused(parameter: str) -> None:
     with pytest.raises(UnavailableError) as caught:
         Workspace(**{parameter: object()})  # type: ignore[arg-type]
     assert caught.value.parameter == parameter

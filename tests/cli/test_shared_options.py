@@ -58,6 +58,17 @@ LINES = {
     "scratchpad update": "ENTRY another",
     "scratchpad read": "",
     "scratchpad clear": "",
+    "upkeep sleep": "",
+    "upkeep gc": "",
+    "upkeep decay": "",
+    "upkeep promote": "jwt",
+    "upkeep validate": "",
+    "upkeep repair": "",
+    "worker": "--once",
+    "jobs list": "",
+    "jobs show": "JOB",
+    "jobs replay": "CANCELLED",
+    "jobs cancel": "JOB",
     "touch": "jwt",
     "export": "FOLDER/out.jsonl",
     "import": "FOLDER/in.jsonl",
@@ -82,9 +93,18 @@ def prepared(tmp_path: Path) -> Iterator[dict[str, str]]:
         fact = bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
         bank.facts.alias("Alias", "Maya")
         entry = bank.scratchpad.write("a note")
+        job = bank.jobs.add("embed")
+        cancelled = bank.jobs.add("embed", key="other")
+        bank.jobs.cancel(cancelled.id)
         bank.export(tmp_path / "in.jsonl")
         bank.backup(tmp_path / "in.backup")
-    yield {"FACT": fact.id, "ENTRY": entry.id, "FOLDER": str(tmp_path)}
+    yield {
+        "FACT": fact.id,
+        "ENTRY": entry.id,
+        "JOB": job.id,
+        "CANCELLED": cancelled.id,
+        "FOLDER": str(tmp_path),
+    }
 
 
 def arguments(line: str, names: dict[str, str]) -> list[str]:
@@ -138,7 +158,7 @@ def test_quiet_prints_ids_alone(ask: Ask, prepared: dict[str, str], tmp_path: Pa
 READING = (
     "recall", "get", "list", "count", "neighbors", "history", "changes", "export", "backup", "stats", "doctor",
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
-    "facts predicates", "facts aliases", "facts stats",
+    "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
 )  # fmt: skip
 
 
@@ -165,7 +185,7 @@ def test_every_command_that_makes_no_bank_is_listed_above(ask: Ask, prepared: di
     for path, line in LINES.items():
         data = tmp_path / "made" / path.replace(" ", "-")
         ask(*path.split(), *arguments(line, prepared), "--data", str(data), "--bank", "new")
-        assert (data / "new.db").exists() == (path not in (*READING, "where", "models list")), path
+        assert (data / "new.db").exists() == (path not in (*READING, "where", "models list", "worker")), path
 
 
 def test_options_may_stand_between_group_and_command(ask: Ask) -> None:

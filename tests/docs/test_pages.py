@@ -11,7 +11,11 @@ import pytest
 
 import pieria
 from pieria.bank.facts import Facts
+from pieria.bank.handlers import HANDLERS
+from pieria.bank.jobs import Jobs
+from pieria.bank.keeping import Upkeep
 from pieria.bank.scratchpad import Scratchpad
+from pieria.record.job import STATES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -116,6 +120,8 @@ def offered() -> set[str]:
     for kind, prefix in (
         (pieria.Bank, "bank."),
         (Facts, "bank.facts."),
+        (Jobs, "bank.jobs."),
+        (Upkeep, "bank.upkeep."),
         (Scratchpad, "bank.scratchpad."),
         (pieria.Workspace, "pieria.Workspace."),
     ):
@@ -139,6 +145,17 @@ def test_every_public_name_is_on_a_page() -> None:
     text = "\n".join(page.read_text() for page in DOCS.glob("*.md"))
     internal = {"__version__", "errors"}
     assert [name for name in pieria.__all__ if name not in internal and not re.search(rf"\b{name}\b", text)] == []
+
+
+def first_cells(page: Path, heading: str) -> list[str]:
+    """What stands in backticks in the first column of the table that begins with this heading."""
+    table = page.read_text().partition(f"| {heading} |")[2].partition("\n\n")[0]
+    return re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+
+
+def test_the_page_on_jobs_has_every_kind_and_every_state() -> None:
+    assert first_cells(DOCS / "jobs.md", "kind") == list(HANDLERS)
+    assert sorted(first_cells(DOCS / "jobs.md", "state")) == sorted(STATES)
 
 
 # --- the comparison

@@ -68,6 +68,10 @@ def tell(bank: Bank) -> None:
     bank.remember("Always answer in metric units.", id="metric", author_type="human")
     embed(bank)
     bank.remember("Turn 4.", id="turn4", kind="turn", session="talk", author="Ola")
+    bank.jobs.add("embed", key="first", priority=2)
+    bank.jobs.add("embed", key="about", about="jwt@2", due="2026-02-01")
+    bank.jobs.cancel(bank.jobs.add("embed", key="called off").id)
+    bank.meter.note("summarize", "test:model", {"input_tokens": 120, "output_tokens": 30}, 0.5)
     bank.purge(["erased", "turn0"])
 
 
@@ -138,6 +142,8 @@ def told(bank: Bank) -> dict[str, Any]:
         "changes": lambda: [(change.seq, change.what, pieria.record.time.iso(change.at)) for change in bank.changes()],
         "near": lambda: [near(bank, "passage"), near(bank, "window")],
         "standing rules": lambda: [near(bank, "rule"), standing(bank)],
+        "jobs": lambda: [(job.kind, job.key, job.state, job.about, job.priority) for job in bank.jobs.list()],
+        "ledger": lambda: bank.stats().models["total"],
         "well": lambda: [finding.check for finding in bank.store.check() if not finding.well],
     }
     return {question: ask() for question, ask in asked.items()}

@@ -260,3 +260,14 @@ def test_what_is_retained_counts_from_the_last_use_or_else_from_when_it_was_said
     ]
     told = of_use(ASKED_NOW, pool)["retention"]
     assert told == pytest.approx([0.5, 0.5, 0.5, 0.25, 0.5 * 2**0.6, 1.0, 1.0, 0.0])
+
+
+def test_a_summary_is_one_unless_an_overview_is_wanted() -> None:
+    assert column("digest", one(1, is_summary=True), one(2)) == [1.0, 0.0]
+    assert column("digest", one(1, is_summary=True), asked=replace(ASKED, is_overview=True)) == [0.0]
+
+
+def test_a_summary_lends_its_sources_nothing_and_takes_nothing_of_them() -> None:
+    heron = held(heron=2)
+    pool = [one(1, heron, is_summary=True, tied=[(0, 2)]), one(2, heron, tied=[(0, 1)]), one(3, heron, tied=[(0, 2)])]
+    assert column("link", *pool) == [0.0, 0.0, 1.0]

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from pieria.errors import ConfigError, InputError, PieriaError, UnavailableError
-from pieria.settings import PERSONAL, Settings, resolve
+from pieria.settings import PERSONAL, Resolved, Settings, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 # For each setting, two values that differ from each other and from the default.
@@ -23,11 +23,18 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "busy_seconds": (5.0, 60.0),
     "secrets": ("redact", "refuse"),
     "text_budget": (100, 900),
+    "upkeep_fades": ("note", "note,drawer"),
     "count_uses": (False, True),
     "embedder": ("hashing", "none"),
     "embedder_threads": (1, 2),
     "embedder_url": ("http://one", "http://two"),
     "embedder_key": ("first", "second"),
+    "llm": ("ollama:one", "anthropic:two"),
+    "llm_url": ("http://one", "http://two"),
+    "llm_key": ("first", "second"),
+    "llm_seconds": (1.0, 90.0),
+    "budget_tokens_per_day": (7_041_776, 900),
+    "budget_calls_per_day": (7_041_776, 0),
     "models": ("one", "two"),
 }
 
@@ -96,33 +103,89 @@ def test_the_project_counts_before_the_data_folder(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", PERSONAL)
-def test_a_project_does_not_say_where_memories_are_sent(name: str, tmp_path: Path) -> None:
-    (tmp_path / ".pieria.toml").write_text(f'{name} = "http://elsewhere"\n')
+def test_a_project_does_not_say_where_memories_or_money_go(name: str, tmp_path: Path) -> None:
+    value, _ = VALUES[name]
+    (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(value)}\n")
     with pytest.raises(ConfigError, match=f"{name} cannot be set by a project") as caught:
         resolve({}, environ={}, cwd=tmp_path)
     assert str(caught.value.hint) == f"Set PIERIA_{name.upper()} instead."
-    assert "elsewhere" not in json.dumps(caught.value.as_dict())
+    assert str(value) not in json.dumps(caught.value.as_dict())
 
 
 @pytest.mark.parametrize("name", PERSONAL)
 def test_nor_does_a_data_folder_that_a_project_brings_along(name: str, tmp_path: Path) -> None:
     (tmp_path / ".pieria.toml").write_text('data = "memory"\n')
     (tmp_path / "memory").mkdir()
-    (tmp_path / "memory" / "pieria.toml").write_text(f'{name} = "http://elsewhere"\n')
+    (tmp_path / "memory" / "pieria.toml").write_text(f"{name} = {toml(VALUES[name][0])}\n")
     with pytest.raises(ConfigError, match=f"{name} cannot be set by a project"):
         resolve({}, environ={}, cwd=tmp_path)
     found = resolve({"data": tmp_path / "memory"}, environ={}, cwd=tmp_path)
     assert found.origins[name] == "data folder pieria.toml"
 
 
-def test_keys_and_passwords_are_not_shown() -> None:
-    found = resolve({"embedder_key": "hunter2", "embedder_url": "http://maya:hunter2@localhost/v1"}, environ={})
+@pytest.mark.parametrize("what", ["embedder", "llm"])
+def test_keys_and_passwords_are_not_shown(what: str) -> None:
+    key, url = f"{what}_key", f"{what}_url"
+    found = resolve({key: "hunter2", url: "http://maya:hunter2@localhost/v1"}, environ={})
     assert "hunter2" not in json.dumps(found.shown())
-    assert found.shown()["embedder_url"] == ("http://localhost/v1", "argument")
-    assert "hunter2" not in repr(found.having(bank="other").settings.embedder_key)
+    assert found.shown()[url] == ("http://localhost/v1", "argument")
+    assert "hunter2" not in repr(getattr(found.having(bank="other").settings, key))
     with pytest.raises(PieriaError) as caught:
-        resolve({"embedder_key": 7_041_776}, environ={})
+        resolve({key: 7_041_776}, environ={})
     assert "7041776" not in json.dumps(caught.value.as_dict())
+
+
+@pytest.mark.parametrize("name", ["opnai:x", "openai", "ollama:", "none:x", "", 7])
+def test_a_language_model_that_nobody_serves_is_refused(name: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        resolve({"llm": name}, environ={})
+    assert caught.value.parameter == "llm"
+
+
+KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "openrouter": "OPENROUTER_API_KEY"}
+FOUND = dict.fromkeys(KEYS.values(), "found")
+
+
+def key_of(found: Resolved) -> tuple[str | None, str]:
+    key = found.settings.llm_key
+    return None if key is None else key.get_secret_value(), found.origins["llm_key"]
+
+
+@pytest.mark.parametrize("provider", KEYS)
+def test_a_provider_s_own_variable_has_the_key_once_he_is_named(provider: str, tmp_path: Path) -> None:
+    for named in ({"llm": f" {provider.title()} : m"}, {}):
+        environ = {KEYS[provider]: f"{provider}'s"} | ({} if named else {"PIERIA_LLM": f"{provider}:m"})
+        found = resolve(named, environ=environ, cwd=tmp_path)
+        assert key_of(found) == (f"{provider}'s", f"environment {KEYS[provider]}")
+        assert f"{provider}'s" not in json.dumps(found.shown())
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "pieria.toml").write_text(f'llm = "{provider}:m"')
+    assert key_of(resolve({"data": tmp_path / "data"}, environ=FOUND, cwd=tmp_path))[0] == "found"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {}, {"llm": "none"}, {"llm": "ollama:m"}, {"llm": "server:m"},
+        {"llm": "openai:m", "llm_url": "http://elsewhere"},
+    ],
+)  # fmt: skip
+def test_nobody_else_is_given_that_key(arguments: dict[str, Any], tmp_path: Path) -> None:
+    assert key_of(resolve(arguments, environ=FOUND, cwd=tmp_path)) == (None, "default")
+    (tmp_path / ".pieria.toml").write_text('llm = "openai:m"\n')
+    named = key_of(resolve(arguments, environ=FOUND, cwd=tmp_path))
+    assert named == (None, "default"), "a project chooses a model, and not that it is asked at the user's cost"
+    (tmp_path / ".pieria.toml").write_text('data = "memory"\n')
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "pieria.toml").write_text('llm = "openai:m"\n')
+    assert key_of(resolve(arguments, environ=FOUND, cwd=tmp_path)) == (None, "default")
+
+
+def test_a_key_that_is_set_counts_before_the_provider_s_own(tmp_path: Path) -> None:
+    environ = {**FOUND, "PIERIA_LLM_KEY": "ours", "PIERIA_LLM": "openai:m"}
+    assert key_of(resolve({}, environ=environ, cwd=tmp_path)) == ("ours", "environment PIERIA_LLM_KEY")
+    without = resolve({"llm": "openai:m"}, environ={"OPENAI_API_KEY": ""}, cwd=tmp_path)
+    assert key_of(without) == (None, "default")
 
 
 @pytest.mark.parametrize("name", ["locl", "locl:x", "auto:x", "", 7])
@@ -237,6 +300,7 @@ WRONG: dict[str, list[Any]] = {
     "busy_seconds": [4.9, -1, float("nan"), float("inf"), 3601, "soon"],
     "secrets": ["hide", 7],
     "text_budget": [99, 1.5, 10**12, "many"],
+    "upkeep_fades": ["nothing", "note,nothing", 7],
     "count_uses": ["maybe", 7],
     "embedder": ["locl", "none:x", 7],
     "embedder_threads": [0, 1.5, "many"],

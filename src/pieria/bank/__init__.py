@@ -7,7 +7,10 @@ from typing import Any, Self
 
 from pieria.bank.correcting import Correcting
 from pieria.bank.facts import Facts
+from pieria.bank.handlers import HANDLERS, Handlers
 from pieria.bank.health import Health
+from pieria.bank.jobs import Jobs
+from pieria.bank.keeping import Upkeep
 from pieria.bank.linking import Linking
 from pieria.bank.reading import Reading
 from pieria.bank.recalling import Recalling
@@ -21,10 +24,17 @@ from pieria.bank.undoing import Undoing
 class Bank(Remembering, Recalling, Reading, Correcting, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
-    def __init__(self, *arguments: Any, **values: Any) -> None:
+    def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, **values: Any) -> None:
         super().__init__(*arguments, **values)
         self.facts = Facts(self)
+        self.jobs = Jobs(self, handlers)
         self.scratchpad = Scratchpad(self)
+        self.upkeep = Upkeep(self)
+
+    def close(self) -> None:
+        # While the bank is still open, so that a job which is nearly done may be.
+        self.jobs._close()
+        super().close()
 
     def __enter__(self) -> Self:
         return self

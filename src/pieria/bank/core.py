@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
 from pieria.bank.embedding import Embedding
+from pieria.bank.metering import BankMeter, Budgets
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
+from pieria.models import Chat
+from pieria.models.mind import Mind
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, Stored
 from pieria.record.composing import terms_of
 from pieria.record.filter import Filter, Viewer
-from pieria.record.memory import Memory
+from pieria.record.memory import FADES, Memory
 from pieria.record.time import Clock, micros
 from pieria.store.protocol import Reader, Store, Writer
 
@@ -39,6 +43,7 @@ class Core:
         *,
         embedding: Embedding,
         uses: Uses,
+        llm: Chat | None = None,
         data: Path,
         clock: Clock,
         who: str = "python",
@@ -48,6 +53,8 @@ class Core:
         secrets: str = "flag",
         text_budget: int = 5_000,
         count_uses: bool = True,
+        budgets: Budgets | None = None,
+        fades: Sequence[str] = FADES,
         me: Callable[[bool], Any] = lambda create: None,
         origins: Mapping[str, tuple[Any, str]] | None = None,
         on_close: Callable[[], None] = lambda: None,
@@ -57,6 +64,7 @@ class Core:
         self.store = store
         self._embedding = embedding
         self._uses = uses
+        self._llm = llm
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()
@@ -65,6 +73,8 @@ class Core:
         self._screening = Screen(secrets)
         self._text_budget = text_budget
         self._count_uses = count_uses
+        self.meter = BankMeter(store, clock, budgets or Budgets())
+        self._fades = tuple(fades)
         self._me = me
         self._origins = origins or {}
         self._on_close = on_close
@@ -78,6 +88,17 @@ class Core:
         if not self._closed:
             self._closed = True
             self._on_close()
+
+    @cached_property
+    def mind(self) -> Mind:
+        """What judges and writes: the language model that is set, metered; and where none is, rules."""
+        if self._llm is None:
+            from pieria.models.minds.rules import RuleMind
+
+            return RuleMind()
+        from pieria.models.minds.llm import LLMMind
+
+        return LLMMind(self._llm, meter=self.meter)
 
     @property
     def is_user_bank(self) -> bool:
@@ -113,6 +134,8 @@ class Core:
     def _applied(self, writer: Writer, plan: Plan) -> Change | None:
         changeset = plan(writer)
         if changeset.empty:
+            # To queue a job changes nothing that the journal would tell of.
+            writer.enqueue(changeset.jobs)
             return None
         changeset.who = changeset.who or self.who
         hold_to_sources(writer, changeset)

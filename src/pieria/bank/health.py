@@ -9,6 +9,7 @@ import shutil
 import time
 
 from pieria.bank.core import Core
+from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
 from pieria.errors import UnavailableError
 from pieria.facts import summary
@@ -18,6 +19,7 @@ from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, moment
 from pieria.store.protocol import Finding, Progress
 
+DEAD = "pieria jobs list --state dead says why; then replay or cancel them."
 LITTLE_SPACE = 200 << 20
 CLOCK_TOLERANCE = 5_000_000
 """Microseconds by which known time may run ahead of the clock before it is worth a word."""
@@ -32,6 +34,7 @@ class Health(Core):
             waiting = reader.pending_count()
             last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
             facts = summary.stats(reader, self.clock(), everything)
+            jobs, models = by_state(reader.job_counts()), self.meter.told(reader)
         described = self.store.describe()
         return Stats(
             bank=self.name,
@@ -43,6 +46,8 @@ class Health(Core):
             facts={"facts": facts.facts, "current": facts.current, "entities": facts.entities},
             store=described,
             pending={"vectors": waiting} if self._embedding.embedder else {},
+            jobs=jobs,
+            models=models,
             last_change=last[0].as_dict() | {"ids": len(last[0].ids)} if last else None,
         )
 
@@ -53,7 +58,14 @@ class Health(Core):
         repaired = self.store.repair(findings, terms_of) if repair else []
         if repaired:
             findings = self.store.check()
-        findings += [*self._embedding_findings(), self._disk(), self._clock_finding(), self._engine()]
+        findings += [
+            *self._embedding_findings(),
+            self._llm_finding(),
+            self._work(),
+            self._disk(),
+            self._clock_finding(),
+            self._engine(),
+        ]
         return Diagnosis(tuple(findings), self._origins, tuple(repaired))
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
@@ -109,6 +121,16 @@ class Health(Core):
         advice = "Run pieria models install." if embedder.is_floor else None
         detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
         return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refusal)]
+
+    def _llm_finding(self) -> Finding:
+        return Finding("llm", True, "none: no language model is asked" if self._llm is None else self._llm.about)
+
+    def _work(self) -> Finding:
+        """Jobs that nobody could do are no damage, but somebody should look at them."""
+        with self._reading() as reader:
+            counted = by_state(reader.job_counts())
+        detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
+        return Finding("work", True, detail, DEAD if "dead" in counted else None)
 
     def _disk(self) -> Finding:
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free

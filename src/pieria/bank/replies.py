@@ -108,6 +108,10 @@ class Stats:
     facts: Mapping[str, Any]
     store: Mapping[str, Any]
     pending: Mapping[str, int]
+    jobs: Mapping[str, int]
+    """How many there are in each state."""
+    models: Mapping[str, Any]
+    """What models were asked, `today` and in `total`, a line for each step and model; and the day's `budgets`."""
     last_change: Mapping[str, Any] | None
 
     def as_dict(self) -> dict[str, Any]:
@@ -121,6 +125,8 @@ class Stats:
             "facts": dict(self.facts),
             "store": dict(self.store),
             "pending": dict(self.pending),
+            "jobs": dict(self.jobs),
+            "models": dict(self.models),
             "last_change": dict(self.last_change) if self.last_change else None,
         }
 

@@ -17,7 +17,12 @@
     │   ├── PipelineError             learning or recall broke off
     │   ├── AdapterError              a model's adapter failed
     │   │   ├── ModelMissingError     the model is not installed
-    │   │   └── ModelDamagedError     the model's files are not what they should be
+    │   │   ├── ModelDamagedError     the model's files are not what they should be
+    │   │   └── ReplyError            a language model's answer cannot be used
+    │   │       ├── ReplyRefusedError it refused to answer
+    │   │       └── ReplyCutError     the answer was cut off
+    │   ├── JobError                  a job could not be done, or is another's
+    │   ├── BudgetError               the day's budget of model calls is used up
     │   ├── RepoError                 the bank cannot be opened under this name
     │   └── StorageError              the store could not read or write
     │       ├── ReadOnlyError         no permission to write
@@ -38,12 +43,17 @@ from __future__ import annotations
 
 from pieria.errors.framework import (
     AdapterError,
+    BudgetError,
     ClosedError,
     ConflictError,
+    JobError,
     ModelDamagedError,
     ModelMissingError,
     NotFoundError,
     PipelineError,
+    ReplyCutError,
+    ReplyError,
+    ReplyRefusedError,
     RepoError,
     SessionError,
 )
@@ -75,6 +85,7 @@ from pieria.errors.storage import (
 
 __all__ = [
     "AdapterError",
+    "BudgetError",
     "BusyError",
     "ClosedError",
     "ConfigError",
@@ -86,6 +97,7 @@ __all__ = [
     "Framework",
     "InputError",
     "Invalid",
+    "JobError",
     "ModelDamagedError",
     "ModelMissingError",
     "NewerVersionError",
@@ -95,6 +107,9 @@ __all__ = [
     "PrivacyError",
     "PromptError",
     "ReadOnlyError",
+    "ReplyCutError",
+    "ReplyError",
+    "ReplyRefusedError",
     "RepoError",
     "SessionError",
     "StorageError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import PurePath
 from typing import ClassVar, Unpack
 
@@ -136,6 +137,77 @@ class ModelDamagedError(AdapterError):
     def __init__(self, path: str | PurePath, reason: str, **more: Unpack[More]) -> None:
         self.path = path
         super().__init__("model", "load", f"{path}: {reason}", **more)
+
+
+class ReplyError(AdapterError):
+    """A language model answered, but not with what it was asked for; ``usage`` is what the answer cost.
+
+    Nobody asks again unbidden: a second answer costs again and may be no better.
+    """
+
+    code = "reply"
+    fields = ("adapter", "operation", "reason", "usage")
+    usual_reason: ClassVar[str | None] = None
+
+    def __init__(
+        self,
+        adapter: object = None,
+        operation: object = None,
+        reason: object = None,
+        *,
+        usage: Mapping[str, int] | None = None,
+        **more: Unpack[More],
+    ) -> None:
+        self.usage = dict(usage or {})
+        super().__init__(adapter, operation, self.usual_reason if reason is None else reason, **more)
+
+
+class ReplyRefusedError(ReplyError):
+    """The model, or whoever filters what it says, refused to answer."""
+
+    code = "reply_refused"
+    usual_reason = "it refused to answer"
+    advice = "Ask another model, or leave out what it objects to."
+
+
+class ReplyCutError(ReplyError):
+    """The answer was cut off before its end, for it was longer than was allowed; nothing of it was used."""
+
+    code = "reply_cut"
+    usual_reason = "the answer was cut off at the limit of tokens"
+    advice = "Allow more with max_tokens, or ask for less at once."
+
+
+class JobError(Reasoned, Framework):
+    """A job could not be done, or is not this worker's any more."""
+
+    code = "job"
+    about = "job"
+    reasons: ClassVar[Mapping[str, str]] = {
+        "unknown_kind": "nothing here knows how to do a job of this kind",
+        "unreadable_payload": "its payload is not a JSON object",
+        "crashed": "every worker that had it was lost in the middle of it",
+        "superseded": "the same work was queued again for newer content",
+        "changed": "the content it was for has changed",
+        "lease_lost": "another worker has it, or it was cancelled",
+        "stopped": "the worker is being stopped",
+    }
+
+
+class BudgetError(Framework):
+    """The day's budget of model calls or tokens is used up; ``until`` says when the next day begins."""
+
+    code = "budget"
+    fields = ("budget", "limit", "used", "until")
+    retryable = True
+
+    def __init__(self, budget: str, limit: int, used: int, until: datetime, **more: Unpack[More]) -> None:
+        self.budget = budget
+        self.limit = limit
+        self.used = used
+        self.until = until.isoformat().replace("+00:00", "Z")
+        more.setdefault("hint", f"Wait until {self.until}, or raise {budget}.")
+        super().__init__(f"{budget}: {used:,} of {limit:,} are used up", **more)
 
 
 class RepoError(Framework):

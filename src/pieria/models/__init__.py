@@ -1,36 +1,48 @@
-"""What embeds texts: the protocol that any model may follow, ours that run here, and adapters for others.
+"""What embeds texts, and what answers: the protocols that any model may follow, ours, and adapters for others.
 
 Nothing of this reads settings or knows of banks: paths, keys and names are handed in. Runtimes are imported where they
 are used.
 """
 
 from pieria.models.catalogue import DEFAULT, MODELS, Model, model_named
+from pieria.models.chat import Chat
 from pieria.models.embedder import Embedder, Passages
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space
 from pieria.models.library import Library
-from pieria.models.registry import AUTO, NONE, PROVIDERS, checked_name, embedder, settled
+from pieria.models.llm import LLM, LLMResponse
+from pieria.models.naming import NONE
+from pieria.models.providers import PROVIDERS as LLM_PROVIDERS
+from pieria.models.providers import checked_llm, language_model, provider_of
+from pieria.models.registry import AUTO, PROVIDERS, checked_name, embedder, settled
 from pieria.models.shelf import Shelved, listed, verified
 
 __all__ = [
     "AUTO",
     "DEFAULT",
     "FLOOR",
+    "LLM",
+    "LLM_PROVIDERS",
     "MODELS",
     "NONE",
     "PROVIDERS",
+    "Chat",
     "Embedder",
     "Embedding",
     "EmbeddingResponse",
     "Identity",
+    "LLMResponse",
     "Library",
     "Model",
     "Passages",
     "Shelved",
     "Space",
+    "checked_llm",
     "checked_name",
     "embedder",
+    "language_model",
     "listed",
     "model_named",
+    "provider_of",
     "settled",
     "verified",
 ]

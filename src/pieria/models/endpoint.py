@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import httpx2
 
 TRIES = 3
+_NOT_TAKEN = frozenset({400, 422})
 _AGAIN = frozenset({408, 409, 425, 429, 529})
 _LONGEST_REPLY = 128 << 20
 _LONGEST_PAUSE = 20.0
@@ -41,7 +43,8 @@ _HINTS = {
 class Endpoint:
     """A server under one address. `seconds` bounds a call with all its tries and pauses. It outlives a fork.
 
-    The key goes nowhere but into the request: redirects are not followed, and no error shows it.
+    The key goes nowhere but into the request: redirects are not followed, and no error shows it. It stands in the
+    header `key_header`, behind the word that begins it.
     """
 
     def __init__(
@@ -50,12 +53,13 @@ class Endpoint:
         address: str,
         *,
         key: str | None = None,
+        key_header: tuple[str, str] = ("Authorization", "Bearer "),
+        headers: Mapping[str, str] = MappingProxyType({}),
         seconds: float = 60.0,
         tries: int = TRIES,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        split = urlsplit(address) if isinstance(address, str) else None
-        if split is None or split.scheme not in ("http", "https") or not split.hostname:
+        if not _is_address(address):
             raise InputError("base_url", "an address that begins with http:// or https://", None)
         if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= 3_600:
             raise InputError("seconds", "a number above 0, up to 3,600", seconds)
@@ -63,7 +67,11 @@ class Endpoint:
             raise InputError("api_key", "printable ASCII characters", None)
         self._adapter = adapter
         self._address = address.rstrip("/")
-        self._key = key
+        self._headers = dict(headers)
+        if key is not None:
+            name, word = key_header
+            self._headers[name] = word + key
+        self.has_key = key is not None
         self._seconds = seconds
         self._tries = tries
         self._sleep = sleep
@@ -81,15 +89,41 @@ class Endpoint:
             _inherited.append(self._client)
             self._client = None
 
-    def post(self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str] = ()) -> dict[str, Any]:
-        """The server's reply, a JSON object. No error quotes any of the `private` texts back."""
-        deadline = time.monotonic() + self._seconds
+    @property
+    def host(self) -> str:
+        """Where it is, with the port if one is named, and without whatever else the address holds."""
+        return urlsplit(self._address).netloc.rpartition("@")[2]
+
+    def deadline(self) -> float:
+        """Until when a call that begins now may take, with all its tries."""
+        return time.monotonic() + self._seconds
+
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        operation: str,
+        private: Sequence[str] = (),
+        *,
+        deadline: float | None = None,
+        optional: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """The server's reply, a JSON object. No error quotes any of the `private` texts back.
+
+        Raises `NotTakenError` where the server refuses the request and its words hold one of the `optional`.
+        """
+        until = self.deadline() if deadline is None else deadline
         for attempt in range(1, self._tries + 1):
             try:
-                return self._once(path, body, operation, private, deadline)
+                return self._once(path, body, operation, private, until)
+            except _Refused as refused:
+                said = refused.content.decode(errors="replace")
+                if refused.status in _NOT_TAKEN and any(word in said.lower() for word in optional):
+                    raise NotTakenError(refused.error, said) from None
+                raise refused.error from None
             except _Passing as passing:
                 pause = passing.after if passing.after is not None else _pause(attempt)
-                if attempt == self._tries or time.monotonic() + pause >= deadline:
+                if attempt == self._tries or time.monotonic() + pause >= until:
                     raise passing.error from passing.__cause__
             self._sleep(pause)
         raise AssertionError("a try either returns or raises")
@@ -106,23 +140,24 @@ class Endpoint:
         import httpx2
 
         client = self._opened()
-        timeout = max(deadline - time.monotonic(), 0.001)
         try:
-            with client.stream("POST", f"{self._address}{path}", json=body, timeout=timeout) as reply:
+            with client.stream("POST", f"{self._address}{path}", json=body, timeout=_left(deadline)) as reply:
                 content = self._content(reply, operation, deadline)
         except httpx2.TimeoutException as problem:
             raise _Passing(self._error(operation, self._too_slow(), retryable=True)) from problem
         except httpx2.TransportError as problem:
-            where = urlsplit(self._address).netloc.rpartition("@")[2]
-            reason = f"{where} cannot be reached ({type(problem).__name__})"
+            reason = f"{self.host} cannot be reached ({type(problem).__name__})"
             hint = "Check the address, and whether the server runs."
             raise _Passing(self._error(operation, reason, retryable=True, hint=hint)) from problem
+        except httpx2.DecodingError as problem:
+            raise self._error(operation, "the reply is not compressed as it says") from problem
         if reply.status_code != 200:
             raise self._refused(reply.status_code, reply.headers, content, operation, private)
         return self._read(content, operation)
 
     def _content(self, reply: httpx2.Response, operation: str, deadline: float) -> bytes:
         """The whole reply, unless it takes too long: a slow server may send a byte at a time."""
+        reply.request.extensions["timeout"] = {"read": _left(deadline)}
         received = bytearray()
         for chunk in reply.iter_bytes():
             received += chunk
@@ -139,7 +174,7 @@ class Endpoint:
         said = _said(content, private)
         reason = f"the server answered {status}" + (f": {said}" if said else "")
         error = self._error(operation, reason, retryable=passing, hint=_HINTS.get(status))
-        return _Passing(error, _retry_after(headers)) if passing else error
+        return _Passing(error, _retry_after(headers)) if passing else _Refused(error, status, content)
 
     def _read(self, content: bytes, operation: str) -> dict[str, Any]:
         try:
@@ -157,8 +192,7 @@ class Endpoint:
                     import httpx2
                 except ImportError as problem:
                     raise self._error("load", "the package httpx2 is missing", hint="Install httpx2.") from problem
-                headers = {} if self._key is None else {"Authorization": f"Bearer {self._key}"}
-                self._client = httpx2.Client(headers=headers, follow_redirects=False)
+                self._client = httpx2.Client(headers=self._headers, follow_redirects=False)
             return self._client
 
     def _too_slow(self) -> str:
@@ -180,6 +214,28 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+class NotTakenError(Exception):
+    """The server does not take a part of the request that it could be asked without; `said` are its words.
+
+    For adapters, which ask without it or raise the `error`.
+    """
+
+    def __init__(self, error: AdapterError, said: str) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.said = said
+
+
+class _Refused(Exception):
+    """A failure that no further try gets over."""
+
+    def __init__(self, error: AdapterError, status: int, content: bytes) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.status = status
+        self.content = content
+
+
 class _Passing(Exception):
     """A failure that a new try may get over; `after` is the pause the server asked for."""
 
@@ -187,6 +243,18 @@ class _Passing(Exception):
         super().__init__(str(error))
         self.error = error
         self.after = after
+
+
+def _is_address(address: object) -> bool:
+    try:
+        split = urlsplit(address if isinstance(address, str) else "")
+        return split.scheme in ("http", "https") and bool(split.hostname) and split.port != 0
+    except ValueError:
+        return False
+
+
+def _left(deadline: float) -> float:
+    return max(deadline - time.monotonic(), 0.001)
 
 
 def _pause(attempt: int) -> float:

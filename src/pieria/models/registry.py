@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ from pieria.models import shelf
 from pieria.models.catalogue import DEFAULT, model_named
 from pieria.models.embedder import Embedder
 from pieria.models.embedding import Embedding
+from pieria.models.naming import NONE, refuse_further, spelt
 
 AUTO = "auto"
 """The installed model, and the floor where there is none."""
-NONE = "none"
-"""No embedder: no vectors."""
+WHAT = "embedder"
 _PREFIXES = ("query_prefix", "passage_prefix")
 
 Maker = Callable[[str, Path, Mapping[str, Any]], Embedding]
@@ -76,7 +75,8 @@ PROVIDERS: Mapping[str, Provider] = {
     "fastembed": Provider(_fastembed, "BAAI/bge-small-en-v1.5", ("folder", "cache", "threads", "download")),
 }
 
-_EXPECTED = f"{AUTO}, {NONE}, or provider:model with a provider of " + ", ".join(PROVIDERS)
+_PLAIN = (AUTO, NONE)
+_EXAMPLES = {name: provider.example for name, provider in PROVIDERS.items()}
 
 
 def embedder(chosen: object = None, *, models: Path, options: Mapping[str, Any] | None = None) -> Embedder:
@@ -97,12 +97,12 @@ def _embedding(chosen: object, models: Path, options: Mapping[str, Any]) -> Embe
         chosen = settled(AUTO if chosen is None else chosen, models)
         return _named(chosen, models, options)
     if isinstance(chosen, Embedding) and not isinstance(chosen, type):
-        _refuse_further(options, ())
+        refuse_further(options, _PREFIXES, WHAT)
         return chosen
     if callable(chosen) and not isinstance(chosen, type):
         from pieria.models.embedders.function import FunctionEmbedding
 
-        _refuse_further(options, ("name", "version", "dimension"))
+        refuse_further(options, ("name", "version", "dimension", *_PREFIXES), WHAT)
         return FunctionEmbedding(chosen, **options)
     raise InputError("embedder", "a name such as local, an embedding, or a function of a list of texts", chosen)
 
@@ -114,21 +114,9 @@ def settled(name: str, models: Path) -> str:
     return name
 
 
-def checked_name(name: object, parameter: str = "embedder") -> str:
+def checked_name(name: object, parameter: str = WHAT) -> str:
     """A name that some provider answers to, or `auto` or `none`, as it is kept."""
-    if not isinstance(name, str):
-        raise InputError(parameter, "a name such as local", name)
-    kind, colon, model = (part.strip() for part in name.partition(":"))
-    kind = kind.lower()
-    if kind in (AUTO, NONE) and not colon:
-        return kind
-    if kind not in PROVIDERS:
-        near = get_close_matches(kind, (AUTO, NONE, *PROVIDERS), 1)
-        hint = None
-        if near:
-            hint = f"Did you mean {near[0]}{f':{model or PROVIDERS[near[0]].example}' if near[0] in PROVIDERS else ''}?"
-        raise InputError(parameter, _EXPECTED, name, hint=hint)
-    return f"{kind}:{model}" if model else kind
+    return spelt(name, parameter, _PLAIN, _EXAMPLES)
 
 
 def _named(name: str, models: Path, options: Mapping[str, Any]) -> Embedding:
@@ -136,16 +124,9 @@ def _named(name: str, models: Path, options: Mapping[str, Any]) -> Embedding:
     provider = PROVIDERS.get(kind)
     if provider is None:
         raise InputError("embedder", "the name of an embedder", name)
-    _refuse_further(options, provider.options)
+    refuse_further(options, (*provider.options, *_PREFIXES), WHAT)
     addressed = {} if provider.address is None else {"base_url": provider.address}
     return provider.make(model, models, {**addressed, **options})
-
-
-def _refuse_further(options: Mapping[str, Any], allowed: tuple[str, ...]) -> None:
-    for name in options:
-        if name not in allowed:
-            expected = "one of " + ", ".join((*allowed, *_PREFIXES))
-            raise InputError("embedder options", expected, str(name))
 
 
 def _installed(models: Path) -> bool:

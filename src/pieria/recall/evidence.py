@@ -85,6 +85,7 @@ class Evidence:
     """Its author is one that the question names, and the question does not name every author."""
     is_turn: bool = False
     """Said in a conversation, where much stands beside it."""
+    is_summary: bool = False
     by_agent: bool = False
     """A turn that an agent spoke."""
     asks: bool = False

@@ -66,6 +66,7 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
             worth * one.is_turn * math.exp(-one.held.distinct / THIN) for one, worth in zip(pool, base, strict=True)
         ],
         "agent": [float(one.by_agent) for one in pool],
+        "digest": [float(one.is_summary and not asked.is_overview) for one in pool],
         "cover": [coverage(one.held.counts, known) for one in pool],
         "phrase": _by_best([float(one.held.pairs) for one in pool]),
         "quoted": [one.held.quoted for one in pool],
@@ -74,7 +75,7 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
         "opener": [_opens(one) * asked.is_overview for one in pool],
         "entity": [_names(asked, one.held) for one in pool],
         "fact": [one.fact for one in pool],
-        "link": [max((base[by_key[key]] for key in one.tied if key in by_key), default=0.0) for one in pool],
+        "link": [_tied(one, pool, base, by_key) for one in pool],
         "importance": [one.importance for one in pool],
         "recency": [recency(asked.now - one.at) for one in pool],
         "usage": [proven(one.used) for one in pool],
@@ -127,6 +128,12 @@ def _with_neighbours(known: Corpus, one: Evidence) -> float:
     return bm25(known.weights, counts, relative(length, mean), WINDOW_LENGTH)
 
 
+def _tied(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_key: dict[Key, int]) -> float:
+    """What fits best of what links tie to it. A summary is tied to all that it sums up, and speaks for none of it."""
+    tied = (by_key[key] for key in one.tied if key in by_key)
+    return max((base[number] for number in tied if not (one.is_summary or pool[number].is_summary)), default=0.0)
+
+
 def _sessions(pool: Sequence[Evidence], base: Sequence[float]) -> list[float]:
     """A session is worth what its best candidates are worth together. What belongs to none is one by itself."""
     worth: dict[object, list[float]] = defaultdict(list)
@@ -137,7 +144,7 @@ def _sessions(pool: Sequence[Evidence], base: Sequence[float]) -> list[float]:
 
 
 def _session_of(one: Evidence) -> object:
-    return one.key if one.session is None else (one.key[0], one.session)
+    return one.key if one.session is None or one.is_summary else (one.key[0], one.session)
 
 
 def _replies(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_key: dict[Key, int]) -> float:

@@ -200,6 +200,7 @@ class Gathering:
             wish=fit if row in part.wishes else None,
             by_named=outline.author in look.named,
             is_turn=outline.kind == "turn",
+            is_summary=outline.kind == "summary",
             by_agent=outline.author_type == "agent" and outline.kind == "turn",
             asks=_asks(excerpt),
             tells_time=self._reading.is_when and _TIME.search(excerpt.begin) is not None,

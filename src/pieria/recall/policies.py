@@ -33,6 +33,7 @@ WEIGHTS: Mapping[str, float] = {
     "reply": 0.15,
     "thin": -0.5,
     "agent": -0.2,
+    "digest": -0.5,
     "cover": 0.15,
     "phrase": 0.1,
     "quoted": 0.4,
@@ -50,7 +51,7 @@ WEIGHTS: Mapping[str, float] = {
     "usage": 0.05,
     "validity": 0.02,
 }
-CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "cover", "phrase", "quoted")
+CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "cover", "phrase", "quoted")
 """What speaks for a candidate whoever said it, and whenever."""
 MOST = 100.0
 """The largest weight that may be asked for."""

@@ -229,12 +229,17 @@ def _behind_sources(
     drawn_from = [
         (derived, source)
         for derived, source in drawn_from
-        if derived in by_place and source in by_place and by_place[source].worth >= HALF * by_place[derived].worth
+        if derived in by_place and source in by_place and _is_worth_it(by_place[derived], by_place[source])
     ]
     after = behind_sources(before, drawn_from)
     rank = {place: number for number, place in enumerate(before)}
     late = {derived for derived, source in drawn_from if rank[derived] < rank[source]}
     return [by_place[place] for place in after], [place[1] for place in after if place in late]
+
+
+def _is_worth_it(derived: Scored, source: Scored) -> bool:
+    """A summary never stands before what it sums up; it says nothing that its sources do not."""
+    return derived.evidence.is_summary or source.worth >= HALF * derived.worth
 
 
 def _drawn_from(which: int, source: Source, ids: Sequence[str]) -> list[tuple[Place, Place]]:

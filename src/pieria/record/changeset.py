@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pieria.record.change import Change
 from pieria.record.fact import FactRow
+from pieria.record.job import NewJob
 from pieria.record.link import LinkRow
 from pieria.record.usage import Use
 
@@ -136,6 +137,8 @@ class Changeset:
     """Memory ids to erase everywhere, with their links, usage and the facts that name them."""
     purged: list[str] = field(default_factory=list)
     """Ids to remember as purged, so that nothing brings them back unasked."""
+    jobs: list[NewJob] = field(default_factory=list)
+    """What is to be done because of it. They are queued with it or not at all; by themselves they change no record."""
     ids: tuple[str, ...] = ()
     space: int | None = None
     """The number of the space that the vectors of the writes are of."""

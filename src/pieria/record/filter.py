@@ -59,6 +59,7 @@ class Filter:
     known_at: int | None = None
     status: tuple[str, ...] | None = VISIBLE_STATUSES
     """None: every status."""
+    tiers: tuple[str, ...] | None = None
     endings: tuple[str, ...] = ("",)
     pinned: bool | None = None
 

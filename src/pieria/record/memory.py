@@ -30,6 +30,8 @@ ROUTING_KINDS = ("tag", "intent", "subgoal", "source")
 
 SCOPES = ("session", "bank", "user")
 AUTHOR_TYPES = ("human", "agent", "system")
+FADES = ("note", "summary", "semantic", "procedural", "episodic")
+"""Kinds that may be forgotten unless a setting says otherwise: notes, and what was drawn from others."""
 STATUSES = ("active", "promoted", "archived")
 VISIBLE_STATUSES = ("active", "promoted")
 TIERS = ("working", "kept", "settled")

@@ -19,6 +19,7 @@ from pieria.record.filter import Filter
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage
+from pieria.store.jobs import QueueReader, QueueWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -203,7 +204,7 @@ class Finding:
     remedy: str | None = None
 
 
-class Reader(Protocol):
+class Reader(QueueReader, Protocol):
     """One read transaction: everything read through it belongs to the same moment."""
 
     def head(self) -> Head: ...
@@ -336,7 +337,7 @@ class Reader(Protocol):
         """Every row of a table by column name, in the order in which it was written, for a lossless copy."""
 
 
-class Writer(Reader, Protocol):
+class Writer(Reader, QueueWriter, Protocol):
     """One write transaction; it reads its own writes and ends with the `with` block: commit, or nothing at all."""
 
     def apply(self, changeset: Changeset) -> Applied:

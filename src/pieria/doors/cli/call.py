@@ -51,11 +51,12 @@ class Call:
         """The bank of this call. A reader makes none under a name that somebody gave, since it may be misspelt."""
         with self.workspace() as workspace:
             if reading:
-                self._check_there(workspace)
+                self.check_there(workspace)
             with workspace.open(who="cli", **self.speaker) as bank:
                 yield bank
 
-    def _check_there(self, workspace: Workspace) -> None:
+    def check_there(self, workspace: Workspace) -> None:
+        """Refuses a bank that is not there, where somebody gave its name."""
         from pieria.errors import NotFoundError
         from pieria.record.banks import USER_BANK, same_bank
 

@@ -20,6 +20,7 @@ _AS_COMMANDS = (
     ("`restore`", "`pieria unforget`"),
     *((f"`{verb}`", f"`pieria {verb}`") for verb in ("list", "recall", "changes", "backup", "neighbors")),
     ("`scratchpad.read`", "`pieria scratchpad read`"),
+    ("`jobs.list`", "`pieria jobs list`"),
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),
     ("with bank.facts", "with `pieria facts add`"),
     ("or with replace,", "or with --replace,"),

@@ -54,6 +54,8 @@ SECTIONS: dict[str, dict[str, Listed]] = {
     },
     "At work": {
         "scratchpad": Listed(f"{_COMMANDS}.scratchpad:scratchpad", "Keep a session's notes to itself."),
+        "worker": Listed(f"{_COMMANDS}.working:worker", "Do what is to be done behind, for all banks."),
+        "jobs": Listed(f"{_COMMANDS}.jobs:jobs", "See, replay and cancel what is done behind."),
         "touch": Listed(f"{_COMMANDS}.linking:touch", "Count a use of memories."),
     },
     "Keep safe": {
@@ -66,6 +68,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "stats": Listed(f"{_COMMANDS}.health:stats", "Show counts and sizes."),
         "doctor": Listed(f"{_COMMANDS}.health:doctor", "Check the bank, and show every setting."),
         "where": Listed(f"{_COMMANDS}.health:where", "Show which bank and data folder are used, and why."),
+        "upkeep": Listed(f"{_COMMANDS}.upkeep:upkeep", "Sum up, put away, settle, check."),
         "models": Listed(f"{_COMMANDS}.models:models", "Install the model that finds by meaning."),
         "bench": Listed("pieria.doors.bench:bench", "Measure speed on this machine."),
         "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a bank of its own."),

@@ -21,6 +21,7 @@ RULES = {
     "terms": "the text index has every version, and its counts agree",
     "journal": "known time never runs backwards",
 }
+QUEUE_RULES = {"jobs": "every job is in one state, under a lease while it runs, and with its end when it has ended"}
 PURGE_TAKES = 120_000_000
 """Microseconds that another process may need to rewrite the file after it erased something."""
 VECTOR_RULES = {
@@ -45,12 +46,10 @@ def findings(store: SQLiteStore) -> list[Finding]:
     with store.looking() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
         found.append(_finding("file", said == ["ok"], "integrity check passed", "; ".join(said)))
-        for rule, meaning in RULES.items():
-            broken = connection.execute(sql[f"check.{rule}"]).fetchone()[0]
-            found.append(_finding(rule, broken == 0, meaning, f"{broken} against: {meaning}"))
-        for rule, meaning in VECTOR_RULES.items():
-            broken = connection.execute(statements("vectors.sql")[f"check.{rule}"]).fetchone()[0]
-            found.append(_finding(rule, broken == 0, meaning, f"{broken} against: {meaning}"))
+        for file, rules in (("queries.sql", RULES), ("vectors.sql", VECTOR_RULES), ("queue.sql", QUEUE_RULES)):
+            for rule, meaning in rules.items():
+                broken = connection.execute(statements(file)[f"check.{rule}"]).fetchone()[0]
+                found.append(_finding(rule, broken == 0, meaning, f"{broken} against: {meaning}"))
         found.append(_codes(connection))
         found.append(_purge(connection.execute(sql["unfinished_purge"]).fetchone()[0], store.now()))
         found.append(_analyser(counters(connection), store.analyser))

@@ -19,6 +19,9 @@ s.ended IN (SELECT value FROM json_each(:endings))
 -- name: valid_at
 (s.valid_from IS NULL OR s.valid_from <= :valid_at) AND (s.valid_until IS NULL OR s.valid_until > :valid_at)
 
+-- name: tiers
+s.tier IN (SELECT value FROM json_each(:tiers))
+
 -- name: status
 s.status IN (SELECT value FROM json_each(:status))
 

@@ -34,6 +34,7 @@ from pieria.store.sqlite import rows as build
 from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.driving import driven
 from pieria.store.sqlite.near import Vectors
+from pieria.store.sqlite.queue import QueueRows
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.sieves import Sieves
 from pieria.store.sqlite.statements import statements
@@ -61,7 +62,7 @@ def counters(connection: sqlite3.Connection) -> dict[str, int]:
     return held
 
 
-class SQLiteReader:
+class SQLiteReader(QueueRows):
     def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, scan: Scan, sieves: Sieves) -> None:
         self._connection = connection
         self._frequencies = frequencies

@@ -16,6 +16,7 @@ from pieria.record.time import micros, moment
 from pieria.store.protocol import Embedded, Kind, Pending, Progress, Space, VectorMatch
 from pieria.store.sqlite.embedded import VectorRows
 from pieria.store.sqlite.near import Vectors
+from pieria.store.sqlite.queue import QueueChanges
 from pieria.store.sqlite.reader import SQLiteReader, counters
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.sieves import Sieves
@@ -26,7 +27,7 @@ DEEP = 2_000
 """Bytes of the index's record of its levels, of which each takes two."""
 
 
-class SQLiteWriter(SQLiteReader):
+class SQLiteWriter(SQLiteReader, QueueChanges):
     def __init__(
         self,
         connection: sqlite3.Connection,
@@ -56,6 +57,7 @@ class SQLiteWriter(SQLiteReader):
         self._write_facts(changeset, counters, known)
         self._many("add_usage", changeset.usage)
         self._write_records(changeset)
+        self.enqueue(changeset.jobs)
         if changeset.erase:
             embedded.erase(changeset.erase)
             self._erase(changeset.erase, counters, known)
@@ -195,6 +197,7 @@ class SQLiteWriter(SQLiteReader):
                     self._connection.execute(self._sql[step], (row,))
             for step in ("state", "usage", "fact", "link_source", "link_target"):
                 self._connection.execute(self._sql[f"erase_id.{step}"], (id,))
+            self._erase_jobs(id)
         counters["unscrubbed"] = known
         # Deleted terms stay in the index's older segments until these are merged.
         self._connection.execute(self._sql["merge_index"])

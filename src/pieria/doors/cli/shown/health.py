@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pieria.bank.replies import Diagnosis, Stats
 
 
+NUMBERS = ("calls", "failed", "tokens in", "out", "seconds")
 SHOWN_IDS = 10
 """More than a line of the journal has room for."""
 
@@ -32,10 +33,12 @@ def counts(stats: Stats) -> Iterator[RenderableType]:
             *((f"facts: {name}", f"{number:,}") for name, number in stats.facts.items() if name not in stats.counts),
             *((f"by {by}", _breakdown(group)) for by, group in _groups(stats).items()),
             *((f"pending: {name}", f"{number:,}") for name, number in stats.pending.items()),
+            *((f"jobs: {state}", f"{number:,}") for state, number in stats.jobs.items()),
             *((name.replace("_", " "), _described(name, value)) for name, value in stats.store.items()),
             ("last change", _last(stats.last_change)),
         ]
     )
+    yield from _models(stats.models)
 
 
 def checked(diagnosis: Diagnosis) -> Iterator[RenderableType]:
@@ -102,6 +105,21 @@ def written_to(what: str, path: Path, length: int, counts: Mapping[str, int]) ->
     yield line((f"{what} ", "green"), (str(path), "bold"), (f"  {size(length)}", "dim"))
     if counts:
         yield line(("  ".join(f"{name} {number:,}" for name, number in counts.items()), "dim"))
+
+
+def _models(models: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """What was asked of models, where anything was: today and in total."""
+    made = table("models", "step", "model", "calls", "failed", "tokens in", "out", "seconds", right=NUMBERS)
+    for period in ("today", "total"):
+        for spent in models[period]:
+            numbers = (f"{spent[name]:,}" for name in ("calls", "failures", "input_tokens", "output_tokens"))
+            row(made, period, spent["step"], spent["model"], *numbers, f"{spent['seconds']:,.1f}")
+    if made.row_count:
+        yield Text()
+        yield made
+    limits = [f"{limit:,} {name.replace('_', ' ')}" for name, limit in models["budgets"].items() if limit is not None]
+    if limits:
+        yield line(("budget ", "dim"), ", ".join(limits))
 
 
 def _groups(stats: Stats) -> dict[str, Mapping[str, int]]:

@@ -1,0 +1,275 @@
+"""`bank.upkeep`: the work that keeps a bank in order, each verb with a dry run that shows what it would do.
+
+The plans are `upkeep`'s; here they are applied, a group a transaction, so that a sleep that breaks off has done what it
+has done, and the next one goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from pieria.bank.core import Core
+from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
+from pieria.errors import BudgetError, PieriaError
+from pieria.record import check
+from pieria.record.changeset import Changeset
+from pieria.record.composing import terms_of
+from pieria.record.filter import Filter, Viewer
+from pieria.record.memory import KINDS, Memory
+from pieria.store.protocol import Progress, Reader, Writer
+from pieria.upkeep import fading, grouping, promoting, selecting, shortening, sleeping, validating
+from pieria.upkeep.promoting import Promotion
+from pieria.upkeep.shortening import Shortened
+from pieria.upkeep.sleeping import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = dict[int, NDArray[np.float32]]
+
+Each = TypeVar("Each")
+
+AT_ONCE = 500
+MOST = 5_000
+"""Memories that one sleep goes over, unless another number is asked for."""
+
+
+class Upkeep:
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def sleep(
+        self,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+        limit: int = MOST,
+        progress: Progress | None = None,
+    ) -> Slept:
+        """Sums up what has come to rest, settles what has proven itself, and shortens summaries that have aged.
+
+        Due is what is older than a day and, of more than five hundred, the oldest; with `force`, everything. Nothing
+        that was said is changed or forgotten: summaries lead to their sources, and stand behind them in every answer.
+        A group that fails is due again; `stopped` says why a sleep ended early, and the next one goes on from there.
+        """
+        check.flag(dry_run, "dry_run")
+        check.flag(force, "force")
+        check.whole(limit, "limit", 1, 1_000_000)
+        slept, problem = self._slept(dry_run, force, limit, progress)
+        return slept if problem is None else replace(slept, stopped=problem.message)
+
+    def _sleep_as_job(self, progress: Progress) -> None:
+        """The same for a worker, which puts off what met a budget. Raises `BudgetError`."""
+        _, problem = self._slept(dry_run=False, force=False, limit=MOST, progress=progress)
+        if problem is not None:
+            raise problem
+
+    def _slept(
+        self, dry_run: bool, force: bool, limit: int, progress: Progress | None
+    ) -> tuple[Slept, BudgetError | None]:
+        """And what stopped it."""
+        core = self._core
+        with core._reading() as reader:
+            found = selecting.due(reader, core._now(), force=force, limit=limit)
+            vectors = _vectors(reader, found.memories)
+            aged = shortening.due_levels(reader, core._now(), limit)
+        groups = grouping.grouped(found.memories, vectors)
+        settled = promoting.settled(found.memories, vectors)
+        if not dry_run and settled:
+            core._apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
+        work = _Sleep(core, dry_run, progress, len(groups) + len(aged))
+        work.summarize(groups)
+        work.shorten(aged)
+        slept = Slept(
+            dry_run=dry_run,
+            mind=core.mind.name,
+            examined=len(found.memories),
+            left=found.left + work.left,
+            summaries=tuple(work.summaries),
+            settled=tuple(settled),
+            shortened=tuple(work.shortened),
+            failed=tuple(work.failed),
+        )
+        return slept, work.stopped
+
+    def gc(
+        self,
+        *,
+        dry_run: bool = True,
+        archive: bool = False,
+        threshold: float = fading.FORGOTTEN,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Removes what has faded, the least retained first; with `archive` it is put away instead. A dry run unless
+        told otherwise; `restore` brings back what was removed.
+        """
+        return self._fade("gc", dry_run, archive, threshold, limit, progress)
+
+    def decay(
+        self,
+        *,
+        dry_run: bool = False,
+        threshold: float = fading.DIMMED,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again."""
+        return self._fade("decay", dry_run, True, threshold, limit, progress)
+
+    def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
+        """Makes memories lasting: those named or, where none are, all that were used enough."""
+        check.flag(dry_run, "dry_run")
+        core = self._core
+        with core._reading() as reader:
+            chosen = self._named(reader, ids) if ids is not None else self._proven(reader)
+        if chosen and not dry_run:
+            core._apply(lambda writer: promoting.changes(writer, chosen, "promote", status="promoted", tier="settled"))
+        return Promoted(dry_run, tuple(chosen))
+
+    def validate(self) -> Validated:
+        """Whether the store is sound, and whether links, provenance and facts lead to what is there."""
+        core = self._core
+        with core._reading() as reader:
+            problems = validating.problems(reader, core._now())
+        return Validated(True, tuple(core.store.check()), tuple(problems))
+
+    def repair(self, *, dry_run: bool = False) -> Validated:
+        """Unties what leads nowhere, puts away what has nothing left to stand on, and makes projections anew."""
+        check.flag(dry_run, "dry_run")
+        found = self.validate()
+        if dry_run or found.ok:
+            return found
+        core = self._core
+        core._apply(lambda writer: validating.repairs(writer, found.problems))
+        repaired = core.store.repair(list(found.findings), terms_of)
+        after = self.validate()
+        mended = [problem.id for problem in found.problems if problem not in after.problems]
+        return Validated(False, after.findings, after.problems, (*repaired, *mended))
+
+    def _fade(
+        self, verb: str, dry_run: bool, archive: bool, threshold: float, limit: int | None, progress: Progress | None
+    ) -> Collected:
+        check.flag(dry_run, "dry_run")
+        check.flag(archive, "archive")
+        check.number(threshold, "threshold")
+        if limit is not None:
+            check.whole(limit, "limit", 1, 1_000_000)
+        core = self._core
+        statuses = ("active",) if archive else ("active", "archived")
+        with core._reading() as reader:
+            found = fading.faded(reader, core._now(), core._fades, threshold, statuses)
+        chosen = found if limit is None else found[:limit]
+        change = fading.archived if archive else fading.removed
+        done = 0
+        for part in () if dry_run else _parts(chosen):
+            core._apply(lambda writer, part=part: change(writer, part, verb))  # type: ignore[misc]
+            done += len(part)
+            if progress is not None:
+                progress(done, len(chosen))
+        return Collected(dry_run, archive, tuple(chosen), len(found) - len(chosen))
+
+    def _named(self, reader: Reader, ids: str | Iterable[str]) -> list[Promotion]:
+        core = self._core
+        wanted = check.identifiers(ids, "ids")
+        rows = [core._standing(reader, id).state.row for id in wanted]
+        memories = reader.memories(rows, core._filter().having(viewer=Viewer(everything=True)))
+        return [Promotion(memories[row], "named") for row in rows]
+
+    def _proven(self, reader: Reader) -> list[Promotion]:
+        asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=KINDS, status=("active",))
+        found: list[Promotion] = []
+        for part in selecting.selected(reader, asked):
+            found += promoting.worth_promoting(reader, part, asked.now)
+        return found
+
+
+class _Sleep:
+    """One sleep under way: what it made so far, and why it stopped."""
+
+    def __init__(self, core: Core, dry_run: bool, progress: Progress | None, whole: int) -> None:
+        self._core, self._dry_run = core, dry_run
+        self._progress, self._whole, self._done = progress, whole, 0
+        self.summaries: list[Summary] = []
+        self.shortened: list[Shortened] = []
+        self.failed: list[Failure] = []
+        self.left = 0
+        self.stopped: BudgetError | None = None
+
+    def summarize(self, groups: Sequence[Sequence[Memory]]) -> None:
+        for group in groups:
+            if self.stopped is not None:
+                self.left += len(group)
+                continue
+            try:
+                summary = sleeping.summary_of(group, self._core.mind)
+            except PieriaError as problem:
+                self._fail(group, problem)
+            else:
+                if self._keep(summary):
+                    self.summaries.append(summary)
+            self._tell()
+
+    def shorten(self, aged: Sequence[tuple[Memory, int]]) -> None:
+        for memory, level in aged:
+            if self.stopped is not None:
+                self.left += 1
+                continue
+            try:
+                made = shortening.shortened(memory, level, self._core.mind)
+            except PieriaError as problem:
+                self._fail([memory], problem)
+            else:
+                if made is not None:
+                    self._rewrite(made)
+            self._tell()
+
+    def _keep(self, summary: Summary) -> bool:
+        if self._dry_run:
+            return True
+        core = self._core
+        kept: list[bool] = []
+
+        def plan(writer: Writer) -> Changeset:
+            changeset = sleeping.changes(writer, summary, core._now(), f"{core.name}/{sleeping.SUMMARY}")
+            kept.append(changeset is not None)
+            return changeset or Changeset("sleep")
+
+        core._apply(plan)
+        return kept[0]
+
+    def _rewrite(self, made: Shortened) -> None:
+        if not self._dry_run:
+            body = {**made.memory.body, "level": made.level}
+            self._core.update(made.memory.id, text=made.text, body=body, reason="it has aged")  # type: ignore[attr-defined]
+        self.shortened.append(made)
+
+    def _fail(self, group: Sequence[Memory], problem: PieriaError) -> None:
+        """A budget that is used up ends the sleep; whatever else fails costs this group."""
+        if isinstance(problem, BudgetError):
+            self.stopped = problem
+            self.left += len(group)
+        else:
+            self.failed.append(Failure(tuple(memory.id for memory in group), problem.message))
+
+    def _tell(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self._whole)
+
+
+def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:
+    """Of each the vector of its first passage, where there are any."""
+    found: Vectors = {}
+    for part in _parts(memories):
+        held = reader.vectors([memory.row for memory in part], "passage")
+        found.update({row: min(vectors, key=lambda each: each[0])[1] for row, vectors in held.items()})
+    return found
+
+
+def _parts(whole: Sequence[Each]) -> Iterator[Sequence[Each]]:
+    for start in range(0, len(whole), AT_ONCE):
+        yield whole[start : start + AT_ONCE]

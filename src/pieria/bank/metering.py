@@ -1,0 +1,122 @@
+"""Counts the calls of models in the bank's own ledger, and refuses them once the day's budget is used up.
+
+The counts are in the bank's file, so that all processes share one budget. A day is one of the bank's clock, in UTC.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pieria.errors import BudgetError, PieriaError
+from pieria.record import check
+from pieria.record.ledger import Spent
+from pieria.record.time import Clock
+from pieria.store.protocol import Reader, Store
+
+log = logging.getLogger(__name__)
+
+NOTE_PATIENCE = 2.0
+"""Seconds that a reply is held up where another is writing to the bank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How much a day may cost; None for as much as it takes."""
+
+    tokens: int | None = None
+    calls: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.tokens is not None or self.calls is not None
+
+    def as_dict(self) -> dict[str, int | None]:
+        return {"tokens_per_day": self.tokens, "calls_per_day": self.calls}
+
+
+class BankMeter:
+    """The `Meter` of one bank. Where there is a budget, a call is counted when it is allowed, and otherwise when it is
+    noted: so two processes cannot both be allowed the last one."""
+
+    def __init__(self, store: Store, clock: Clock, budgets: Budgets) -> None:
+        self._store = store
+        self._clock = clock
+        self.budgets = budgets
+        self._lock = threading.Lock()
+        self._unwritten: dict[tuple[str, str, str], Spent] = {}
+        """By day, step and model: what waits to be written while the bank cannot be."""
+
+    def allow(self, step: str, model: str) -> None:
+        step, model = check.name(step, "step"), check.name(model, "model")
+        if not self.budgets:
+            return
+        now = self._clock().astimezone(UTC)
+        with self._store.writing() as writer:
+            self._check(writer.spent(day_of(now)), now)
+            writer.charge(day_of(now), [Spent(step, model, calls=1)])
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        """A bank that cannot be written for now does not cost the caller its reply: it is counted with the next."""
+        spent = Spent(
+            check.name(step, "step"),
+            check.name(model, "model"),
+            calls=0 if self.budgets else 1,
+            failures=int(failed),
+            input_tokens=_tokens(usage, "input_tokens"),
+            output_tokens=_tokens(usage, "output_tokens"),
+            seconds=max(0.0, float(seconds)),
+        )
+        with self._lock:
+            self._keep(day_of(self._clock()), spent)
+            mine, self._unwritten = self._unwritten, {}
+        try:
+            with self._store.writing(NOTE_PATIENCE) as writer:
+                for (day, _, _), each in mine.items():
+                    writer.charge(day, [each])
+        except PieriaError as problem:
+            log.warning("a call of %s could not be counted yet: %s", model, problem.message)
+            with self._lock:
+                for (day, _, _), each in mine.items():
+                    self._keep(day, each)
+
+    def _keep(self, day: str, spent: Spent) -> None:
+        key = (day, spent.step, spent.model)
+        held = self._unwritten.get(key)
+        self._unwritten[key] = spent if held is None else held.plus(spent)
+
+    def told(self, reader: Reader) -> dict[str, Any]:
+        """What the bank's models took today and in all, by step and model, and what a day may take."""
+        today = day_of(self._clock())
+        return {
+            "day": today,
+            "today": [one.as_dict() for one in reader.spent(today)],
+            "total": [one.as_dict() for one in reader.spent()],
+            "budgets": self.budgets.as_dict(),
+        }
+
+    def _check(self, spent: list[Spent], now: datetime) -> None:
+        used = {
+            "budget_tokens_per_day": (self.budgets.tokens, sum(one.tokens for one in spent)),
+            "budget_calls_per_day": (self.budgets.calls, sum(one.calls for one in spent)),
+        }
+        for budget, (limit, so_far) in used.items():
+            if limit is not None and so_far >= limit:
+                raise BudgetError(budget, limit, so_far, next_day(now))
+
+
+def day_of(moment: datetime) -> str:
+    return moment.astimezone(UTC).date().isoformat()
+
+
+def next_day(moment: datetime) -> datetime:
+    """When the next day begins in UTC."""
+    now = moment.astimezone(UTC)
+    return datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
+
+
+def _tokens(usage: Mapping[str, int], name: str) -> int:
+    return check.whole(usage.get(name, 0), f"usage.{name}")

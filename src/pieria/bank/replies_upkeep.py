@@ -1,0 +1,119 @@
+"""What the verbs of upkeep answer with: what was done or, in a dry run, what would be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.store.protocol import Finding
+from pieria.upkeep.fading import Faded
+from pieria.upkeep.promoting import Promotion
+from pieria.upkeep.shortening import Shortened
+from pieria.upkeep.sleeping import Summary
+from pieria.upkeep.validating import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A group that no summary was made of; its memories are as they were, and due again."""
+
+    ids: tuple[str, ...]
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"ids": list(self.ids), "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Slept:
+    """`examined` memories were due; those that found no company are gone over again another time.
+
+    `stopped` says why a sleep ended before all was done, and `left` how many it did not come to.
+    """
+
+    dry_run: bool
+    mind: str
+    examined: int
+    left: int
+    summaries: tuple[Summary, ...] = ()
+    settled: tuple[Promotion, ...] = ()
+    shortened: tuple[Shortened, ...] = ()
+    failed: tuple[Failure, ...] = ()
+    stopped: str | None = None
+
+    @property
+    def consolidated(self) -> int:
+        """Memories that a summary leads to now."""
+        return sum(len(summary.sources) for summary in self.summaries)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "mind": self.mind,
+            "examined": self.examined,
+            "left": self.left,
+            "consolidated": self.consolidated,
+            "summaries": [summary.as_dict() for summary in self.summaries],
+            "settled": [promotion.as_dict() for promotion in self.settled],
+            "shortened": [
+                {"id": one.memory.id, "level": one.level, "text": one.text, "before": one.memory.text}
+                for one in self.shortened
+            ],
+            "failed": [failure.as_dict() for failure in self.failed],
+            "stopped": self.stopped,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The least retained first. `archived` tells whether they were put away or removed."""
+
+    dry_run: bool
+    archived: bool
+    faded: tuple[Faded, ...]
+    left: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "archived": self.archived,
+            "faded": [one.as_dict() for one in self.faded],
+            "left": self.left,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    dry_run: bool
+    promoted: tuple[Promotion, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"dry_run": self.dry_run, "promoted": [promotion.as_dict() for promotion in self.promoted]}
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """`findings` are of the store, `problems` of what its records say of each other."""
+
+    dry_run: bool
+    findings: tuple[Finding, ...]
+    problems: tuple[Problem, ...]
+    repaired: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems and all(finding.well for finding in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "ok": self.ok,
+            "findings": [_told(finding) for finding in self.findings],
+            "problems": [problem.as_dict() for problem in self.problems],
+            "repaired": list(self.repaired),
+        }
+
+
+def _told(finding: Finding) -> Mapping[str, Any]:
+    return {"check": finding.check, "well": finding.well, "detail": finding.detail, "remedy": finding.remedy}

@@ -1,0 +1,145 @@
+"""`pieria upkeep`: the work that keeps a bank in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Group
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+
+
+@click.group(cls=Group)
+def upkeep() -> None:
+    """Sum up, put away, settle, check.
+
+    Nothing of it runs unasked, and nothing that was said is changed by it.
+    """
+
+
+@upkeep.command()
+@DRY_RUN
+@click.option("--force", is_flag=True, help="Go over what is not a day old as well.")
+@click.option("--limit", type=click.IntRange(min=1), default=5_000, show_default=True,
+              help="Memories to go over; what is left is due next time.")  # fmt: skip
+@click.pass_context
+def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None:
+    """Sum up what has come to rest. A dry run shows the texts that would be written.
+
+    Exits with 1 where some group failed, and with 4 where a budget was used up: both are due again.
+    """
+    call: Call = ctx.obj
+    with call.opened() as bank, call.progress("sleeping") as report:
+        slept = bank.upkeep.sleep(dry_run=dry_run, force=force, limit=limit, progress=report)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import slept as shown
+
+        yield from shown(slept)
+
+    call.reply(slept.as_dict(), people, [summary.id for summary in slept.summaries])
+    if slept.stopped or slept.failed:
+        ctx.exit(4 if slept.stopped else 1)
+
+
+@upkeep.command()
+@click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only show what would be done.")
+@click.option("--archive", is_flag=True, help="Put away instead of removing.")
+@click.option("--threshold", type=click.FloatRange(0, 1), default=0.05, show_default=True,
+              help="What is retained of a memory, below which it goes.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), help="No more than so many, the least retained first.")
+@click.pass_obj
+def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float, limit: int | None) -> None:
+    """Remove what has faded. `pieria unforget` brings back what was removed."""
+    with call.opened() as bank, call.progress("collecting") as report:
+        collected = bank.upkeep.gc(dry_run=dry_run, archive=archive, threshold=threshold, limit=limit, progress=report)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import collected as shown
+
+        yield from shown(collected)
+
+    call.reply(collected.as_dict(), people, [one.memory.id for one in collected.faded])
+
+
+@upkeep.command()
+@DRY_RUN
+@click.option("--threshold", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+              help="What is retained of a memory, below which it is put away.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), help="No more than so many, the least retained first.")
+@click.pass_obj
+def decay(call: Call, /, dry_run: bool, threshold: float, limit: int | None) -> None:
+    """Put away what is about to fade. It is found again with `--status archived`."""
+    with call.opened() as bank, call.progress("putting away") as report:
+        collected = bank.upkeep.decay(dry_run=dry_run, threshold=threshold, limit=limit, progress=report)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import collected as shown
+
+        yield from shown(collected)
+
+    call.reply(collected.as_dict(), people, [one.memory.id for one in collected.faded])
+
+
+@upkeep.command()
+@click.argument("ids", nargs=-1)
+@DRY_RUN
+@click.pass_obj
+def promote(call: Call, /, ids: tuple[str, ...], dry_run: bool) -> None:
+    """Make memories lasting: those named or, without IDS, all that were used enough."""
+    with call.opened() as bank:
+        promoted = bank.upkeep.promote(ids or None, dry_run=dry_run)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import promoted as shown
+
+        yield from shown(promoted)
+
+    call.reply(promoted.as_dict(), people, [promotion.memory.id for promotion in promoted.promoted])
+
+
+@upkeep.command()
+@click.pass_context
+def validate(ctx: click.Context, /) -> None:
+    """Check the store, and whether what hangs together still does. Exits with 1 where something does not."""
+    call: Call = ctx.obj
+    with call.opened(reading=True) as bank:
+        validated = bank.upkeep.validate()
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import validated as shown
+
+        yield from shown(validated)
+
+    call.reply(validated.as_dict(), people, [problem.id for problem in validated.problems])
+    if not validated.ok:
+        ctx.exit(1)
+
+
+@upkeep.command()
+@DRY_RUN
+@click.pass_context
+def repair(ctx: click.Context, /, dry_run: bool) -> None:
+    """Untie what leads nowhere, put away what has nothing to stand on, and make projections anew.
+
+    Exits with 1 where something is still not well.
+    """
+    call: Call = ctx.obj
+    with call.opened() as bank:
+        validated = bank.upkeep.repair(dry_run=dry_run)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import validated as shown
+
+        yield from shown(validated)
+
+    call.reply(validated.as_dict(), people, list(validated.repaired))
+    if not validated.ok:
+        ctx.exit(1)

@@ -1,0 +1,116 @@
+"""`pieria worker`: does the jobs of one bank, or of all in the data folder, until it is stopped."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.values import NUMBER
+from pieria.errors import PieriaError
+from pieria.record import check
+from pieria.record.banks import USER_BANK
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria.bank import Bank
+    from pieria.bank.working import Worker
+    from pieria.workspace import Workspace
+
+WHO = "worker"
+LONGEST_IDLE = 86_400.0
+
+
+@click.command(cls=Command)
+@click.option("--once", is_flag=True, help="End when nothing is left that is due.")
+@click.option("--idle", type=NUMBER, metavar="SECONDS", help="End when there was nothing to do for so long.")
+@click.pass_obj
+def worker(call: Call, /, once: bool, idle: float | None) -> None:
+    """Do the jobs of the bank that --bank names; without it, of all banks in the data folder.
+
+    Works until it is stopped (Ctrl-C, or a signal to terminate), and then gives back the job that is not done. Any
+    number of workers may share the work.
+    """
+    from pieria.bank.handlers import HANDLERS
+    from pieria.bank.working import Worker
+
+    longest = None if idle is None else check.number(idle, "idle", 0.0, LONGEST_IDLE)
+    with call.workspace() as workspace, call.progress("working") as report:
+        if call.bank is not None:
+            call.check_there(workspace)
+        banks = _Banks(call, workspace)
+        working = Worker(banks, HANDLERS, told=lambda job, at: report and report(at.done, at.whole))
+        _work(working, once, longest)
+    tally = dict(sorted(working.tally.items()))
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.jobs import worked
+
+        yield from worked(tally)
+
+    call.reply({"banks": banks.names, "jobs": tally}, people, [f"{state} {count}" for state, count in tally.items()])
+
+
+class _Banks:
+    """The banks to work on: looked for anew in every round, since there may be new ones, and opened once."""
+
+    def __init__(self, call: Call, workspace: Workspace) -> None:
+        self._call = call
+        self._workspace = workspace
+        self._opened: dict[str, Bank | None] = {}
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, bank in self._opened.items() if bank is not None]
+
+    def __call__(self) -> list[Bank]:
+        if self._call.bank is not None:
+            name = self._workspace.resolved.settings.bank
+            self._opened.setdefault(name, None)
+            self._opened[name] = self._opened[name] or self._workspace.open(who=WHO)
+        else:
+            for name in self._there():
+                if name not in self._opened:
+                    self._opened[name] = self._of_many(name)
+        return [bank for bank in self._opened.values() if bank is not None]
+
+    def _there(self) -> list[str]:
+        user = self._workspace.data / f"{USER_BANK}.db"
+        return [*self._workspace.banks(), *([USER_BANK] if user.exists() else [])]
+
+    def _of_many(self, name: str) -> Bank | None:
+        try:
+            return self._workspace.open(name, who=WHO)
+        except PieriaError as problem:
+            self._call.note(f"bank {name} is left alone: {problem.message}")
+            return None
+
+
+def _work(working: Worker, once: bool, idle: float | None) -> None:
+    """In a thread beside, so that a signal ends it in time, whatever a handler waits for."""
+    with _stopped_by_signals(working):
+        working.start(once=once, idle=idle)
+        while not working.wait(0.2) and not working.stopping:
+            pass
+        working.close()
+    if working.problem is not None:
+        raise working.problem
+
+
+@contextmanager
+def _stopped_by_signals(working: Worker) -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        working.stop()
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,179 @@
+"""What the adapters for servers share: options, JSON of a schema with or without the server's help, and deadlines.
+
+How a protocol spells a request and a reply is its own file's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from pieria.errors import InputError, ReplyError
+from pieria.models.endpoint import Endpoint, NotTakenError
+from pieria.models.llm import LLMResponse, Message, checked_messages, checked_schema, read_json
+from pieria.record import check
+
+_ABOUT_SCHEMA = re.compile(r"invalid[\s_]+(?:json[\s_]+)?schema|format\.schema\b", re.IGNORECASE)
+"""A server that knows schemas finds fault with this one: the next may do."""
+_IN_WORDS = (
+    "Answer with one JSON value that fits this JSON Schema, and with nothing else: no explanation, no code fence.\n\n"
+)
+_OPTIONS = ("model", "max_tokens", "temperature", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call: the messages, the model, and what was said about how it is to answer."""
+
+    operation: str
+    messages: list[dict[str, str]]
+    model: str
+    max_tokens: int | None
+    temperature: float | None
+    extra: Mapping[str, Any]
+
+
+class ServerLLM(ABC):
+    """Safe in threads. `seconds` bounds a call with all its tries; an answer that has come is never asked for again.
+
+    Options of a call: `model`, another of the same server; `max_tokens`; `temperature`; and `extra`, further fields
+    of the request as the server has them. `provider` is what the model is named after.
+    """
+
+    path: ClassVar[str]
+    shape_words: ClassVar[tuple[str, ...]]
+    """In which words, in lower case, a server complains that it does not know how to be held to a schema."""
+    key_header: ClassVar[tuple[str, str]] = ("Authorization", "Bearer ")
+    headers: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str,
+        api_key: str | None = None,
+        seconds: float = 60.0,
+        provider: str,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._name = _model(model, "model")
+        self._provider = provider
+        self.model = f"{provider}:{self._name}"
+        self._endpoint = Endpoint(
+            self.model,
+            base_url,
+            key=api_key,
+            key_header=self.key_header,
+            headers=self.headers,
+            seconds=seconds,
+            sleep=sleep,
+        )
+        self._without_schemas: set[str] = set()
+        """Models that this server cannot hold to a schema."""
+
+    @property
+    def host(self) -> str:
+        return self._endpoint.host
+
+    @property
+    def has_key(self) -> bool:
+        return self._endpoint.has_key
+
+    def close(self) -> None:
+        self._endpoint.close()
+
+    def chat(self, messages: Sequence[Message], opts: Mapping[str, Any] | None = None) -> LLMResponse:
+        return self._answered(self._asked("chat", messages, opts), {}, self._endpoint.deadline())
+
+    def chat_structured(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], opts: Mapping[str, Any] | None = None
+    ) -> LLMResponse:
+        wanted = checked_schema(schema)
+        asked = self._asked("chat_structured", messages, opts)
+        deadline = self._endpoint.deadline()
+        learnt = None
+        if asked.model not in self._without_schemas:
+            try:
+                return self._read(self._answered(asked, self.shape(wanted), deadline), asked)
+            except NotTakenError as refused:
+                learnt = None if _ABOUT_SCHEMA.search(refused.said) else asked.model
+        reply = self._answered(_in_words(asked, wanted), {}, deadline)
+        if learnt is not None:
+            self._without_schemas.add(learnt)
+        return self._read(reply, asked, fenced=True)
+
+    @abstractmethod
+    def body(self, asked: Asked) -> dict[str, Any]:
+        """The request, but for what holds the answer to a schema."""
+
+    @abstractmethod
+    def shape(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a request that hold the answer to a schema."""
+
+    @abstractmethod
+    def answer(self, reply: Mapping[str, Any], asked: Asked) -> LLMResponse:
+        """The text in a reply. Raises `ReplyError` where there is none, or not all of it."""
+
+    def named(self, asked: Asked) -> str:
+        return f"{self._provider}:{asked.model}"
+
+    def _answered(self, asked: Asked, shape: Mapping[str, Any], deadline: float) -> LLMResponse:
+        body = {**self.body(asked), **shape}
+        for name in asked.extra:
+            if name in body or name == "stream":
+                raise InputError("opts.extra", "no field that is set otherwise", name)
+        private = [message["content"] for message in asked.messages]
+        reply = self._endpoint.post(
+            self.path,
+            {**body, **asked.extra},
+            asked.operation,
+            private,
+            deadline=deadline,
+            optional=self.shape_words if shape else (),
+        )
+        return self.answer(reply, asked)
+
+    def _read(self, reply: LLMResponse, asked: Asked, *, fenced: bool = False) -> LLMResponse:
+        try:
+            content = read_json(reply.content, fenced=fenced)
+        except ValueError as problem:
+            hint = "The model, or its server, does not keep to JSON; another one may."
+            reason = "the answer is not JSON"
+            raise ReplyError(reply.model, asked.operation, reason, usage=reply.usage, hint=hint) from problem
+        return LLMResponse(content, reply.model, reply.usage)
+
+    def _asked(self, operation: str, messages: Sequence[Message], opts: Mapping[str, Any] | None) -> Asked:
+        given = dict(opts or {})
+        for name in given:
+            if name not in _OPTIONS:
+                raise InputError("opts", "one of " + ", ".join(_OPTIONS), str(name))
+        limit, temperature = given.get("max_tokens"), given.get("temperature")
+        extra = given.get("extra", {})
+        check.mapping(extra, "opts.extra")
+        return Asked(
+            operation,
+            checked_messages(messages),
+            _model(given.get("model", self._name), "opts.model").removeprefix(f"{self._provider}:"),
+            None if limit is None else check.whole(limit, "opts.max_tokens", 1),
+            None if temperature is None else check.number(temperature, "opts.temperature", 0, 2),
+            extra,
+        )
+
+
+def _model(model: object, parameter: str) -> str:
+    if not isinstance(model, str) or not model.strip():
+        raise InputError(parameter, "the name of a model of the server", model)
+    return model.strip()
+
+
+def _in_words(asked: Asked, schema: dict[str, Any]) -> Asked:
+    """The schema goes behind the user's last words: some models know no system message, and none a late one."""
+    messages = [dict(message) for message in asked.messages]
+    last = next(message for message in reversed(messages) if message["role"] == "user")
+    last["content"] += f"\n\n{_IN_WORDS}{json.dumps(schema, ensure_ascii=False)}"
+    return replace(asked, messages=messages)

@@ -1,0 +1,33 @@
+"""What whoever calls a model asks before the call and tells after it, so that every call is counted and may be refused.
+
+Exists so that adapters need not know where calls are counted, nor whose budget they use up: they are handed a `Meter`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class Meter(Protocol):
+    """For each call, first `allow`, and once it is over, `note`. Threads may share it.
+
+    Neither may be called inside a write transaction. `step` is what the model is asked for, such as `summarize`;
+    `model` is written `provider:model`.
+    """
+
+    def allow(self, step: str, model: str) -> None:
+        """Raises `BudgetError` where the day's budget is used up; then the model is not called."""
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        """What came of the call. `usage` has `input_tokens` and `output_tokens`, as far as the reply told them."""
+
+
+class Unmetered:
+    """The meter of whoever counts nothing."""
+
+    def allow(self, step: str, model: str) -> None:
+        """Anything is allowed."""
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        """Nothing is kept."""

@@ -1,0 +1,143 @@
+"""What judges and writes: every step that needs judgement is one method of a mind.
+
+An LLM is one mind, the built-in rules are another, and a user's object may be a third. A mind only proposes: dates,
+scopes, ids and lineage are worked out by code, and a step that fails costs that step and no evidence. Minds keep
+nothing and write nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Mode = Literal["episodic", "semantic", "procedural", "mixed"]
+Knowledge = Literal["episodic", "semantic", "procedural"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepSeen:
+    """A step of an episode as it is judged. What is not known yet is None."""
+
+    observation: str
+    action: str
+    state: str | None = None
+    subgoal: str | None = None
+    reward: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """A fact that stands by itself: no pronoun points out of it. `confidence` is 1 for what was said, 0 for a guess."""
+
+    text: str
+    concepts: tuple[str, ...] = ()
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """What to do, when, for what, and what to expect of it."""
+
+    intent: str
+    condition: str
+    instruction: str
+    expected_outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A text to be judged, with who said it and when, as far as that is known. `at` is written for people."""
+
+    text: str
+    author: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A candidate of recall as a mind sees it; `score` is its confidence or return, where it has one."""
+
+    kind: str
+    text: str
+    at: str | None = None
+    score: float | None = None
+    hop: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """`subject` and `object` as the text spells them, `predicate` in snake_case. Times are as the text words them."""
+
+    subject: str
+    predicate: str
+    object: str
+    confidence: float = 1.0
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing that a text names; `kind` is of `record.entities.KINDS`, or `technology`, `date`, `person`, `place`."""
+
+    name: str
+    kind: str
+
+
+class Mind(Protocol):
+    """Every method raises `PromptError` where its step came to nothing, and `AdapterError` where a model failed."""
+
+    @property
+    def name(self) -> str:
+        """`rules`, or the model's name."""
+
+    # --- an episode, step by step
+
+    def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
+        """The state of things after an observation, in a short paragraph."""
+
+    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
+        """What the action was for, in one short sentence."""
+
+    def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
+        """How well the action served: 0 against it, 0.5 neither, 1 wholly."""
+
+    # --- from an episode to knowledge
+
+    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]: ...
+
+    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]: ...
+
+    def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
+        """How far each procedure was borne out, 0 to 1, in their order."""
+
+    # --- a question
+
+    def mode(self, query: str) -> Mode: ...
+
+    def plan(self, query: str, mode: Mode) -> list[str]:
+        """What to look for: short noun phrases."""
+
+    def refine(self, query: str, found: Sequence[Found]) -> list[str]:
+        """What is still missing, as terms to look for; nothing where what was found is enough."""
+
+    def synthesize(self, query: str, what: Knowledge, found: Sequence[Found]) -> str:
+        """What the found says on the question, in three to five sentences."""
+
+    # --- keeping
+
+    def merge_intent(self, held: str, new: str) -> str: ...
+
+    def merge_statements(self, statements: Sequence[Said]) -> str:
+        """One statement that keeps what several say; the latest where they contradict each other."""
+
+    def summarize(self, said: Sequence[Said], words: int = 120) -> str:
+        """In so many words at most, with names, numbers and times kept."""
+
+    # --- a text
+
+    def entities(self, text: str) -> list[Named]: ...
+
+    def triples(self, text: str) -> list[Triple]:
+        """What it states, and nothing that it denies, asks or supposes."""

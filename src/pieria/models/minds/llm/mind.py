@@ -1,0 +1,310 @@
+"""The mind itself: which step serves which judgement, what data it is given, and what its reply means.
+
+It returns what it judged and does nothing else, whatever a model replies: no store, no file and no tool is in reach.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from time import perf_counter
+from typing import Any, TypeVar, get_args
+
+from pieria.errors import InputError, PromptError
+from pieria.models.metering import Meter
+from pieria.models.mind import Found, Knowledge, Mode, Named, Procedure, Proposition, Said, StepSeen, Triple
+from pieria.models.minds.llm import reading
+from pieria.models.minds.llm.asking import Asker, Datum, Override, model_of
+from pieria.models.minds.llm.fitting import Listed, cut
+from pieria.models.minds.llm.ports import LLM
+from pieria.models.minds.llm.prompt import STEPS, prompt
+from pieria.record import entities
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+FACTS, CONCEPTS, PROCEDURES = 50, 20, 30
+TAGS, TERMS = 20, 10
+ENTITIES, TRIPLES = 200, 200
+"""How many of a reply's list are taken."""
+CANDIDATES, GLANCE, GRADED_ACTION = 20, 200, 500
+"""Candidates of a refinement, characters of each, and characters of an action where procedures are graded."""
+NAMED = 500
+"""Characters in which a repair names the procedures that were not graded."""
+NEUTRAL = 0.5
+"""A reward of which nothing is known."""
+KINDS = (*entities.KINDS, "technology", "date", "person", "place")
+
+
+class LLMMind:
+    """Every judgement by a chat model, one prompt a step; see `Mind` for what each method returns.
+
+    `overrides` gives a step, or a group of steps, another model or further options; `overlays` adds text to the system
+    message of a step, `domain` to that of all. `meter` is asked before every call and told after it.
+    """
+
+    def __init__(
+        self,
+        llm: LLM,
+        *,
+        overrides: Mapping[str, Override] | None = None,
+        overlays: Mapping[str, str] | None = None,
+        domain: str | None = None,
+        meter: Meter | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self._ask = Asker(
+            llm, overrides=overrides or {}, overlays=overlays or {}, domain=domain, meter=meter, clock=clock
+        )
+        self._name = model_of(llm)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of the prompt of each step: of what all share, a dot, and its own."""
+        return {step: prompt(step).version for step in STEPS}
+
+    # --- an episode, step by step
+
+    def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
+        data: dict[str, Datum] = {"goal": goal, "before": before, "action": action, "observation": observation}
+        return self._ask.text("get_state", data)
+
+    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
+        data: dict[str, Datum] = {"goal": goal, "state": state, "observation": observation, "action": action}
+        return _filled("get_subgoal", self._ask.structured("get_subgoal", data)["subgoal"])
+
+    def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
+        data: dict[str, Datum] = {"subgoal": subgoal, "observation": observation, "action": action, "outcome": outcome}
+        number = reading.leading_number(self._ask.text("get_reward", data))
+        if number is None:
+            raise PromptError("get_reward", "invalid_float")
+        return number
+
+    # --- from an episode to knowledge
+
+    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
+        step = "get_semantic"
+        reply = self._ask.structured(step, {"goal": goal, "steps": _steps(steps)})
+        found = [
+            Proposition(text, _concepts(fact), _confidence(fact))
+            for fact in reading.bounded(step, reply["facts"], FACTS)
+            if (text := reading.tidy(fact["proposition"]))
+        ]
+        return _some(step, found)
+
+    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+        step = "get_procedural"
+        reply = self._ask.structured(step, {"goal": goal, "steps": _steps(steps)})
+        names = ("intent", "condition", "instruction", "expected_outcome")
+        found = [
+            Procedure(*(reading.tidy(item[name]) for name in names))
+            for item in reading.bounded(step, reply["instructions"], PROCEDURES)
+        ]
+        return _some(step, [procedure for procedure in found if procedure.instruction])
+
+    def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
+        """A procedure that the model does not grade, even when asked again, gets the mean reward of the steps."""
+        if not procedures:
+            return []
+        data: dict[str, Datum] = {"goal": goal, "steps": _graded_steps(steps), "procedures": _prescriptions(procedures)}
+        count = len(procedures)
+
+        def ungraded(reply: Mapping[str, Any]) -> list[str]:
+            grades = _grades(reply, count)
+            missing = [str(index) for index in range(count) if index not in grades]
+            lacks = cut(f"$.scores: lacks the index {', '.join(missing)}", NAMED)
+            return [lacks] if reply["scores"] and missing else []
+
+        grades = _grades(self._ask.structured("get_return", data, ungraded), count)
+        if not grades:
+            raise PromptError("get_return", "no_scores_extracted")
+        rewards = [step.reward for step in steps if step.reward is not None]
+        mean = round(sum(rewards) / len(rewards), 4) if rewards else NEUTRAL
+        return [grades.get(index, mean) for index in range(count)]
+
+    # --- a question
+
+    def mode(self, query: str) -> Mode:
+        mode = reading.mode_named(self._ask.text("get_mode", {"query": query}))
+        if mode is None:
+            raise PromptError("get_mode", "invalid_mode")
+        return mode
+
+    def plan(self, query: str, mode: Mode) -> list[str]:
+        _check_among("mode", mode, tuple(reading.MODES))
+        text = self._ask.text("get_plan", {"query": query, "mode": mode})
+        return reading.bounded("get_plan", reading.lines(text), TAGS)
+
+    def refine(self, query: str, found: Sequence[Found]) -> list[str]:
+        shown = [{"kind": one.kind, "hop": one.hop, "text": cut(one.text, GLANCE), "at": one.at} for one in found]
+        data: dict[str, Datum] = {
+            "query": query,
+            "found": Listed(shown, "candidates", oldest_first=False, most=CANDIDATES),
+        }
+        reply = self._ask.structured("get_refined_query", data)
+        return reading.bounded("get_refined_query", reading.tidied(reply["tags"]), TERMS)
+
+    def synthesize(self, query: str, what: Knowledge, found: Sequence[Found]) -> str:
+        _check_among("what", what, get_args(Knowledge))
+        step = f"reason_{what}"
+        shown = [{"n": n, "at": one.at, "text": one.text} | _judged(what, one) for n, one in enumerate(found, start=1)]
+        data: dict[str, Datum] = {"query": query, "found": Listed(shown, "candidates", oldest_first=False)}
+        return _filled(step, self._ask.structured(step, data)["information"])
+
+    # --- keeping
+
+    def merge_intent(self, held: str, new: str) -> str:
+        reply = self._ask.structured("merge_intent", {"held": held, "new": new})
+        return _filled("merge_intent", reply["merged_intent"])
+
+    def merge_statements(self, statements: Sequence[Said]) -> str:
+        reply = self._ask.structured("merge_statements", {"statements": _told(statements, "statements")})
+        return _filled("merge_statements", reply["statement"])
+
+    def summarize(self, said: Sequence[Said], words: int = 120) -> str:
+        if words < 1:
+            raise InputError("words", "a whole number from 1", words)
+        data: dict[str, Datum] = {"said": _told(said, "texts"), "words": str(words)}
+        return reading.within_words(self._ask.text("summarize", data), words)
+
+    # --- a text
+
+    def entities(self, text: str) -> list[Named]:
+        """Those whose names stand in the text; a kind that we do not know is a `name`."""
+        if not text.strip():
+            return []
+        listed = self._ask.structured("entities", {"text": text})["entities"]
+        named = [
+            Named(reading.tidy(item["name"]), kind if (kind := item.get("kind")) in KINDS else "name")
+            for item in reading.bounded("entities", listed, ENTITIES)
+        ]
+        return _spelt("entities", text, dict.fromkeys(named), lambda one: (one.name,))
+
+    def triples(self, text: str) -> list[Triple]:
+        """Those whose subject and object stand in the text; of times as well, what does not is left out."""
+        if not text.strip():
+            return []
+        listed = reading.bounded("triples", self._ask.structured("triples", {"text": text})["triples"], TRIPLES)
+        whole = reading.spelt_in(text)
+        made = [
+            Triple(
+                subject=reading.tidy(item["subject"]),
+                predicate=reading.snake(reading.tidy(item["predicate"])),
+                object=reading.tidy(item["object"]),
+                confidence=_confidence(item),
+                since=_time(item.get("since"), whole),
+                until=_time(item.get("until"), whole),
+            )
+            for item in listed
+        ]
+        stated = dict.fromkeys(triple for triple in made if triple.predicate)
+        return _spelt("triples", text, stated, lambda one: (one.subject, one.object))
+
+
+def _check_among(parameter: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise InputError(parameter, f"one of {', '.join(known)}", word)
+
+
+# --- what a model is shown
+
+
+def _steps(steps: Sequence[StepSeen]) -> Listed:
+    shown = [
+        {"step": n, "observed": step.observation, "action": step.action, "reward": step.reward}
+        for n, step in enumerate(steps, start=1)
+    ]
+    return Listed(shown, "steps")
+
+
+def _graded_steps(steps: Sequence[StepSeen]) -> Listed:
+    shown = [
+        {
+            "step": n,
+            "state": step.state,
+            "observed": step.observation,
+            "action": cut(step.action, GRADED_ACTION),
+            "reward": step.reward,
+        }
+        for n, step in enumerate(steps, start=1)
+    ]
+    return Listed(shown, "steps")
+
+
+def _prescriptions(procedures: Sequence[Procedure]) -> Listed:
+    shown = [
+        {
+            "index": index,
+            "intent": procedure.intent,
+            "instruction": procedure.instruction,
+            "condition": procedure.condition,
+            "expected_outcome": procedure.expected_outcome,
+        }
+        for index, procedure in enumerate(procedures)
+    ]
+    return Listed(shown, "prescriptions", oldest_first=False)
+
+
+def _told(said: Sequence[Said], nouns: str) -> Listed:
+    return Listed([{"n": n, "by": one.author, "at": one.at, "text": one.text} for n, one in enumerate(said, 1)], nouns)
+
+
+def _judged(what: Knowledge, found: Found) -> dict[str, object]:
+    """The score under the name it has for this kind of knowledge."""
+    if what == "semantic":
+        return {"confidence": found.score}
+    if what == "procedural":
+        return {"return": "N/A" if found.score is None else f"{found.score:.2f}"}
+    return {}
+
+
+# --- what its reply means
+
+
+def _filled(step: str, text: str) -> str:
+    if filled := reading.tidy(text):
+        return filled
+    raise PromptError(step, prompt(step).nothing)
+
+
+def _some(step: str, items: list[T]) -> list[T]:
+    if items:
+        return items
+    raise PromptError(step, prompt(step).nothing)
+
+
+def _concepts(fact: Mapping[str, Any]) -> tuple[str, ...]:
+    named = fact.get("concepts")
+    return tuple(reading.bounded("get_semantic", reading.tidied(named if isinstance(named, list) else ()), CONCEPTS))
+
+
+def _confidence(item: Mapping[str, Any]) -> float:
+    return reading.confidence(item.get("confidence"))
+
+
+def _grades(reply: Mapping[str, Any], count: int) -> dict[int, float]:
+    """By index. One that was not asked for is passed over, and of two with the same index the first counts."""
+    grades: dict[int, float] = {}
+    for score in reply["scores"]:
+        if 0 <= score["index"] < count:
+            grades.setdefault(int(score["index"]), reading.graded(score["return_score"]))
+    return grades
+
+
+def _time(told: object, whole: str) -> str | None:
+    text = reading.tidy(told) if isinstance(told, str) else ""
+    return text if text and reading.spelt_in(text) in whole else None
+
+
+def _spelt(step: str, text: str, made: Iterable[T], names: Callable[[T], tuple[str, ...]]) -> list[T]:
+    """Those whose names stand in the text: a model that makes up the rest changes nothing by it."""
+    whole = reading.spelt_in(text)
+    all_made = list(made)
+    kept = [one for one in all_made if all((name := reading.spelt_in(part)) and name in whole for part in names(one))]
+    if len(kept) < len(all_made):
+        log.warning("%s: %d items name what the text does not; they were left out", step, len(all_made) - len(kept))
+    return kept

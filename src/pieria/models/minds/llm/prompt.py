@@ -1,0 +1,117 @@
+"""The prompts as data: one file a step in `prompts/`, and what all of them share in `shared.toml`.
+
+A file says whom the step serves, what is told to the model, which data it is given and how it must reply. What is done
+with a reply that breaks this belongs to `asking`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_SHARED = "shared"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for data in the user's message. Without data it says what `absent` says, or is left out.
+
+    Data is fenced, unless it is `ours`: a number or a word of a fixed list.
+    """
+
+    name: str
+    label: str
+    absent: str | None = None
+    ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One step. `key` is what the reply is about, `nothing` and `malformed` are the reasons of its errors.
+
+    `schema` is what the model is held to; `accepted` is what a reply is: the same without the members that are put
+    right by code and without the ban on others. Both are None for a step that replies in text.
+    """
+
+    step: str
+    group: str
+    version: str
+    system: str
+    closing: str
+    slots: tuple[Slot, ...]
+    nothing: str
+    malformed: str
+    key: str
+    schema: Mapping[str, Any] | None
+    accepted: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """`rule` ends every system message, `repair` opens the turn that asks for a better reply."""
+
+    version: int
+    rule: str
+    domain: str
+    repair: str
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / "prompts" / f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def shared() -> Shared:
+    read = _read(_SHARED)
+    return Shared(read["version"], read["rule"].strip(), read["domain"].strip(), read["repair"].strip())
+
+
+@cache
+def prompt(step: str) -> Prompt:
+    """The prompt of one of `STEPS`."""
+    read = _read(step)
+    reply = read["reply"]
+    schema = read.get("schema")
+    return Prompt(
+        step=step,
+        group=_GROUP_OF[step],
+        version=f"{shared().version}.{read['version']}",
+        system=f"{read['system'].strip()}\n\n{shared().rule}",
+        closing=read["closing"].strip(),
+        slots=tuple(Slot(**slot) for slot in read["slots"]),
+        nothing=reply["nothing"],
+        malformed=reply.get("malformed", reply["nothing"]),
+        key=reply.get("key", ""),
+        schema=schema,
+        accepted=None if schema is None else _accepting(schema, frozenset(reply.get("mended", ()))),
+    )
+
+
+def _accepting(schema: Mapping[str, Any], mended: frozenset[str]) -> dict[str, Any]:
+    accepted = {name: value for name, value in schema.items() if name != "additionalProperties"}
+    if "required" in schema:
+        accepted["required"] = [name for name in schema["required"] if name not in mended]
+        accepted["properties"] = {
+            name: _accepting(inner, mended) for name, inner in schema["properties"].items() if name not in mended
+        }
+    if "items" in schema:
+        accepted["items"] = _accepting(schema["items"], mended)
+    return accepted
+
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "episode": ("get_state", "get_subgoal", "get_reward"),
+    "structuring": ("get_semantic", "get_procedural", "get_return"),
+    "retrieval": ("get_mode", "get_plan", "get_refined_query"),
+    "reasoning": ("reason_episodic", "reason_semantic", "reason_procedural"),
+    "intent_merger": ("merge_intent",),
+    "keeping": ("merge_statements", "summarize"),
+    "texts": ("entities", "triples"),
+}
+"""By which several steps may be given the same override."""
+_GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}
+STEPS: tuple[str, ...] = tuple(_GROUP_OF)

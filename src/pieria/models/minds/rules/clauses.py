@@ -1,0 +1,375 @@
+"""Clauses: who does what to what, sentence by sentence, as triples in the words of the packs.
+
+Exists as a shallow reading: phrases, one verb, what follows it by its prepositions. What a sentence only supposes,
+denies, asks or reports is passed over whole; a clause whose verb is not in the pack states nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pieria.models.minds.rules.equating import Stated, equated, mutual
+from pieria.models.minds.rules.forms import Frame, adjectives, forms, frames, past_of
+from pieria.models.minds.rules.noun_phrases import Phrase, Phrases
+from pieria.models.minds.rules.packs import pack, words
+from pieria.models.minds.rules.statements import Statements
+from pieria.models.minds.rules.tokens import Sentence
+from pieria.models.minds.rules.verb_groups import Group, VerbGroups
+
+_STOPS = frozenset(
+    (",", ";", ":", "and", "but", "—", "–", "(", ")", "-", "while", "although", "which", "who", "because")
+)
+_LED = 12
+"""Words of what may stand before a comma in front of a clause."""
+
+
+class Clauses:
+    """Reads one sentence. `topic` is what the sentence before spoke of, for `she` and `it`."""
+
+    def __init__(self, sentence: Sentence, statements: Statements) -> None:
+        self._in = sentence
+        self._phrases = Phrases(sentence)
+        self._groups = VerbGroups(sentence, self._phrases)
+        self._states = statements
+        self._subjects: list[Phrase] = []
+        self._last: list[Phrase] = []
+
+    def read(self) -> Phrase | None:
+        """States what the sentence says; returns what it spoke of first."""
+        at = 2 if self._in.at(1) == ":" else 0
+        first: Phrase | None = None
+        while at < len(self._in):
+            at = max(self._clause(at), at + 1)
+            first = first or (self._subjects[0] if self._subjects else None)
+        return first
+
+    def _clause(self, place: int) -> int:
+        said = self._in
+        at = self._begun(place)
+        word = said.at(at)
+        if said.is_time(at):
+            when, after = said.time_at(at)
+            self._states.open(when)
+            return after
+        if word in ("who", "which", "that") and self._last:
+            held, self._subjects = self._subjects, self._last
+            after = self._predicate(at + 1)
+            self._subjects = held
+            return after
+        if word in words("words", "subordinators") and word not in ("so", "once"):
+            return self._behind_comma(at)
+        if word in words("words", "prepositions"):
+            return self._fronted(at)
+        if self._subjects and self._phrases.is_verb(at, at - 1, several=self._phrases.several):
+            return self._predicate(at)
+        return self._with_subject(at)
+
+    def _begun(self, place: int) -> int:
+        said = self._in
+        while place < len(said) and (
+            not said.is_nominal(place)
+            and (
+                not any(map(str.isalnum, said.at(place)))
+                or said.at(place) in words("words", "conjunctions")
+                or said.is_adverb(place)
+            )
+        ):
+            place += 1
+        return place
+
+    def _behind_comma(self, place: int) -> int:
+        said = self._in
+        while place < len(said) and said.at(place) not in (",", ";"):
+            place += 1
+        return place
+
+    def _fronted(self, place: int) -> int:
+        """`In May, …`, `At work, …`: past the comma."""
+        said = self._in
+        if said.is_time(place + 1):
+            when, after = said.time_at(place + 1)
+            self._states.open(when, said.at(place))
+            return after
+        comma = self._behind_comma(place)
+        return comma if comma - place <= _LED else len(said)
+
+    def _with_subject(self, place: int) -> int:
+        subjects, after = self._phrases.listed(place, subject=True)
+        if not subjects:
+            return self._skipped(max(after, place))
+        self._subjects = self._states.resolved(subjects)
+        self._phrases.several = len(subjects) > 1 or subjects[0].noun in words("words", "plural_pronouns")
+        after = self._modified(after)
+        return self._predicate(after)
+
+    def _modified(self, after: int) -> int:
+        """Past what stands between a subject and its verb: an apposition, a relative clause, the place it is in."""
+        said = self._in
+        if said.at(after) == "(":
+            closed = [at for at in range(after, min(after + _LED, len(said))) if said.at(at) == ")"]
+            after = closed[0] + 1 if closed else after
+        if said.at(after) in words("words", "prepositions") and not said.is_time(after):
+            behind = self._phrases.phrase(after + 1, subject=True)
+            if behind is not None and self._groups.at(behind.after) is not None:
+                self._widen(behind.after)
+                after = behind.after
+        if said.at(after) == "," and said.at(after + 1) in ("who", "which"):
+            return self._resumed(self._predicate(after + 2))
+        if said.at(after) in ("who", "that"):
+            return self._resumed(self._predicate(after + 1))
+        form = forms().get(said.at(after + 1))
+        if said.at(after) == "," and form is not None and form.kinds == {"participle"} | (form.kinds & {"past"}):
+            return self._resumed(self._reduced(after + 1))
+        if said.at(after) == ",":
+            named, end = self._phrases.listed(after + 1, subject=True)
+            if named and len(self._subjects) == 1 and (named[0].determiner or self._is_role(named[0])):
+                return self._apposed(named[0], end)
+            if named and len(self._subjects) == 1 and self._subjects[0].owner is not None and said.at(end) == ",":
+                self._equate(named, end, Group("be", end))
+                self._subjects = named
+                return end + 1
+        return after
+
+    def _widen(self, after: int) -> None:
+        """`the server in Frankfurt` is more than a server; Maya stays Maya, wherever she is from."""
+        if len(self._subjects) == 1 and not self._subjects[0].named and not self._subjects[0].pronoun:
+            held = self._subjects[0]
+            self._subjects = [replace(held, text=self._in.span(held.first, after), after=after)]
+
+    def _is_role(self, phrase: Phrase) -> bool:
+        return phrase.noun.split()[-1] in words("nouns", "roles")
+
+    def _apposed(self, phrase: Phrase, after: int) -> int:
+        after = self._equate([phrase], after, Group("be", after))
+        return after + 1 if self._in.at(after) == "," else after
+
+    def _resumed(self, after: int) -> int:
+        return after + 1 if self._in.at(after) == "," else after
+
+    def _predicate(self, place: int) -> int:
+        said = self._in
+        group = self._groups.at(place)
+        if group is None:
+            return self._reduced(place)
+        self._states.begin(group)
+        if group.kind == "unknown" or group.denied or not self._subjects:
+            return self._skipped(group.after)
+        if group.kind == "be":
+            return self._be(group)
+        if group.meant or (group.future and group.kind == "verb"):
+            return self._meant(group)
+        lemma = group.lemma
+        frame = adjectives()[lemma[1:]] if lemma.startswith("=") else frames().get(lemma)
+        if frame is None or (lemma == "have" and said.at(group.after) == "to"):
+            return self._skipped(group.after)
+        return self._stated(group, frame)
+
+    def _reduced(self, place: int) -> int:
+        """`the parser written by Naomi is …`: a participle without its `is`."""
+        form = forms().get(self._in.at(place))
+        if form is None or "participle" not in form.kinds or form.lemma not in frames() or not self._subjects:
+            return self._skipped(place)
+        group = Group("passive", place + 1, form.lemma)
+        self._states.begin(group)
+        return self._stated(group, frames()[form.lemma])
+
+    def _skipped(self, place: int) -> int:
+        """To where another clause may begin."""
+        said = self._in
+        while place < len(said) and said.at(place) not in _STOPS:
+            place += 1
+        self._states.end()
+        return place
+
+    # --- what a verb states
+
+    def _stated(self, group: Group, frame: Frame) -> int:
+        objects: list[Phrase] = []
+        after, passive = group.after, group.kind == "passive"
+        if not passive or frame.naming:
+            objects, after = self._acted(*self._objects(after))
+        done_to = self._subjects if passive else objects
+        if frame.naming and passive:
+            self._states.named(self._subjects, frame.naming, objects)
+        elif frame.object and not passive:
+            self._states.add(self._subjects, self._tensed(frame.object, group, frame), objects)
+        if frame.plain and passive:
+            self._plain(group, frame)
+        if objects and self._in.at(after) in ("named", "called"):
+            names, after = self._phrases.listed(after + 1, subject=False)
+            self._states.owned(self._subjects, group, objects[-1], names)
+        self._last = objects[-1:] or self._last
+        return self._behind(after, group, frame, done_to)
+
+    def _plain(self, group: Group, frame: Frame) -> None:
+        word = group.lemma.removeprefix("=")
+        if word == "married" and len(self._subjects) == 2:
+            self._states.add(self._subjects[:1], frame.theme["to"], self._subjects[1:])
+        elif frame.plain and self._in.at(group.after) not in frame.theme:
+            self._states.add(self._subjects, frame.plain, [Phrase(word, 0, 0)])
+
+    def _objects(self, place: int) -> tuple[list[Phrase], int]:
+        said = self._in
+        while said.is_adverb(place):
+            place += 1
+        if said.at(place) in words("words", "prepositions") or said.is_time(place):
+            return [], place
+        return self._phrases.listed(place, subject=False)
+
+    def _acted(self, objects: list[Phrase], after: int) -> tuple[list[Phrase], int]:
+        """`working from home` is one thing to like."""
+        said = self._in
+        form = forms().get(objects[0].noun) if len(objects) == 1 else None
+        within = said.at(after) in words("words", "prepositions") and said.at(after) not in ("over", "to", "since")
+        if form is None or "ing" not in form.kinds or not within or said.is_time(after + 1):
+            return objects, after
+        where = self._phrases.phrase(after + 1, subject=False)
+        if where is None:
+            return objects, after
+        whole = replace(objects[0], text=said.span(objects[0].first, where.after), after=where.after)
+        return [whole], where.after
+
+    def _tensed(self, predicate: str, group: Group, frame: Frame) -> str:
+        """`works_at` of what was: worked_at."""
+        first, _, rest = predicate.partition("_")
+        form = forms().get(first)
+        past = group.past or (frame.done and (group.perfect or group.kind == "passive"))
+        if frame.starts or not past or form is None or form.kinds != {"third"}:
+            return predicate
+        spelt = past_of(form.lemma)
+        return f"{spelt}_{rest}" if rest else spelt
+
+    def _behind(self, after: int, group: Group, frame: Frame, done_to: Sequence[Phrase]) -> int:
+        """What prepositions and times say behind the verb."""
+        said = self._in
+        while after < len(said):
+            word = said.at(after)
+            if said.is_time(after):
+                when, after = said.time_at(after)
+                self._timed("", when, group, frame, done_to)
+            elif word in words("words", "prepositions") and said.is_time(after + 1):
+                when, after = said.time_at(after + 1)
+                self._timed(word, when, group, frame, done_to)
+            elif word in words("words", "prepositions") or word == "as":
+                objects, behind = self._complement(after)
+                if not objects:
+                    return self._skipped(after)
+                self._slot(word, objects, group, frame, done_to)
+                after = behind
+            elif said.is_adverb(after):
+                after += 1
+            elif self._is_participle(after):
+                return self._skipped(after)
+            else:
+                break
+        self._states.end()
+        return after
+
+    def _complement(self, place: int) -> tuple[list[Phrase], int]:
+        """What follows a preposition, unless it is something done: `to use`, `by using`."""
+        form = forms().get(self._in.at(place + 1))
+        done = form is not None and not self._in.tokens[place + 1].text[0].isupper()
+        acting = form is not None and "ing" in form.kinds and self._in.is_nominal(place + 2)
+        if done and form and (("base" in form.kinds and self._in.at(place) == "to") or acting):
+            return [], place
+        return self._phrases.listed(place + 1, subject=False)
+
+    def _slot(self, word: str, objects: list[Phrase], group: Group, frame: Frame, done_to: Sequence[Phrase]) -> None:
+        done = frame.by or (self._tensed(frame.object, group, frame) if frame.object else None)
+        if group.kind == "passive" and word == "by" and done:
+            self._states.add(objects, done, self._subjects)
+        elif done_to and word in frame.theme and (word != "with" or group.kind == "passive"):
+            self._states.add(done_to, frame.theme[word], objects)
+        elif group.kind == "verb" and word in frame.agent and (frame.also or not done_to):
+            self._states.add(self._subjects, self._tensed(frame.agent[word], group, frame), objects)
+        self._last = objects[-1:]
+
+    def _timed(self, word: str, when: str, group: Group, frame: Frame, done_to: Sequence[Phrase]) -> None:
+        """A time is what a clause states, or says since when or until when something held."""
+        place = frame.theme.get(word) if done_to else frame.agent.get(word)
+        if place == "moved_to":
+            place = "scheduled_for" if done_to else None
+        if place is not None and word in ("to", "for", "until", "on", "at", "by") and place != "located_in":
+            self._states.time(done_to or self._subjects, place, when)
+        elif frame.when and word not in ("since", "until", "till"):
+            self._states.time(done_to or self._subjects, self._tensed(frame.when, group, frame), when)
+        else:
+            self._states.held(word, when, starts=frame.starts)
+
+    def _meant(self, group: Group) -> int:
+        """plans_to_visit, decided_to_use, will_move_to: the verb itself, whether the pack knows it or not."""
+        said = self._in
+        family = group.meant or "will"
+        frame = frames().get(group.lemma, Frame())
+        objects, after = self._objects(group.after)
+        lemma = group.lemma.replace(" ", "_")
+        if not objects and frame.when and not group.meant:
+            return self._behind(after, group, frame, [])
+        if objects:
+            self._states.add(self._subjects, f"{family}_{lemma}", objects)
+        word = said.at(after)
+        if not objects and word in words("words", "prepositions") and not said.is_time(after + 1):
+            found, behind = self._complement(after)
+            self._states.add(self._subjects, f"{family}_{lemma}_{word}", found)
+            after = behind if found else after
+        elif not objects and group.meant:
+            self._states.add(self._subjects, family, [Phrase(group.lemma, 0, 0)])
+        return self._behind(after, group, Frame(starts=True), [])
+
+    # --- what "is" states
+
+    def _be(self, group: Group) -> int:
+        said = self._in
+        after = group.after
+        if said.is_time(after) or (said.at(after) in words("words", "prepositions") and said.is_time(after + 1)):
+            when, behind = said.time_at(after if said.is_time(after) else after + 1)
+            self._states.happening(self._subjects, when, "" if said.is_time(after) else said.at(after))
+            return behind
+        if said.low[after : after + 3] == ["in", "charge", "of"]:
+            return self._behind(after + 2, replace(group, kind="verb"), Frame(agent={"of": "responsible_for"}), [])
+        place = pack("verbs")["places"].get(said.at(after))
+        if place is not None:
+            objects, behind = self._phrases.listed(after + 1, subject=False)
+            self._states.located(self._subjects, place, said.at(after), objects)
+            self._last = objects[-1:]
+            return self._behind(behind, group, Frame(), [])
+        if said.low[after + 1 : after + 3] == ["years", "old"] and said.at(after).isdigit():
+            self._states.add(self._subjects, "has_age", [Phrase(said.span(after, after + 1), after, after + 1)])
+            return after + 3
+        objects, behind = self._phrases.listed(after, subject=False)
+        if not objects:
+            return self._skipped(after)
+        self._last = self._subjects[-1:]
+        if self._is_participle(behind):
+            self._states.equal(self._equal(objects, group))
+            return self._reduced(behind)
+        return self._equate(objects, behind, group)
+
+    def _is_participle(self, place: int) -> bool:
+        form = forms().get(self._in.at(place))
+        return form is not None and "participle" in form.kinds
+
+    def _equal(self, objects: list[Phrase], group: Group) -> list[Stated]:
+        return [
+            triple
+            for subject in self._subjects
+            for held in objects
+            for triple in equated(subject, held, "", (), several=group.several, past=group.past)
+        ]
+
+    def _equate(self, objects: list[Phrase], after: int, group: Group) -> int:
+        said = self._in
+        where: list[Phrase] = []
+        if said.at(after) in ("at", "for", "in") and not said.is_time(after + 1):
+            where, behind = self._phrases.listed(after + 1, subject=False)
+            word = said.at(after)
+            after = behind if where else after
+        else:
+            word = ""
+        both = mutual(self._subjects, objects[0])
+        self._states.equal(both)
+        for subject in self._subjects if not both else ():
+            for held in objects:
+                self._states.equal(equated(subject, held, word, where, several=group.several, past=group.past))
+        return self._behind(after, group, Frame(), [])

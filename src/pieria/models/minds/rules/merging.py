@@ -1,0 +1,97 @@
+"""Merging: one intent or statement for several that say the same, and what contradicts what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pieria.models.mind import Said
+from pieria.models.minds.rules.packs import words
+from pieria.models.minds.rules.pieces import clipped, sentences_of, told
+from pieria.models.minds.rules.triples import triples
+
+_INTENT_WORDS = 30
+_READ = 2_000
+_ALIKE = 0.5
+_VALUE = re.compile(r"\d")
+
+
+def merged_intent(held: str, new: str) -> str:
+    """The one that says both; else both, in so many words as an intent may have."""
+    old, added = held.strip()[:_READ], new.strip()[:_READ]
+    if not old or not added:
+        return old or added
+    if told(added) <= told(old):
+        return old
+    if told(old) <= told(added):
+        return added
+    joined = f"{old.rstrip('.')} and {added[:1].lower() + added[1:] if added[1:2].islower() else added}"
+    return joined if len(joined.split()) <= _INTENT_WORDS else clipped(old, _INTENT_WORDS)
+
+
+class Claim:
+    """A sentence with what it states and the terms it states it in, read once to be compared with many."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.terms = told(text)
+        self._values = _values(text)
+        self._numbers = frozenset(term for term in self.terms if _VALUE.search(term))
+
+    def contradicts(self, other: Claim) -> bool:
+        """Whether both give the same thing different values: another object of a predicate that has one at a time, or
+        the same words with another number."""
+        theirs = other._values
+        if any(key in theirs and theirs[key] != held for key, held in self._values.items()):
+            return True
+        mine, others = self._numbers - other._numbers, other._numbers - self._numbers
+        shared = self.terms & other.terms
+        differing = self.terms ^ other.terms
+        alike = len(shared) >= 2 and len(shared) / max(len(self.terms), len(other.terms)) >= _ALIKE
+        return bool(mine and others) and alike and differing == mine | others
+
+
+def _values(text: str) -> dict[tuple[str, str], frozenset[str]]:
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for triple in triples(text):
+        if triple.predicate not in words("predicates", "several"):
+            key = (triple.subject.casefold(), triple.predicate)
+            found[key] = found.get(key, frozenset()) | {triple.object.casefold()}
+    return found
+
+
+def merged_statements(statements: Sequence[Said]) -> str:
+    """What the latest say, without what they contradict; one that holds all the others' words stands for them."""
+    said = [statement for statement in statements if statement.text.strip()]
+    if all(statement.at for statement in said):
+        said = sorted(said, key=lambda statement: statement.at or "")
+    sentences: dict[str, str] = {}
+    for statement in said:
+        for sentence in sentences_of(statement.text):
+            sentences[sentence.casefold()] = sentences.pop(sentence.casefold(), sentence)
+    claims = [Claim(sentence) for sentence in list(sentences.values())[-_COMPARED:]]
+    return " ".join(_fullest(_latest(claims)))
+
+
+_COMPARED = 200
+"""Sentences that are compared with each other, the last ones."""
+
+
+def _latest(claims: Sequence[Claim]) -> list[Claim]:
+    return [claim for at, claim in enumerate(claims) if not any(claim.contradicts(later) for later in claims[at + 1 :])]
+
+
+def _fullest(claims: Sequence[Claim]) -> list[str]:
+    """Without those whose terms another has all of; of equals the last."""
+    kept = [
+        claim.text
+        for at, claim in enumerate(claims)
+        if not any(
+            claim.terms < other.terms or (claim.terms == other.terms and at < place)
+            for place, other in enumerate(claims)
+        )
+    ]
+    return kept if len(kept) == 1 else [text if text.endswith(_ENDS) else f"{text}." for text in kept]
+
+
+_ENDS = (".", "!", "?", "…", "。", "！", "？", '."', ".)")

@@ -1,0 +1,69 @@
+"""RuleMind: every step that needs judgement, by rules: no model, no network, the same answer every time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pieria.models.mind import Found, Knowledge, Mode, Named, Procedure, Proposition, Said, StepSeen, Triple
+from pieria.models.minds.rules.answers import answer
+from pieria.models.minds.rules.doing import procedures_of, returns_of
+from pieria.models.minds.rules.lasting import lasting
+from pieria.models.minds.rules.merging import merged_intent, merged_statements
+from pieria.models.minds.rules.naming import named
+from pieria.models.minds.rules.questions import missing, mode_of, tags_of
+from pieria.models.minds.rules.stepping import reward_of, state_after, subgoal_of
+from pieria.models.minds.rules.summing import summarized
+from pieria.models.minds.rules.triples import triples
+
+
+class RuleMind:
+    """Judges by rules. It raises nothing: where there is nothing to say, the answer is empty, and a reward is 0.5."""
+
+    @property
+    def name(self) -> str:
+        return "rules"
+
+    def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
+        return state_after(goal, observation, before, action)
+
+    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
+        return subgoal_of(goal, state, observation, action)
+
+    def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
+        return reward_of(subgoal, observation, action, outcome)
+
+    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
+        return lasting(goal, steps)
+
+    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+        return procedures_of(goal, steps)
+
+    def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
+        return returns_of(goal, steps, procedures)
+
+    def mode(self, query: str) -> Mode:
+        return mode_of(query)
+
+    def plan(self, query: str, mode: Mode) -> list[str]:
+        return tags_of(query, mode)
+
+    def refine(self, query: str, found: Sequence[Found]) -> list[str]:
+        return missing(query, found)
+
+    def synthesize(self, query: str, what: Knowledge, found: Sequence[Found]) -> str:
+        return answer(query, what, found)
+
+    def merge_intent(self, held: str, new: str) -> str:
+        return merged_intent(held, new)
+
+    def merge_statements(self, statements: Sequence[Said]) -> str:
+        return merged_statements(statements)
+
+    def summarize(self, said: Sequence[Said], words: int = 120) -> str:
+        return summarized(said, words)
+
+    def entities(self, text: str) -> list[Named]:
+        return named(text)
+
+    def triples(self, text: str) -> list[Triple]:
+        return triples(text)

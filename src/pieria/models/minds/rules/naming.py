@@ -1,0 +1,108 @@
+"""What a text names: the entities of the record, technologies under one name, times, and people and places by cues."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from pieria.models.mind import Named
+from pieria.models.minds.rules.packs import pack, phrases, words
+from pieria.models.minds.rules.times import bare, times
+from pieria.models.minds.rules.triples import triples
+from pieria.record.entities import entities
+from pieria.record.names import Names
+
+
+class _Placed(NamedTuple):
+    start: int
+    end: int
+    named: Named
+
+
+def named(text: str) -> list[Named]:
+    """Each thing once, under one name, in the order of the text."""
+    known = list(_technologies(text))
+    dates = [_Placed(start, end, Named(bare(text[start:end]), "date")) for start, end in times(text)]
+    others = [_Placed(found.start, found.end, Named(found.name, found.kind)) for found in entities(text)]
+    told = _told(text)
+    found: dict[str, Named] = {}
+    for placed in _apart([*known, *dates], others):
+        name, kind = placed.named.name, placed.named.kind
+        kind = told.get(name, kind) if kind == "name" else kind
+        found.setdefault(name.casefold(), Named(name, kind))
+    return [held for key, held in found.items() if not _is_plural(key, held, found)]
+
+
+def _apart(first: list[_Placed], others: list[_Placed]) -> Iterator[_Placed]:
+    """All in their order; where two overlap the longer one, and the first kind where they are as long."""
+    taken_to = 0
+    ranked = sorted(
+        [(placed, 0) for placed in first] + [(placed, 1) for placed in others],
+        key=lambda pair: (pair[0].start, -pair[0].end, pair[1]),
+    )
+    for placed, _ in ranked:
+        if placed.start >= taken_to:
+            taken_to = placed.end
+            yield placed
+
+
+def _is_plural(key: str, held: Named, found: Mapping[str, Named]) -> bool:
+    """`Herons` where `Heron` is named as well, both alike in kind."""
+    single = found.get(key[:-1]) if key.endswith("s") and len(key) > 4 else None
+    return single is not None and single.kind == held.kind and held.kind in ("name", "technology")
+
+
+def _told(text: str) -> Mapping[str, str]:
+    """Who is a person and what a place, from what is stated of them."""
+    told: dict[str, str] = {}
+    pets = words("nouns", "pets")
+    for triple in triples(text):
+        relation = triple.predicate.removeprefix("has_").replace("_", " ")
+        related = triple.predicate.startswith("has_") and relation in pack("nouns")["relations"]
+        if triple.predicate in words("predicates", "to_places"):
+            told.setdefault(triple.object, "place")
+        if triple.predicate in words("predicates", "of_people") or (related and triple.subject not in told):
+            told.setdefault(triple.subject, "person")
+        if triple.predicate in words("predicates", "between_people") or (related and relation not in pets):
+            told.setdefault(triple.object, "person")
+    return told
+
+
+# --- technologies
+
+
+@cache
+def _spellings() -> Mapping[str, str]:
+    """Each spelling with the name it goes by."""
+    found: dict[str, str] = {}
+    for entry in phrases("technologies", "plain"):
+        name, *others = entry.split("=")
+        found |= dict.fromkeys((name, *others), name)
+    return found
+
+
+@cache
+def _careful() -> Mapping[str, str]:
+    return {name: name for name in phrases("technologies", "careful")}
+
+
+@cache
+def _known() -> Names:
+    return Names([*_spellings(), *_careful()])
+
+
+def _technologies(text: str) -> Iterator[_Placed]:
+    found = _known().found_in(text)
+    sure = any(name in _spellings() for name, _, _ in found)
+    for name, start, end in found:
+        if name in _spellings():
+            yield _Placed(start, end, Named(_spellings()[name], "technology"))
+        elif text[start:end] == name and (sure or _is_inside(text, start)):
+            yield _Placed(start, end, Named(name, "technology"))
+
+
+def _is_inside(text: str, start: int) -> bool:
+    """Whether a word begins no sentence and follows one that leads to a tool: in Rust, with Flask, uses Go."""
+    before = text[max(0, start - 40) : start].rstrip().lower().split()
+    return bool(before) and before[-1] in words("technologies", "leading")

@@ -1,0 +1,122 @@
+"""Pieces of texts: clean sentences, short forms, words that tell, cues. What several steps of a mind need."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from pieria.models.minds.rules.forms import forms
+from pieria.models.minds.rules.packs import pack, words
+from pieria.models.minds.rules.tokens import LONGEST, Sentence
+from pieria.record.analyser import query_terms, spans
+from pieria.record.lettering import lowered
+from pieria.record.sentences import sentences
+
+_BULLET = re.compile(r"\A(?:[-*•+>#]{1,6}|\d{1,3}[.)])\s+")
+_ROLE = re.compile(r"\A(?:user|assistant|human|system|ai|me)\s?:\s+", re.IGNORECASE)
+_SIGNS = 20
+"""Characters that count as one more word where a word is longer: scripts without spaces have words all the same."""
+_READ = 4_000
+"""Characters of a question or an action that are read: more is pasted in."""
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """On one line each, without the marks of a list, and without `user:` in front."""
+    for start, end in sentences(text):
+        said = _ROLE.sub("", _BULLET.sub("", " ".join(text[start:end].split())))
+        if said:
+            yield said
+
+
+def length(text: str) -> int:
+    """Words, and more of them where they are very long."""
+    return sum(1 + len(word) // _SIGNS for word in text.split())
+
+
+def clipped(text: str, words: int) -> str:
+    """So many words at most, with a mark where more followed."""
+    kept: list[str] = []
+    left = words
+    for word in text.split():
+        cost = 1 + len(word) // _SIGNS
+        if cost > left:
+            if not kept and left > 0:
+                kept.append(word[: left * _SIGNS - 1])
+            return " ".join(kept).rstrip(",;:") + "…" if kept else ""
+        kept.append(word)
+        left -= cost
+    return " ".join(kept)
+
+
+def told(text: str) -> frozenset[str]:
+    """The terms that tell something."""
+    return frozenset(found.term for found in query_terms(text) if not found.stop)
+
+
+def spelt(text: str) -> dict[str, str]:
+    """Each term that tells something as the text spells it first."""
+    telling = told(text)
+    found: dict[str, str] = {}
+    read_to = 0
+    for term, start, end in spans(text):
+        if term in telling and end > read_to:
+            found.setdefault(term, text[start:end])
+            read_to = end
+    return found
+
+
+def noun_phrases(text: str) -> list[str]:
+    """The short ones of a text, in its order: what is neither a verb nor a small word."""
+    found: dict[str, str] = {}
+    for start, end in sentences(text[:_READ]):
+        low = lowered(text[start:end])
+        said = Sentence(text[start:end], low)
+        if len(said) <= LONGEST:
+            for phrase in _runs(said):
+                found.setdefault(phrase.casefold(), phrase)
+    return list(found.values())
+
+
+def _runs(said: Sentence) -> Iterator[str]:
+    first = None
+    for at in range(len(said) + 1):
+        if said.is_nominal(at) and not said.is_time(at) and not _is_verb(said, at, first):
+            first = at if first is None else first
+        elif first is not None:
+            if at - first <= _LONGEST_PHRASE and told(said.span(first, at)):
+                yield said.span(first, at)
+            first = None
+
+
+_LONGEST_PHRASE = 5
+
+
+def _is_verb(said: Sentence, at: int, first: int | None) -> bool:
+    form = forms().get(said.at(at))
+    if form is None or (at and said.tokens[at].text[0].isupper()):
+        return False
+    asked = "base" in form.kinds and first is not None and words("words", "do").intersection(said.low[:at])
+    opens = (first is None and at == 0) or bool(asked)
+    behind_subject = first is None and said.at(at - 1) in words("words", "before_verbs")
+    return opens or behind_subject or bool(form.kinds & {"past", "ing", "participle"} and "base" not in form.kinds)
+
+
+@cache
+def _cues(pack_name: str, key: str) -> re.Pattern[str]:
+    section, _, name = key.partition(".")
+    listed = sorted((cue.strip() for cue in pack(pack_name)[section][name].split("|")), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(cue) for cue in listed)})(?!\w)")
+
+
+def cues(key: str, text: str) -> list[re.Match[str]]:
+    """Where the cues of the pack stand in a text that is in lower case already."""
+    return list(_cues("cues", key).finditer(text))
+
+
+def has_cue(key: str, text: str) -> bool:
+    return _cues("cues", key).search(text) is not None
+
+
+def begins_with_cue(key: str, text: str) -> bool:
+    return _cues("cues", key).match(text) is not None

@@ -1,0 +1,50 @@
+"""A question: what kind of memory it asks for, what to look for, and what is still missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pieria.models.mind import Found, Mode
+from pieria.models.minds.rules.naming import named
+from pieria.models.minds.rules.pieces import has_cue, noun_phrases, spelt, told
+from pieria.record.asks import asks
+from pieria.record.lettering import lowered
+
+_TAGS, _MISSING = 8, 5
+_READ = 4_000
+_PAST = frozenset(("when", "order"))
+_FACTS = frozenset(("who", "where", "which", "yes-no", "update"))
+
+
+def mode_of(query: str) -> Mode:
+    """`mixed` where it asks for several kinds, or for none that shows."""
+    kinds = asks(query)
+    low = lowered(query[:_READ])
+    procedural = has_cue("mode.procedural", low) or ("request" in kinds and "how" in kinds)
+    episodic = has_cue("mode.episodic", low) or bool(kinds & _PAST)
+    semantic = not episodic and not procedural and (has_cue("mode.semantic", low) or bool(kinds & _FACTS))
+    if "summary" in kinds or procedural + episodic + semantic != 1:
+        return "mixed"
+    return "procedural" if procedural else "episodic" if episodic else "semantic"
+
+
+def tags_of(query: str, mode: Mode) -> list[str]:
+    """Names, then short phrases, then single words where there is nothing else; times where events are asked for."""
+    text = query[:_READ]
+    found: dict[str, str] = {}
+    for tag in (*_names(text, with_times=mode in ("episodic", "mixed")), *noun_phrases(text)):
+        if told(tag) and not any(told(tag) <= told(held) for held in found.values()):
+            found.setdefault(tag.casefold(), tag)
+    return list(found.values())[:_TAGS] or list(spelt(text).values())[:_TAGS]
+
+
+def _names(text: str, *, with_times: bool) -> Iterator[str]:
+    for thing in named(text):
+        if with_times or thing.kind != "date":
+            yield thing.name
+
+
+def missing(query: str, found: Sequence[Found]) -> list[str]:
+    """The words of the question that nothing found speaks of."""
+    covered = frozenset().union(*(told(candidate.text[:_READ]) for candidate in found))
+    return [word for term, word in spelt(query[:_READ]).items() if term not in covered][:_MISSING]

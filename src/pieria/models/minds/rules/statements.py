@@ -1,0 +1,181 @@
+"""Statements as they gather: who `she` is, since when it holds, how sure it is, and what is no statement at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pieria.models.mind import Triple
+from pieria.models.minds.rules.equating import Stated, equated, introduced, is_relation, placed, time_noun
+from pieria.models.minds.rules.noun_phrases import Phrase
+from pieria.models.minds.rules.packs import words
+from pieria.models.minds.rules.verb_groups import Group
+
+_PLAIN, _MEANT, _GUESSED = 0.9, 0.8, 0.7
+_LONGEST = 10
+"""Words of a subject or object: what is longer is no name."""
+_SPAN = re.compile(r" (to|until|till|through|and) ")
+_PEOPLE = frozenset(("he", "she"))
+_THINGS = frozenset(("it",))
+
+
+class Statements:
+    """What a text states, sentence by sentence."""
+
+    def __init__(self) -> None:
+        self._done: dict[tuple[str, str, str], Triple] = {}
+        self._open: list[Triple] = []
+        self._since: str | None = None
+        self._until: str | None = None
+        self._fronted: tuple[str, str] | None = None
+        self._sure = _PLAIN
+        self._guessed: set[str] = set()
+        self.topic: Phrase | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self._done)
+
+    def triples(self) -> list[Triple]:
+        self.end()
+        return list(self._done.values())
+
+    # --- a clause
+
+    def open(self, when: str, word: str = "") -> None:
+        """A time in front of the clause that comes."""
+        self._fronted = (word, when)
+
+    def begin(self, group: Group) -> None:
+        self.end()
+        self._sure = _MEANT if group.meant or group.future else _PLAIN
+
+    def end(self) -> None:
+        """What the clause stated is done; times that stand with it belong to all of it."""
+        for triple in self._open:
+            key = (triple.subject, triple.predicate, triple.object)
+            self._done.setdefault(key, replace(triple, since=self._since, until=self._until))
+        if self._open:
+            self._fronted = None
+        self._open, self._since, self._until = [], None, None
+
+    def held(self, word: str, when: str, *, starts: bool) -> None:
+        """A time that stands with a clause."""
+        first, link, last = _SPAN.split(when, maxsplit=1) if _SPAN.search(when) else (when, "", "")
+        if link and word in ("from", "between", ""):
+            self._since, self._until = first, last
+        elif word in ("until", "till"):
+            self._until = when
+        elif word in ("since", "from") or starts:
+            self._since = when
+        elif word == "to" and self._since is not None:
+            self._until = when
+
+    # --- what is stated
+
+    def add(self, subjects: Sequence[Phrase], predicate: str, objects: Sequence[Phrase]) -> None:
+        for subject in subjects:
+            for object_ in self._known(objects):
+                if subject.is_plain and object_.is_plain:
+                    self._state(subject.text, predicate, object_.text)
+        for phrase in objects:
+            self.equal(introduced(phrase))
+
+    def named(self, subjects: Sequence[Phrase], predicate: str, names: Sequence[Phrase]) -> None:
+        """`The service is called Heron`; `Karim's wife is called Leila` says who is his wife."""
+        for subject in subjects:
+            told = subject.owner is not None and is_relation(subject.noun)
+            for name in names:
+                whose = equated(subject, name, "", (), several=False, past=False) if told else []
+                self.equal(whose or [(subject.text, predicate, name.text)])
+
+    def owned(self, owners: Sequence[Phrase], group: Group, what: Phrase, names: Sequence[Phrase]) -> None:
+        """`Olga has a dog named Rex`."""
+        if group.lemma in ("have", "own") and names:
+            self.equal((owner.text, f"has_{what.noun.replace(' ', '_')}", names[0].text) for owner in owners)
+
+    def time(self, subjects: Sequence[Phrase], predicate: str, when: str) -> None:
+        for subject in subjects:
+            if subject.is_plain:
+                self._state(subject.text, predicate, when)
+
+    def happening(self, subjects: Sequence[Phrase], when: str, word: str) -> None:
+        """`The review is on Friday`, `the deadline is Friday`."""
+        for subject in subjects:
+            if subject.pronoun or word in ("since", "until", "from", "before", "after"):
+                continue
+            if subject.owner is not None and (not word or time_noun(subject.noun)):
+                self._state(subject.owner, f"has_{subject.noun.replace(' ', '_')}", when)
+            else:
+                self._state(subject.text, "is" if time_noun(subject.noun) else "scheduled_for", when)
+
+    def located(self, subjects: Sequence[Phrase], predicate: str, word: str, where: Sequence[Phrase]) -> None:
+        for place in where:
+            said = placed(predicate, word, place)
+            if said is not None:
+                self.add(subjects, said, [place])
+
+    def equal(self, stated: Sequence[Stated] | Iterator[Stated]) -> None:
+        for triple in stated:
+            self._state(*triple)
+
+    def _state(self, subject: str, predicate: str, object_: str) -> None:
+        fits = all(0 < len(name.split()) <= _LONGEST for name in (subject, object_))
+        if not fits or subject.casefold() == object_.casefold() or subject.lower() == "you":
+            return
+        sure = min(self._sure, _GUESSED) if subject in self._guessed else self._sure
+        self._open.append(Triple(subject, predicate, object_, sure))
+        if self._fronted is not None and self._since is None:
+            self._since = self._since_when(predicate)
+
+    def _since_when(self, predicate: str) -> str | None:
+        """A time in front says since when, if it says so or the statement begins then: In May she moved to Oslo."""
+        word, when = self._fronted or ("", "")
+        begins = predicate in (
+            "moved_to",
+            "moved_from",
+            "joined",
+            "left",
+            "bought",
+            "chose",
+            "switched_to",
+            "married_to",
+        )
+        return when if word == "since" or begins else None
+
+    # --- who is meant
+
+    def resolved(self, subjects: Sequence[Phrase]) -> list[Phrase]:
+        """Those who can be named; `she` is whom the text spoke of last."""
+        found: list[Phrase] = []
+        for subject in subjects:
+            phrase = self._meant(subject)
+            if phrase is None or phrase.determiner == "denied":
+                continue
+            self.equal(introduced(phrase))
+            if not found and not phrase.pronoun and (self.topic is None or phrase.named):
+                self.topic = phrase
+            found.append(phrase)
+        return found
+
+    def _known(self, phrases: Sequence[Phrase]) -> list[Phrase]:
+        return [known for phrase in phrases if (known := self._meant(phrase)) is not None]
+
+    def _meant(self, phrase: Phrase) -> Phrase | None:
+        if phrase.pronoun and phrase.noun in words("words", "unresolvable"):
+            return self._topical(phrase.noun)
+        if phrase.owner_word in ("his", "her", "its", "their") and phrase.owner is None:
+            owner = self._topical({"his": "he", "her": "she", "its": "it"}.get(phrase.owner_word, "they"))
+            return phrase if owner is None else replace(phrase, owner=owner.text)
+        return phrase
+
+    def _topical(self, pronoun: str) -> Phrase | None:
+        topic = self.topic
+        if topic is None or pronoun not in _PEOPLE | _THINGS:
+            return None
+        is_person = topic.named and topic.determiner == "" and len(topic.text.split()) <= 3
+        if is_person != (pronoun in _PEOPLE):
+            return None
+        self._guessed.add(topic.text)
+        return topic

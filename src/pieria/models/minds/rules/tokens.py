@@ -1,0 +1,146 @@
+"""The words of one sentence, with the times it speaks of: what phrases and clauses are read from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from pieria.models.minds.rules.packs import words
+from pieria.record.commonwords import TIMES
+
+LONGEST = 100
+"""Words of a sentence: a longer one is no plain statement."""
+
+
+class Token(NamedTuple):
+    text: str
+    low: str
+    start: int
+    end: int
+    quoted: bool = False
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<marked> `[^`\n]{1,80}` | "[^"\n]{1,60}" | “[^“”\n]{1,60}” )
+  | (?P<own> (?<=\w) ' (?: s | re | m | ve | ll | d )\b | (?<=s) ' (?=\s) )
+  | [a-z]{1,12}n't\b
+  | \b(?: mrs? | ms | dr | prof | st )\.(?=\s)
+  | [@$€£]? \w+ (?: [-./+&@:] \w+ | ,(?=\d{3}\b) \d{3} | ' (?! (?: s | re | m | ve | ll | d )\b ) \w+ )*+
+    (?: \+\+ | [#%] )?
+  | [^\s]
+    """,
+    re.VERBOSE,
+)
+_MONTHS = (
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+)
+_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays|weekends"
+_WHEN = re.compile(
+    rf"""
+    (?: \b(?:every|each|next|last|this|early|mid|late|the)\s+ (?:other\s+|second\s+)? )?\b(?: {_DAYS} )\b
+      (?: \s+(?:morning|afternoon|evening|night)s? )?
+  | \b\d{{1,2}} : \d{{2}} (?: \s?[ap]m )?\b | \b\d{{1,2}} \s? [ap]m\b
+  | \b(?: noon | midnight | daily | weekly | monthly )\b
+  | \b(?:every|each)\s+(?:other\s+)?(?:day|week|month|quarter|year|morning|evening|night|hour)\b
+  | \b(?: (?:early|mid|late)[ -] )?(?:{_MONTHS})\b (?: \s+\d{{1,2}}(?:st|nd|rd|th)?\b )? (?: ,?\s+(?:19|20)\d\d\b )?
+  | \b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b (?: ,?\s+(?:19|20)\d\d\b )?
+  | (?<=in\s)(?:19|20)\d\d\b | (?<=since\s)(?:19|20)\d\d\b | (?<=until\s)(?:19|20)\d\d\b | (?<=from\s)(?:19|20)\d\d\b
+  | (?<=to\s)(?:19|20)\d\d\b | (?<=by\s)(?:19|20)\d\d\b
+    """,
+    re.VERBOSE,
+)
+_JOINING = frozenset(("at", "on", "in", "of", ",", "the", "and"))
+
+
+@cache
+def closed_class() -> frozenset[str]:
+    """Words that are no part of a name or noun."""
+    keys = (
+        *("determiners", "denying", "possessives", "pronouns", "prepositions", "conjunctions", "subordinators"),
+        *("relatives", "be", "have", "do", "future", "modals", "adverbs"),
+    )
+    return frozenset().union(*(words("words", key) for key in keys))
+
+
+def _is_manner(word: str) -> bool:
+    return word.endswith("ly") and len(word) > 5 and word not in ("family", "assembly", "monopoly", "anomaly", "supply")
+
+
+class Sentence:
+    """Its tokens, and which of them tell a time."""
+
+    def __init__(self, text: str, low: str, times: Iterable[tuple[int, int]] = ()) -> None:
+        self.text = text
+        self.tokens = [
+            Token(text[found.start() : found.end()], found[0], *found.span(), found["marked"] is not None)
+            for found in _TOKEN.finditer(low)
+        ]
+        self.low = [token.low for token in self.tokens]
+        self._timed = self._times(low, times)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def at(self, place: int) -> str:
+        """The word there in lower case, nothing behind the end."""
+        return self.low[place] if place < len(self.low) else ""
+
+    def _times(self, low: str, times: Iterable[tuple[int, int]]) -> list[bool]:
+        spans = [*times, *(found.span() for found in _WHEN.finditer(low) if self._is_time(found))]
+        timed = [False] * len(self.tokens)
+        for at, token in enumerate(self.tokens):
+            inside = any(start <= token.start and token.end <= end for start, end in spans)
+            opens = inside and token.low in words("words", "prepositions") and not (at and timed[at - 1])
+            timed[at] = inside and not opens
+        return timed
+
+    def _is_time(self, found: re.Match[str]) -> bool:
+        """May and March are months with their capital only."""
+        word = found[0].split()[0]
+        return not (word in ("may", "march", "mar", "sun") and self.text[found.start()].islower())
+
+    def is_time(self, place: int) -> bool:
+        return place < len(self._timed) and self._timed[place]
+
+    def time_at(self, place: int) -> tuple[str, int]:
+        """The time that begins there, and where it ends: Tuesday at 10:30 is one."""
+        end = place
+        while self.is_time(end) or (self.at(end) in _JOINING and self.is_time(end + 1)):
+            end += 1
+        return self.span(place, end), end
+
+    def span(self, first: int, after: int) -> str:
+        """What the text spells from one token up to another, on one line."""
+        text = self.text[self.tokens[first].start : self.tokens[after - 1].end] if first < after else ""
+        return " ".join(text.split())
+
+    def is_adverb(self, place: int) -> bool:
+        word = self.at(place)
+        if word in words("words", "denying"):
+            return False
+        return word in words("words", "adverbs") or (_is_manner(word) and self.tokens[place].text.islower())
+
+    def is_name(self, place: int) -> bool:
+        if self.tokens[place].quoted:
+            return True
+        if not self.tokens[place].text[:1].isupper():
+            return any(map(str.isupper, self.tokens[place].text))
+        return place > 0 or self.low[0] not in closed_class()
+
+    def is_nominal(self, place: int) -> bool:
+        """Whether the word may be part of a name or noun: adjectives, nouns, numbers, and what is written as a name."""
+        if place >= len(self.tokens):
+            return False
+        token = self.tokens[place]
+        if token.quoted:
+            return True
+        if not any(map(str.isalnum, token.text)) or token.low[0] == "'" or token.low.endswith("n't"):
+            return False
+        if token.low not in closed_class():
+            return not (_is_manner(token.low) and token.text.islower())
+        named = place > 0 and token.text[0].isupper() and len(token.text) > 1 and not self.text.isupper()
+        return named and token.low not in TIMES

@@ -1,0 +1,35 @@
+"""How models are named, `provider:model`, and what is said of a name or an option that nobody answers to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from pieria.errors import InputError
+
+NONE = "none"
+"""No model at all."""
+
+
+def spelt(name: object, parameter: str, plain: Sequence[str], examples: Mapping[str, str]) -> str:
+    """The name as it is kept: one of the plain ones, or a provider's, each of which has an example of a model."""
+    if not isinstance(name, str):
+        raise InputError(parameter, f"a name such as {next(iter(examples))}", name)
+    kind, colon, model = (part.strip() for part in name.partition(":"))
+    kind = kind.lower()
+    if kind in plain and not colon:
+        return kind
+    if kind not in examples:
+        expected = f"{', '.join(plain)}, or provider:model with a provider of {', '.join(examples)}"
+        near = get_close_matches(kind, (*plain, *examples), 1)
+        meant = near[0] if near else ""
+        hint = f"{meant}:{model or examples[meant]}" if meant in examples else meant
+        raise InputError(parameter, expected, name, hint=f"Did you mean {hint}?" if hint else None)
+    return f"{kind}:{model}" if model else kind
+
+
+def refuse_further(options: Mapping[str, object], allowed: Sequence[str], what: str) -> None:
+    """An option that would have no effect is refused."""
+    for name in options:
+        if name not in allowed:
+            raise InputError(f"{what} options", "one of " + ", ".join(allowed), str(name))

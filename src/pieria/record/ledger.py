@@ -1,0 +1,38 @@
+"""What models were asked and what that took: a line for each day, step and model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The calls of one step to one model, on a day or in all. `seconds` is the time that was waited for replies."""
+
+    step: str
+    model: str
+    calls: int = 0
+    failures: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    def plus(self, other: Spent) -> Spent:
+        """With what was spent besides, on the same step and model."""
+        return Spent(
+            self.step,
+            self.model,
+            self.calls + other.calls,
+            self.failures + other.failures,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.seconds + other.seconds,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

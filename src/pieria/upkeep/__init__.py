@@ -1,0 +1,1 @@
+"""Keeping: sleep, decay, collection, promotion and validation. Plans changes, and writes none."""

@@ -1,0 +1,86 @@
+"""The language model of a workspace: which one its banks are handed, and what is told of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.models.llm_server import Request, llm_server
+
+import pieria
+from pieria import Bank, LLMResponse, Workspace
+from pieria.errors import InputError
+
+
+def findings(bank: Bank, check: str) -> list[str]:
+    return [finding.detail for finding in bank.doctor().findings if finding.check == check]
+
+
+def asked(folder: Path, **settings: Any) -> Request:
+    """The request that a bank's language model gets."""
+    with llm_server("Red.") as serving:
+        told = {"llm": "server:m", "llm_url": serving.address, **settings}
+        told["llm_url"] = told["llm_url"].format(serving.address)
+        with pieria.open("b", data=folder, settings=told) as bank:
+            assert bank._llm is not None
+            bank._llm.chat([{"role": "user", "content": "What colour?"}])
+            assert str(settings.get("llm_key")) not in json.dumps(bank.doctor().as_dict())
+    return serving.requests[0]
+
+
+def said_by(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str:
+    return "Red."
+
+
+class OwnLLM:
+    def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
+        return LLMResponse("Red.", "own")
+
+    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> LLMResponse:
+        return LLMResponse({"colour": "red"}, "own")
+
+
+@pytest.mark.parametrize(
+    ("llm", "named"), [(said_by, f"function:{__name__}.said_by"), (OwnLLM(), "custom:OwnLLM")], ids=["function", "own"]
+)
+def test_a_language_model_is_handed_down_and_told_of(llm: Any, named: str, tmp_path: Path) -> None:
+    settings = {"llm": "server:m"}
+    with Workspace(tmp_path, settings, llm=llm) as workspace, workspace.open("b") as bank:
+        assert bank._llm is not None
+        assert bank._llm.chat([{"role": "user", "content": "What colour?"}]).content == "Red."
+        assert findings(bank, "llm") == [named]
+        assert bank.doctor().settings["llm"] == (named, "argument")
+        json.dumps(bank.doctor().as_dict())
+
+
+def test_a_name_given_to_the_workspace_counts_before_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_LLM", "ollama:one")
+    monkeypatch.setenv("PIERIA_LLM_URL", "http://maya:hunter2@localhost:9/v1")
+    with Workspace(tmp_path, llm="ollama:two") as workspace, workspace.open("b") as bank:
+        assert findings(bank, "llm") == ["ollama:two at localhost:9, without a key"]
+        assert bank.doctor().settings["llm"] == ("ollama:two", "argument")
+    with Workspace(tmp_path) as workspace, workspace.open("b") as bank, workspace.open("c") as other:
+        assert findings(bank, "llm") == ["ollama:one at localhost:9, without a key"]
+        assert bank._llm is other._llm
+    with Workspace(tmp_path, llm="none") as workspace, workspace.open("b") as bank:
+        assert findings(bank, "llm") == ["none: no language model is asked"]
+
+
+def test_without_a_word_no_language_model_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    with pieria.open("b", data=tmp_path) as bank:
+        assert bank._llm is None
+        told = bank.doctor().settings
+    assert (told["llm"], told["llm_key"]) == (("none", "default"), (None, "default"))
+
+
+@pytest.mark.parametrize(
+    ("llm", "parameter"), [("openai", "llm"), (3, "llm"), (OwnLLM, "llm"), ("server:m", "llm_url"), ("", "llm")]
+)
+def test_a_language_model_that_cannot_be_asked_is_refused(llm: Any, parameter: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        Workspace(tmp_path / "data", llm=llm).open("b")
+    assert caught.value.parameter == parameter
+    assert list(tmp_path.iterdir()) == []

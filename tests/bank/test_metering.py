@@ -1,0 +1,147 @@
+"""The ledger of model calls and the day's budgets, which all processes of a bank share."""
+
+import logging
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from tests.contract.making import HandClock
+
+import pieria
+from pieria import Bank
+from pieria.errors import BudgetError, InputError
+from pieria.models.metering import Meter, Unmetered
+
+USED = {"input_tokens": 90, "output_tokens": 10}
+MODEL = "test:model"
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+def opened(folder: Path, clock: HandClock, **settings: object) -> Bank:
+    return pieria.open("b", data=folder, clock=clock, settings={"durability": "off", **settings})
+
+
+@pytest.fixture
+def bank(tmp_path: Path, clock: HandClock) -> Iterator[Bank]:
+    with opened(tmp_path, clock) as bank:
+        yield bank
+
+
+def call(meter: Meter, step: str = "state", failed: bool = False) -> None:
+    meter.allow(step, MODEL)
+    meter.note(step, MODEL, USED, 0.5, failed)
+
+
+def test_calls_are_counted_by_step_and_model_today_and_in_total(bank: Bank, clock: HandClock) -> None:
+    call(bank.meter)
+    call(bank.meter, failed=True)
+    clock.move(days=1)
+    call(bank.meter, "plan")
+    bank.meter.note("plan", "other:model", {}, 1.0)
+    told = bank.stats().models
+    line = {"step": "plan", "model": MODEL, "calls": 1, "failures": 0, "input_tokens": 90, "output_tokens": 10,
+            "seconds": 0.5}  # fmt: skip
+    other = {**line, "model": "other:model", "input_tokens": 0, "output_tokens": 0, "seconds": 1.0}
+    state = {**line, "step": "state", "calls": 2, "failures": 1, "input_tokens": 180, "output_tokens": 20,
+             "seconds": 1.0}  # fmt: skip
+    assert told["day"] == "2026-03-02"
+    assert told["today"] == [other, line]
+    assert told["total"] == [other, line, state]
+    assert told["budgets"] == {"tokens_per_day": None, "calls_per_day": None}
+    assert bank.changes() == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "limit", "calls"),
+    [
+        ("budget_calls_per_day", 2, 2),
+        ("budget_calls_per_day", 0, 0),
+        ("budget_tokens_per_day", 200, 2),
+        ("budget_tokens_per_day", 101, 2),
+        ("budget_tokens_per_day", 0, 0),
+    ],
+)
+def test_a_budget_refuses_calls_for_the_rest_of_the_day(
+    tmp_path: Path, clock: HandClock, setting: str, limit: int, calls: int
+) -> None:
+    with opened(tmp_path, clock, **{setting: limit}) as bank:
+        for _ in range(calls):
+            call(bank.meter)
+        clock.now = datetime(2026, 3, 2, 1, tzinfo=timezone(timedelta(hours=2)))
+        with pytest.raises(BudgetError) as caught:
+            bank.meter.allow("state", MODEL)
+        error = caught.value
+        assert error.as_dict() | {"message": "", "hint": ""} == {
+            "code": "budget", "message": "", "hint": "", "retryable": True, "budget": setting, "limit": limit,
+            "used": calls if "calls" in setting else 100 * calls, "until": "2026-03-02T00:00:00Z",
+        }  # fmt: skip
+        assert error.hint is not None
+        assert "2026-03-02" in error.hint
+        assert sum(line["calls"] for line in bank.stats().models["total"]) == calls
+        clock.now = datetime(2026, 3, 2, tzinfo=UTC)
+        if limit:
+            call(bank.meter)
+        else:
+            with pytest.raises(BudgetError):
+                bank.meter.allow("state", MODEL)
+
+
+def test_a_call_that_was_allowed_counts_once_whether_it_is_noted_or_not(tmp_path: Path, clock: HandClock) -> None:
+    with opened(tmp_path, clock, budget_calls_per_day=9) as bank:
+        bank.meter.allow("state", MODEL)
+        assert bank.stats().models["today"][0]["calls"] == 1
+        bank.meter.note("state", MODEL, USED, 0.5)
+        assert bank.stats().models["today"][0]["calls"] == 1
+
+
+def test_whoever_shares_the_bank_shares_the_budget(tmp_path: Path, clock: HandClock) -> None:
+    with (
+        opened(tmp_path, clock, budget_calls_per_day=3) as one,
+        opened(tmp_path, clock, budget_calls_per_day=3, busy_seconds=21) as other,
+    ):
+        for bank in (one, other, one):
+            call(bank.meter)
+        for bank in (one, other):
+            with pytest.raises(BudgetError):
+                bank.meter.allow("plan", "another:model")
+
+
+def test_a_bank_that_is_locked_does_not_cost_the_caller_a_reply(
+    tmp_path: Path, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with opened(tmp_path, clock, busy_seconds=5) as bank:
+        other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+        other.execute("BEGIN IMMEDIATE")
+        with caplog.at_level(logging.WARNING, "pieria"):
+            bank.meter.note("state", MODEL, USED, 0.5)
+            bank.meter.note("state", MODEL, USED, 0.5)
+        assert "could not be counted yet" in caplog.text
+        other.execute("ROLLBACK")
+        other.close()
+        clock.move(days=1)
+        bank.meter.note("state", MODEL, USED, 0.5)
+        with bank.store.reading() as reader:
+            assert [len(reader.spent(day)) for day in ("2026-03-01", "2026-03-02")] == [1, 1]
+            assert (reader.spent()[0].calls, reader.spent()[0].tokens) == (3, 300)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "step", "usage"),
+    [("step", "", {}), ("usage.input_tokens", "state", {"input_tokens": -1}),
+     ("usage.output_tokens", "state", {"output_tokens": 1.5})],
+)  # fmt: skip
+def test_what_cannot_be_right_is_not_counted(bank: Bank, parameter: str, step: str, usage: dict[str, int]) -> None:
+    with pytest.raises(InputError) as caught:
+        bank.meter.note(step, MODEL, usage, 0.5)
+    assert caught.value.parameter == parameter
+    assert bank.stats().models["total"] == []
+
+
+def test_whoever_counts_nothing_is_allowed_everything() -> None:
+    call(Unmetered())

@@ -1,0 +1,76 @@
+"""`pieria upkeep`, as a person and a script use it."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.cli.conftest import Ask
+
+from pieria import Bank
+
+LONG_AGO = datetime(2024, 3, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+def talk(bank: Bank) -> Bank:
+    bank.remember_many(
+        [
+            {
+                "text": f"Heron number {n} nests by the mill.",
+                "id": f"h{n}",
+                "kind": "turn",
+                "session": "s",
+                "author": "Maya",
+                "at": LONG_AGO + timedelta(minutes=n),
+            }
+            for n in range(5)
+        ]
+    )
+    return bank
+
+
+def test_a_sleep_is_shown_then_done(ask: Ask, talk: Bank) -> None:
+    shown = ask("upkeep", "sleep", "--dry-run")
+    assert shown.json["consolidated"] == 5
+    assert talk.count(kinds="summary") == 0
+    told = ask("upkeep", "sleep", "--dry-run", "--no-json").out
+    assert "would sum up 5 of" in told
+    assert " ".join(shown.json["summaries"][0]["text"].split()) in " ".join(told.split())
+    done = ask("upkeep", "sleep")
+    assert done.json["summaries"] == shown.json["summaries"]
+    assert ask("upkeep", "sleep", "-q").out == ""
+
+
+def test_collection_is_a_dry_run_unless_told_otherwise(ask: Ask, bank: Bank) -> None:
+    bank.remember("a passing remark", id="r")
+    assert ask("upkeep", "gc", "--threshold", "1").json["dry_run"] is True
+    assert "would be removed" in ask("upkeep", "gc", "--threshold", "1", "--no-json").out
+    assert ask("upkeep", "gc", "--threshold", "0").json["faded"] == []
+
+
+def test_ids_are_promoted(ask: Ask, bank: Bank) -> None:
+    bank.remember("worth keeping", id="w")
+    assert ask("upkeep", "promote", "w", "-q").out == "w\n"
+    assert ask("upkeep", "promote", "--dry-run").json["promoted"] == []
+    refused = ask("upkeep", "promote", "nobody")
+    assert refused.code == 1
+    assert "nobody" in refused.err
+
+
+def test_validation_says_by_its_exit_code_what_is_the_matter(ask: Ask, talk: Bank) -> None:
+    assert ask("upkeep", "validate").code == 0
+    [summary] = talk.upkeep.sleep().summaries
+    for n in range(5):
+        talk.remove(f"h{n}")
+    found = ask("upkeep", "validate")
+    assert found.code == 1
+    assert [problem["id"] for problem in json.loads(found.out)["problems"]] == [summary.id]
+    assert "not well" in ask("upkeep", "validate", "--no-json").out
+    assert ask("upkeep", "repair", "--dry-run").code == 1
+    assert ask("upkeep", "repair").json["repaired"] == [summary.id]
+    assert ask("upkeep", "validate", "--no-json").out.endswith("all well\n")
+
+
+@pytest.mark.parametrize("line", [["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["decay", "--limit", "x"]])
+def test_what_is_asked_wrongly_is_refused(ask: Ask, bank: Bank, line: list[str]) -> None:
+    assert ask("upkeep", *line).code == 2

@@ -1,0 +1,114 @@
+"""`pieria worker` and `pieria jobs`, as a person, a script and a service manager use them."""
+
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import ENTRY, Answer, Ask
+
+import pieria
+from pieria import Bank
+
+
+def test_a_worker_does_what_is_queued_in_every_bank_and_tells(ask: Ask, bank: Bank) -> None:
+    with pieria.open("other") as other, pieria.open("@me") as mine:
+        ids = [each.jobs.add("embed").id for each in (bank, other, mine)]
+    told = ask("worker", "--once").json
+    assert told == {"banks": ["default", "other", "@me"], "jobs": {"done": 3}}
+    assert bank.jobs.get(ids[0]).state == "done"
+    assert ask("worker", "--once").json["jobs"] == {}
+    assert "nothing to do" in ask("worker", "--once", "--no-json").out
+    bank.jobs.add("embed")
+    assert "done 1" in ask("worker", "--idle", "0", "--no-json").out
+
+
+def test_a_worker_of_one_bank_leaves_the_others(ask: Ask, bank: Bank) -> None:
+    with pieria.open("other") as other:
+        left = other.jobs.add("embed")
+        assert ask("worker", "--once", "--bank", "default").json == {"banks": ["default"], "jobs": {}}
+        assert other.jobs.get(left.id).state == "waiting"
+        assert ask("worker", "--once", "--bank", "OTHER").json["jobs"] == {"done": 1}
+
+
+def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: Path) -> None:
+    (home / "data" / "foreign.db").write_bytes(b"x" * 4_096)
+    bank.jobs.add("embed")
+    answer = ask("worker", "--once")
+    assert answer.json == {"banks": ["default"], "jobs": {"done": 1}}
+    assert answer.err.count("foreign is left alone") == 1
+    assert ask("worker", "--once", "--bank", "foreign").code == 3
+
+
+@pytest.mark.parametrize("line", [["--idle", "-1"], ["--idle", "soon"]])
+def test_a_worker_that_is_asked_wrongly_does_nothing(ask: Ask, bank: Bank, line: list[str]) -> None:
+    refused = ask("worker", *line)
+    assert refused.code == 2
+    assert "--idle" in refused.err
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_worker_ends_well_when_it_is_told_to(bank: Bank, environment: dict[str, str], how: signal.Signals) -> None:
+    bank.jobs.add("embed")
+    process = subprocess.Popen([*ENTRY, "worker"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+    try:
+        while bank.jobs.counts() != {"done": 1}:
+            assert process.poll() is None
+        process.send_signal(how)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, err) == (0, b"")
+    assert out == b'{"banks": ["default"], "jobs": {"done": 1}}\n'
+
+
+def test_jobs_are_listed_shown_cancelled_and_replayed(ask: Ask, bank: Bank) -> None:
+    waiting, other = bank.jobs.add("embed"), bank.jobs.add("mail", {"to": "Maya"}, key="k", about="jwt@1")
+    assert ask("jobs", "list").json == {"jobs": [other.as_dict(), waiting.as_dict()], "truncated": False}
+    assert ask("jobs", "list", "-q", "--kind", "embed").ids == [waiting.id]
+    assert ask("jobs", "list", "-q", "--state", "waiting", "--state", "dead").ids == [other.id, waiting.id]
+    some = ask("jobs", "list", "-n", "1")
+    assert some.json["truncated"] is True
+    assert "there are more" in some.err
+    assert ask("jobs", "show", other.id).json == other.as_dict()
+    assert [job["state"] for job in ask("jobs", "cancel", waiting.id).json["cancelled"]] == ["cancelled"]
+    assert [job["state"] for job in ask("jobs", "replay", waiting.id).json["replayed"]] == ["waiting"]
+    assert ask("worker", "--once", "-q").ids == ["dead", "1", "done", "1"]
+    shown = ask("jobs", "show", other.id, "--no-json").out
+    for word in ("dead", "mail", '{"to": "Maya"}', "jwt@1", "1 of 5 times", "unknown_kind"):
+        assert word in shown
+    assert "unknown_kind" in ask("jobs", "list", "--no-json").out
+
+
+def test_jobs_that_are_not_there_or_over_are_refused(ask: Ask, bank: Bank) -> None:
+    job = bank.jobs.add("embed")
+    ask("worker", "--once")
+    for line, code, word in (
+        (["show", "no"], 1, "pieria jobs list"),
+        (["replay", job.id], 1, "is done"),
+        (["cancel", job.id, "no"], 1, "is done"),
+        (["list", "--state", "lost"], 2, "--state"),
+    ):
+        refused = ask("jobs", *line)
+        assert refused.code == code
+        assert word in refused.err
+
+
+def test_stats_tell_of_jobs_and_of_what_models_cost(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    bank.jobs.add("embed")
+    assert "models" not in ask("stats", "--no-json").out.split()
+    bank.meter.note("summarize", "test:model", {"input_tokens": 1234, "output_tokens": 5}, 2.5)
+    monkeypatch.setenv("PIERIA_BUDGET_TOKENS_PER_DAY", "5000")
+    told = ask("stats").json
+    assert told["jobs"] == {"waiting": 1}
+    assert told["models"]["total"][0]["input_tokens"] == 1234
+    shown = ask("stats", "--no-json").out
+    for word in ("jobs: waiting", "summarize", "test:model", "1,234", "5,000 tokens per day"):
+        assert word in shown
+
+
+def test_a_worker_shows_a_person_what_became_of_the_jobs(terminal: Callable[..., Answer], bank: Bank) -> None:
+    bank.jobs.add("embed")
+    said = terminal("worker", "--once")
+    assert (said.code, said.out.count("done 1")) == (0, 1)

@@ -1,0 +1,106 @@
+"""Processes that work: each function is a whole process, which does jobs until it is told to end, or is killed."""
+
+import os
+import random
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pieria
+from pieria.bank import Bank
+from pieria.bank.handlers import Effect, Handler
+from pieria.bank.work import Rules, Work
+from pieria.errors import AdapterError, BudgetError
+from pieria.record.changeset import Changeset
+from pieria.record.composing import first_write
+from pieria.record.draft import NewMemory, checked
+
+HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
+"""A killed worker is missed soon, and what failed comes back at once."""
+QUICK = {"durability": "off"}
+"""What survives the death of a process, and does not wait for the disk."""
+KIND = "remember"
+
+
+def opened(folder: str, **settings: Any) -> Bank:
+    return pieria.open("jobs", data=folder, who="worker", settings={**QUICK, **settings})
+
+
+def remembering(share_that_fails: float) -> Handler:
+    """Remembers one thing under an id that its job names: done twice, it would be told so."""
+    chance = random.Random()
+
+    def run(work: Work) -> Effect:
+        if chance.random() < share_that_fails:
+            raise AdapterError("chance", "call", "it did not come off", retryable=True)
+        id = work.payload["id"]
+        write = first_write(checked(NewMemory(f"effect {id}")), id, work.bank._now(), "jobs/note")
+        return Changeset("effect", writes=[write])
+
+    return Handler(run)
+
+
+def work_until_done(pipe: Connection, folder: str, share_that_fails: float) -> None:
+    """Ends when nobody has anything to do any more."""
+    with opened(folder) as bank:
+        pipe.send("begun")
+        worker = bank.jobs.worker({KIND: remembering(share_that_fails)}, rules=HASTY)
+        while True:
+            worker.run(once=True)
+            counts = bank.jobs.counts()
+            if not counts.keys() & {"waiting", "later", "running"}:
+                break
+            time.sleep(HASTY.poll)
+    pipe.send(dict(worker.tally))
+
+
+def hang(pipe: Connection, folder: str) -> None:
+    """Claims a job and never comes to an end with it."""
+
+    def run(work: Work) -> None:
+        work.progress(1, 2, "steps")
+        pipe.send(work.job.id)
+        while True:
+            work.check()
+
+    with opened(folder) as bank:
+        bank.jobs.worker({KIND: Handler(run)}, rules=HASTY).run()
+
+
+def spend(pipe: Connection, folder: str, budget: int) -> None:
+    """Calls as often as it is allowed to; what it is told to before."""
+    with opened(folder, budget_calls_per_day=budget) as bank:
+        pipe.send("ready")
+        assert pipe.recv() == "go"
+        calls = 0
+        try:
+            while True:
+                bank.meter.allow("state", "test:model")
+                calls += 1
+                bank.meter.note("state", "test:model", {"input_tokens": 2, "output_tokens": 1}, 0.0)
+        except BudgetError as problem:
+            pipe.send((calls, problem.used))
+
+
+def close_as_a_child(pipe: Connection, folder: str) -> None:
+    """Forks while a worker is at work; the child closes its bank, and the parent's job must not be given back."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def run(work: Work) -> None:
+        begun.set()
+        go_on.wait()
+
+    bank = opened(folder)
+    bank.jobs.worker({KIND: Handler(run)}, rules=HASTY).start()
+    begun.wait()
+    child = os.fork()
+    if not child:
+        bank.close()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    pipe.send((status, [job.state for job in bank.jobs.list()]))
+    go_on.set()
+    while bank.jobs.counts() != {"done": 1}:
+        time.sleep(HASTY.poll)
+    bank.close()

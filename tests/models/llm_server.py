@@ -1,0 +1,241 @@
+"""A real HTTP server that speaks the protocols of OpenAI and Anthropic, answers as it is told, and fails on demand.
+
+    with llm_server("Red.", {"colour": "red"}, status(503)) as server:
+        OpenAILLM("m", base_url=server.address)
+
+Each request takes the next of the script: a text, a JSON value, or one of the replies below. When the script is used
+up, a schema is answered by the least that fits it and all else by a word. What was asked stands in `requests`.
+"""
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+OTHERWISE = "ready"
+_STOPPED = {"whole": ("stop", "end_turn"), "cut": ("length", "max_tokens"), "refused": ("content_filter", "refusal")}
+_LEAST: dict[str, Any] = {"string": OTHERWISE, "number": 0.5, "integer": 1, "boolean": True, "null": None, "array": []}
+
+
+@dataclass(frozen=True)
+class Request:
+    path: str
+    headers: dict[str, str]
+    """By names in lower case."""
+    body: dict[str, Any]
+
+    @property
+    def is_anthropic(self) -> bool:
+        return self.path.endswith("/messages")
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """All of them, in whichever protocol they came."""
+        system = self.body.get("system")
+        first = [] if system is None else [{"role": "system", "content": system}]
+        return [*first, *self.body["messages"]]
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """What the answer is to be held to."""
+        told = self.body.get("response_format", {}).get("json_schema", self.body.get("output_config", {}).get("format"))
+        return None if told is None else told["schema"]
+
+    @property
+    def schema_in_words(self) -> dict[str, Any] | None:
+        """The one that stands behind the user's last words."""
+        last = [message["content"] for message in self.messages if message["role"] == "user"][-1]
+        try:
+            told = json.loads(last.rpartition("\n\n")[2])
+        except ValueError:
+            return None
+        return told if isinstance(told, dict) else None
+
+
+class Exchange:
+    """One request, and the ways to answer it."""
+
+    def __init__(self, handler: "Handler", request: Request) -> None:
+        self.handler = handler
+        self.request = request
+        self.server = handler.server
+
+    def reply(self, text: str | None, stopped: str = "whole", *, refusal: str | None = None, usage: bool = True) -> Any:
+        """The body that holds an answer, in the protocol of the request."""
+        read = sum(len(message["content"].split()) for message in self.request.messages)
+        written = len((text or "").split())
+        reason = _STOPPED[stopped][self.request.is_anthropic]
+        if self.request.is_anthropic:
+            told = {"usage": {"input_tokens": read, "output_tokens": written}} if usage else {}
+            content = [] if text is None else [{"type": "text", "text": text}]
+            return {"type": "message", "role": "assistant", "content": content, "stop_reason": reason, **told}
+        told = {"usage": {"prompt_tokens": read, "completion_tokens": written}} if usage else {}
+        message = {"role": "assistant", "content": text, "refusal": refusal}
+        return {"choices": [{"index": 0, "message": message, "finish_reason": reason}], **told}
+
+    def send(
+        self, body: Any, status: int = 200, headers: Mapping[str, str] | None = None, length: int | None = None
+    ) -> None:
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.handler.send_response(status)
+        for name, value in (headers or {}).items():
+            self.handler.send_header(name.replace("_", "-"), value)
+        self.handler.send_header("Content-Length", str(len(content) if length is None else length))
+        self.handler.end_headers()
+        self.handler.wfile.write(content)
+
+
+Reply = Callable[[Exchange], None]
+Said = Reply | str | dict[str, Any] | list[Any]
+
+
+def says(answer: Any, *, usage: bool = True) -> Reply:
+    """A text, or a JSON value as text."""
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    return lambda exchange: exchange.send(exchange.reply(text, usage=usage))
+
+
+def cut(text: str) -> Reply:
+    """The beginning of an answer, with the word that there was more."""
+    return lambda exchange: exchange.send(exchange.reply(text, "cut"))
+
+
+def refuses(text: str | None = None) -> Reply:
+    """As whoever filters what a model says does."""
+    return lambda exchange: exchange.send(exchange.reply(text, "refused"))
+
+
+def objects(words: str) -> Reply:
+    """As a model of OpenAI refuses, in a field of its own; one of Anthropic has no such field."""
+    return lambda exchange: exchange.send(
+        exchange.reply(words, "refused") if exchange.request.is_anthropic else exchange.reply(None, refusal=words)
+    )
+
+
+def status(code: int, message: str = "out of order", **headers: str) -> Reply:
+    """An error, with headers such as Retry_After."""
+    return lambda exchange: exchange.send({"error": {"message": message}}, code, headers)
+
+
+def raw(body: Any, **headers: str) -> Reply:
+    """A body of any kind, with status 200."""
+    return lambda exchange: exchange.send(body, headers=headers)
+
+
+def ends_early(exchange: Exchange) -> None:
+    """Half of the JSON, as if that were all."""
+    content = json.dumps(exchange.reply("a whole answer")).encode()
+    exchange.send(content[: len(content) // 2])
+
+
+def breaks_off(exchange: Exchange) -> None:
+    """Fewer bytes than were announced."""
+    content = json.dumps(exchange.reply("a whole answer")).encode()
+    exchange.send(content[:20], length=len(content))
+
+
+def resets(exchange: Exchange) -> None:
+    """No answer: the connection is torn down."""
+    exchange.handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    exchange.handler.connection.close()
+
+
+def hangs(exchange: Exchange) -> None:
+    """No answer for as long as the server runs."""
+    exchange.server.let_go.wait()
+
+
+def drips(exchange: Exchange) -> None:
+    """A byte at a time, for as long as anybody listens."""
+    handler = exchange.handler
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    try:
+        while not exchange.server.let_go.is_set():
+            handler.wfile.write(b" ")
+            handler.wfile.flush()
+            time.sleep(0.01)
+    except OSError:
+        handler.close_connection = True
+
+
+def stalls(exchange: Exchange) -> None:
+    """The beginning of a reply, and then nothing for as long as the server runs."""
+    exchange.send(b'{"cho', length=1_000)
+    exchange.server.let_go.wait()
+
+
+def fitting(schema: dict[str, Any]) -> Any:
+    """The least that fits a schema of the simple kind."""
+    for listed in ("enum", "anyOf"):
+        if listed in schema:
+            return schema[listed][0] if listed == "enum" else fitting(schema[listed][0])
+    kind = schema.get("type", "string")
+    if kind == "object":
+        return {name: fitting(schema["properties"][name]) for name in schema.get("required", ())}
+    return _LEAST[kind[0] if isinstance(kind, list) else kind]
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: "LLMServer"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        exchange = Exchange(self, Request(self.path, headers, body))
+        self.server.taken(exchange.request)(exchange)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing: the output is the tests'."""
+
+
+class LLMServer(ThreadingHTTPServer):
+    """While it `rejects_schemas`, a request that asks to be held to one is refused, and takes nothing of the script."""
+
+    daemon_threads = True
+
+    def __init__(self, script: Sequence[Said]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.script = list(script)
+        self.requests: list[Request] = []
+        self.rejects_schemas = False
+        self.let_go = threading.Event()
+        self._one_at_a_time = threading.Lock()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def taken(self, request: Request) -> Reply:
+        """Notes the request, and what it is answered."""
+        with self._one_at_a_time:
+            self.requests.append(request)
+            if self.rejects_schemas and request.schema is not None:
+                name = "output_config" if request.is_anthropic else "response_format"
+                return status(400, f"Unknown parameter: '{name}'")
+            told = self.script.pop(0) if self.script else self._otherwise(request)
+        return told if callable(told) else says(told)
+
+    def _otherwise(self, request: Request) -> Said:
+        wanted = request.schema or request.schema_in_words
+        return says(OTHERWISE if wanted is None else fitting(wanted))
+
+
+@contextmanager
+def llm_server(*script: Said) -> Iterator[LLMServer]:
+    with LLMServer(script) as serving:
+        thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        try:
+            yield serving
+        finally:
+            serving.let_go.set()
+            serving.shutdown()
+            thread.join()

@@ -1,0 +1,55 @@
+"""A chat model that replies what a test has written down, and remembers what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pieria.models.minds.llm.ports import Message
+
+
+@dataclass(frozen=True)
+class Replied:
+    content: Any
+    model: str = "scripted-1-0613"
+    usage: Mapping[str, int] = field(default_factory=lambda: {"input_tokens": 7, "output_tokens": 3})
+
+
+@dataclass(frozen=True)
+class Call:
+    messages: Sequence[Message]
+    schema: Mapping[str, Any] | None
+    opts: Mapping[str, Any]
+
+    @property
+    def system(self) -> str:
+        return self.messages[0]["content"]
+
+    @property
+    def user(self) -> str:
+        return self.messages[1]["content"]
+
+
+class Scripted:
+    """Each reply is given once, in order; an error among them is raised, and a `Replied` is given as it is."""
+
+    def __init__(self, *replies: object, model: str = "scripted-1") -> None:
+        self.model = model
+        self.calls: list[Call] = []
+        self._replies: Iterator[object] = iter(replies)
+
+    def chat(self, messages: Sequence[Message], opts: Mapping[str, Any] | None = None) -> Replied:
+        return self._reply(Call(messages, None, dict(opts or {})))
+
+    def chat_structured(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], opts: Mapping[str, Any] | None = None
+    ) -> Replied:
+        return self._reply(Call(messages, schema, dict(opts or {})))
+
+    def _reply(self, call: Call) -> Replied:
+        self.calls.append(call)
+        reply = next(self._replies)
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply if isinstance(reply, Replied) else Replied(reply)

@@ -1,0 +1,206 @@
+"""The contract for models: ours keep it, and each way to break it is noticed."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bank.embedding_server import server as embedding_server
+from tests.models.llm_server import llm_server
+
+from pieria import LLMResponse
+from pieria.errors import InputError
+from pieria.models import DEFAULT, Embedding, EmbeddingResponse, language_model
+from pieria.models.contract import check_embedding, check_llm
+from pieria.models.embedders.hashing import HashingEmbedding
+from pieria.models.embedders.local import LocalEmbedding
+from pieria.models.embedders.openai import OpenAIEmbedding
+from pieria.models.llms.anthropic import AnthropicLLM
+from pieria.models.llms.openai import OpenAILLM
+
+# --- language models
+
+
+def scripted(messages: list[dict[str, str]], schema: dict[str, Any] | None) -> str | dict[str, Any]:
+    return "ready" if schema is None else dict.fromkeys(schema["required"], "yellow")
+
+
+@pytest.mark.parametrize("adapter", [OpenAILLM, AnthropicLLM])
+@pytest.mark.parametrize("rejects_schemas", [False, True])
+def test_our_language_models_keep_the_contract(
+    adapter: type[OpenAILLM] | type[AnthropicLLM], rejects_schemas: bool
+) -> None:
+    with llm_server() as server:
+        server.rejects_schemas = rejects_schemas
+        llm = adapter("m", base_url=server.address)
+        check_llm(llm)
+        llm.close()
+
+
+def test_a_function_keeps_the_contract_and_so_does_what_the_engine_holds() -> None:
+    check_llm(scripted)
+    check_llm(language_model(scripted))
+
+
+class Sound:
+    """A language model that keeps the contract, for others to break."""
+
+    def chat(self, messages: Any, opts: Mapping[str, Any] | None = None) -> Any:
+        if opts:
+            raise InputError("opts", "nothing", None)
+        return LLMResponse("ready", "sound", {"input_tokens": 1, "output_tokens": 1})
+
+    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
+        return replace(self.chat(messages, opts), content={"colour": "red"})
+
+
+class Deaf(Sound):
+    def chat(self, messages: Any, opts: Any = None) -> Any:
+        return super().chat(messages)
+
+
+class Meddling(Sound):
+    def chat(self, messages: Any, opts: Any = None) -> Any:
+        messages.append({"role": "assistant", "content": "ready"})
+        return super().chat(messages, opts)
+
+
+class MeddlingWithSchemas(Sound):
+    def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
+        schema["title"] = "mine"
+        return super().chat_structured(messages, schema, opts)
+
+
+class Half:
+    chat = Sound.chat
+
+
+def saying(**fields: Any) -> Sound:
+    class Saying(Sound):
+        def chat(self, messages: Any, opts: Any = None) -> Any:
+            return replace(super().chat(messages, opts), **fields)
+
+    return Saying()
+
+
+def answering(content: Any) -> Sound:
+    class Answering(Sound):
+        def chat_structured(self, messages: Any, schema: Any, opts: Any = None) -> Any:
+            return replace(self.chat(messages, opts), content=content)
+
+    return Answering()
+
+
+class Bare(Sound):
+    def chat(self, messages: Any, opts: Any = None) -> Any:
+        return super().chat(messages, opts).content
+
+
+def test_a_sound_one_is_let_through() -> None:
+    check_llm(Sound())
+    check_llm(saying(usage={}))
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        (Half(), "has a method chat_structured"), (Deaf(), "chat refuses an option"),
+        (Meddling(), "chat leaves the messages"), (MeddlingWithSchemas(), "leaves the schema"),
+        (Bare(), "returns a pieria.LLMResponse, not str"), (saying(content=None), "content is a text, not NoneType"),
+        (saying(content=" "), "not blank"), (saying(model=""), "name of the model"),
+        (saying(usage=None), "usage is a mapping"), (saying(usage={"input_tokens": -1}), "input_tokens in usage"),
+        (saying(usage={"output_tokens": 1.5}), "output_tokens in usage"),
+        (answering('{"colour": "red"}'), "not the text"), (answering({"colour": {1}}), "what JSON can hold"),
+        (answering({"colour": float("nan")}), "what JSON can hold"), (answering({1: "red"}), "texts as keys"),
+        (answering({"a": (1,)}), "no tuples"), (answering(["red"]), "answered by a dict"),
+    ],
+)  # fmt: skip
+def test_a_language_model_that_breaks_the_contract_is_told(broken: Any, rule: str) -> None:
+    with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
+        check_llm(broken)
+
+
+# --- embeddings
+
+
+@pytest.fixture
+def ours(models: Path) -> Iterator[list[Embedding]]:
+    with embedding_server() as (address, _):
+        server = OpenAIEmbedding("m", base_url=address)
+        yield [LocalEmbedding(DEFAULT, models), HashingEmbedding(), server]
+        server.close()
+
+
+def test_our_embeddings_keep_the_contract(ours: list[Embedding]) -> None:
+    for embedding in ours:
+        check_embedding(embedding)
+
+
+def vectors(texts: Sequence[str]) -> list[list[float]]:
+    return [[text.count(letter) + 0.1 for letter in "aeiou三"] for text in texts]
+
+
+def test_a_function_of_texts_keeps_it() -> None:
+    check_embedding(vectors)
+
+
+Changed = Callable[[list[list[float]], Sequence[str]], list[list[float]]]
+
+
+class Changing:
+    """An embedding whose vectors are changed on their way out."""
+
+    def __init__(self, change: Changed | None = None, *, single: bool = True, **fields: Any) -> None:
+        self.change = change
+        self.single = single
+        self.fields = fields
+
+    def embed(self, text: str, opts: Any = None) -> Any:
+        return self._reply([text], self.single, opts)
+
+    def embed_batch(self, texts: Sequence[str], opts: Any = None) -> Any:
+        return self._reply(texts, True, opts)
+
+    def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
+        if opts:
+            raise InputError("opts", "nothing", None)
+        made = vectors(texts)
+        made = self.change(made, texts) if self.change and changed else made
+        return EmbeddingResponse(**{"vectors": made, "model": "m", **self.fields})
+
+
+class Heedless(Changing):
+    def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
+        return super()._reply(texts, changed, None)
+
+
+class Plain(Changing):
+    def _reply(self, texts: Sequence[str], changed: bool, opts: Any) -> Any:
+        return vectors(texts)
+
+
+def sorting(made: list[list[float]], texts: Sequence[str]) -> list[list[float]]:
+    return vectors(sorted(texts)) if len(texts) > 1 else made
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        (Half(), "has a method embed"), (Heedless(), "embed refuses an option"),
+        (Plain(), "returns an EmbeddingResponse, not list"), (Changing(model=""), "name of the model"),
+        (Changing(usage={"input_tokens": "3"}), "input_tokens in usage"), (Changing(truncated=(9,)), "truncated"),
+        (Changing(lambda made, texts: made[1:]), "embed returns 1 vectors, not 0"),
+        (Changing(lambda made, texts: made[1:], single=False), "embed_batch returns 4 vectors, not 3"),
+        (Changing(lambda made, texts: [[*each, float("nan")] for each in made]), "finite"),
+        (Changing(lambda made, texts: [[0.0] * len(each) for each in made]), "all zeros"),
+        (Changing(lambda made, texts: [[1.0] * len(text) for text in texts]), "the same dimension"),
+        (Changing(lambda made, texts: [[1.0, 2.0] for _ in made]), "different vectors"),
+        (Changing(lambda made, texts: [each[::-1] for each in made], single=False), "embed and embed_batch agree"),
+        (Changing(lambda made, texts: made or [[1.0]]), "embed_batch of no text returns 0 vectors, not 1"),
+        (Changing(sorting, single=False), "embed and embed_batch agree"),
+    ],
+)  # fmt: skip
+def test_an_embedding_that_breaks_the_contract_is_told(broken: Any, rule: str) -> None:
+    with pytest.raises(AssertionError, match=f"not kept: .*{rule}"):
+        check_embedding(broken)
