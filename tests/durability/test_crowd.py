@@ -151,6 +151,8 @@ def write_until_told(pipe: Connection, folder: str, most: int) -> None:
             bank.remember(f"number {number}")
             number += 1
         pipe.send(number)
+    # Whoever is done first is told as well, and has to be there for it.
+    assert pipe.recv() == "enough"
 
 
 def test_a_busy_writer_leaves_the_others_their_turns(tmp_path: Path) -> None:
