@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -37,9 +37,11 @@ OWN_MODELS = ("share", "pieria", "models")
 """In the data folder: what holds for all of its banks."""
 PERSONAL = (
     *("embedder_url", "embedder_key", "llm_url", "llm_key"),
-    *("budget_tokens_per_day", "budget_calls_per_day"),
+    *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
 )
 """No project may say them: what is remembered would go wherever the author of a repository likes, and money as well."""
+
+Checked = TypeVar("Checked")
 
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"://[^/\s]*@")
@@ -61,13 +63,12 @@ def _name(value: str) -> str:
     return _checked(check.name, value, "name")
 
 
-def _checked(checker: Any, value: str, parameter: str) -> str:
+def _checked(checker: Callable[[str, str], Checked], value: str, parameter: str) -> Checked:
     """A check of ours in the form that pydantic expects; `_problems` takes our error out again."""
     try:
-        kept: str = checker(value, parameter)
+        return checker(value, parameter)
     except InputError as problem:
         raise ValueError(problem) from problem
-    return kept
 
 
 def _embedder(value: str) -> str:
@@ -76,6 +77,13 @@ def _embedder(value: str) -> str:
 
 def _llm(value: str) -> str:
     return _checked(checked_llm, value, "llm")
+
+
+def _steps(value: str) -> str:
+    # Who says nothing of steps need not know what they are.
+    from pieria.models.minds.llm.choosing import chosen
+
+    return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
 
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -139,6 +147,9 @@ class Settings(BaseSettings):
         le=3_600,
         allow_inf_nan=False,
         description="how long the language model may take for one answer, with all tries",
+    )
+    llm_steps: Annotated[str, AfterValidator(_steps)] | None = Field(
+        default=None, description="steps that another model of the same server answers, with commas between"
     )
     budget_tokens_per_day: int | None = Field(
         default=None, ge=0, le=10**15, description="tokens that a bank's models may take a day"

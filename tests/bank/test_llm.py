@@ -10,6 +10,7 @@ from tests.models.llm_server import Request, llm_server
 import pieria
 from pieria import Bank, LLMResponse, Workspace
 from pieria.errors import InputError
+from pieria.models.mind import Said
 
 
 def findings(bank: Bank, check: str) -> list[str]:
@@ -84,3 +85,49 @@ def test_a_language_model_that_cannot_be_asked_is_refused(llm: Any, parameter: s
         Workspace(tmp_path / "data", llm=llm).open("b")
     assert caught.value.parameter == parameter
     assert list(tmp_path.iterdir()) == []
+
+
+class Counted(OwnLLM):
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+
+    def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
+        self.told.append(opts)
+        return LLMResponse("Herons.", "counted")
+
+
+def test_a_bank_a_session_and_a_step_may_each_have_their_own(tmp_path: Path) -> None:
+    shared, own, for_step = Counted(), Counted(), Counted()
+    with Workspace(tmp_path, llm=shared) as workspace:
+        workspace.open("a").mind.summarize([Said("Herons nest.")])
+        session = workspace.open("a", session="s", llm=own)
+        session.mind.summarize([Said("Herons nest.")])
+        overrides: Any = {"keeping": {"llm": for_step, "opts": {"depth": 3}}}
+        bank = workspace.open("b", overrides=overrides)
+        bank.mind.summarize([Said("Herons nest.")])
+        assert bank.mind.state("g", "o") == "Herons."
+        assert findings(session, "llm") == ["custom:Counted"]
+        named = workspace.open("b", llm="ollama:two")
+        assert findings(named, "llm") == ["ollama:two at localhost:11434, without a key"]
+        assert {line["step"] for line in bank.stats().models["today"]} == {"summarize", "get_state"}
+    assert (len(shared.told), len(own.told)) == (2, 1)
+    assert [opts["depth"] for opts in for_step.told] == [3]
+
+
+def test_what_overrides_cannot_say_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError, match="Did you mean summarize"):
+        workspace.open("b", overrides={"sumarize": {}})
+    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError, match="a mapping with"):
+        workspace.open("b", overrides={"summarize": "ollama:two"})  # type: ignore[dict-item]
+    with Workspace(tmp_path) as workspace, pytest.raises(InputError, match="no language model is set"):
+        workspace.open("b", overrides={"summarize": {}})
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [("sumarize=a", "Did you mean summarize?"), ("summarize", None), ("summarize=a,summarize=b", None)],
+)
+def test_a_line_of_steps_that_cannot_be_right_is_refused(line: str, hint: str | None, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        Workspace(tmp_path, {"llm_steps": line})
+    assert (caught.value.parameter, caught.value.hint) == ("llm_steps", hint)

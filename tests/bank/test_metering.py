@@ -2,15 +2,19 @@
 
 import logging
 import sqlite3
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+from tests.bank.embedding_server import server
+from tests.bank.test_embedding import soon
 from tests.contract.making import HandClock
 
 import pieria
 from pieria import Bank
+from pieria.bank.metering import NOTE_PATIENCE
 from pieria.errors import BudgetError, InputError
 from pieria.models.metering import Meter, Unmetered
 
@@ -145,3 +149,52 @@ def test_what_cannot_be_right_is_not_counted(bank: Bank, parameter: str, step: s
 
 def test_whoever_counts_nothing_is_allowed_everything() -> None:
     call(Unmetered())
+
+
+def embeddings(bank: Bank) -> dict[str, tuple[int, int, int]]:
+    return {
+        line["step"]: (line["calls"], line["failures"], line["input_tokens"]) for line in bank.stats().models["today"]
+    }
+
+
+def test_an_embedder_elsewhere_is_counted_and_a_reader_waits_for_nobody(tmp_path: Path, clock: HandClock) -> None:
+    with (
+        server() as (address, requests),
+        opened(tmp_path, clock, embedder="server:m", embedder_url=address, busy_seconds=5) as bank,
+    ):
+        bank.remember_many([{"text": "A heron nests by the mill."}, {"text": "Ferries run to Skagen."}])
+        assert embeddings(bank) == {"embed": (1, 0, 1)}
+        other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+        other.execute("BEGIN IMMEDIATE")
+        begun = time.monotonic()
+        assert bank.recall("who nests there?").plan["embedding"]["model"].startswith("openai:m")
+        assert time.monotonic() - begun < NOTE_PATIENCE
+        other.execute("ROLLBACK")
+        other.close()
+        soon(lambda: embeddings(bank).get("embed_query") == (1, 0, 1))
+        requests.failing.set()
+        bank.recall("where do ferries go?")
+        soon(lambda: embeddings(bank)["embed_query"] == (2, 1, 1))
+
+
+def test_an_embedder_elsewhere_keeps_to_the_budget(tmp_path: Path, clock: HandClock) -> None:
+    with (
+        server() as (address, requests),
+        opened(tmp_path, clock, embedder="server:m", embedder_url=address, budget_calls_per_day=1) as bank,
+    ):
+        bank.remember_many([{"text": "A heron nests by the mill."}])
+        asked = len(requests)
+        found = bank.recall("who nests by the mill?")
+        assert [hit.memory.text for hit in found] == ["A heron nests by the mill."]
+        assert "budget_calls_per_day" in str(found.plan)
+        assert len(requests) == asked
+        clock.move(days=1)
+        bank.recall("who nests by the mill?")
+        assert len(requests) == asked + 1
+
+
+def test_an_embedder_at_hand_costs_nothing_and_is_not_counted(tmp_path: Path, clock: HandClock) -> None:
+    with opened(tmp_path, clock, embedder="hashing:64", budget_calls_per_day=0) as bank:
+        bank.remember_many([{"text": "A heron nests by the mill."}])
+        bank.recall("who nests?")
+        assert bank.stats().models["total"] == []

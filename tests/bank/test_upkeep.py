@@ -10,7 +10,8 @@ import pytest
 import pieria
 from pieria.bank import Bank
 from pieria.errors import AdapterError, InputError
-from pieria.record.link import End
+from pieria.record.changeset import Changeset
+from pieria.record.link import End, LinkRow
 from pieria.record.memory import Memory
 
 
@@ -164,6 +165,8 @@ def test_what_is_important_or_said_again_is_settled(bank: Bank, clock: HandClock
         bank.remember("The mill pond freezes in January.", id=f"r{day}", at=clock.now - timedelta(days=2 + day))
     slept = bank.upkeep.sleep()
     assert {(one.memory.id, one.why) for one in slept.settled} == {("s0", "important"), ("r0", "said 3 times")}
+    assert "s0" in {memory.id for summary in slept.summaries for memory in summary.sources}
+    assert slept.consolidated == 9
     assert held(bank, "s0").tier == "settled"
     assert held(bank, "r0").tier == "settled"
 
@@ -248,6 +251,52 @@ def test_a_sleep_as_a_job_is_put_off_where_the_budget_is_used_up(opened: Callabl
     bank.jobs.worker().run(once=True)
     assert bank.jobs.get(job.id).state == "done"
     assert bank.count(kinds="summary") == 2
+
+
+def test_what_a_model_writes_is_screened_like_everything_else(opened: Callable[..., Bank], clock: HandClock) -> None:
+    key = "AKIA" + "QWERTYUIOPASDFGH"
+    bank = opened(
+        llm=lambda messages, schema: f"The key is {key} <private>and more</private>.", settings={"secrets": "redact"}
+    )
+    bank.remember_many(talk(clock))
+    shown = bank.upkeep.sleep(dry_run=True).summaries[0].text
+    [summary] = bank.upkeep.sleep().summaries
+    assert summary.text == shown == held(bank, summary.id).text
+    assert key not in summary.text
+    assert "and more" not in summary.text
+
+
+def test_a_group_of_which_nothing_can_be_kept_is_told_and_due_again(
+    opened: Callable[..., Bank], clock: HandClock
+) -> None:
+    bank = opened(llm=lambda messages, schema: "<private>All of it.</private>")
+    bank.remember_many(talk(clock, importance=0.9))
+    slept = bank.upkeep.sleep()
+    [failed] = slept.failed
+    assert (failed.ids, slept.consolidated) == (tuple(f"s{n}" for n in range(6)), 0)
+    assert slept.settled == ()
+    assert bank.upkeep.sleep().examined == 6
+
+
+def test_a_private_summary_is_shortened_whoever_keeps_the_bank(bank: Bank, clock: HandClock) -> None:
+    more = " It has eggs, which Omar counted on the fifth of May."
+    bank.remember_many(
+        [{**turn, "text": turn["text"] + more} for turn in talk(clock, turns=12, scope="session", channel="red")]
+    )
+    assert len(bank.upkeep.sleep().summaries) == 1
+    clock.now += timedelta(days=40)
+    assert len(bank.upkeep.sleep().shortened) == 1
+
+
+def test_notes_by_the_thousand_are_gone_over_in_one_sleep(bank: Bank, clock: HandClock) -> None:
+    at = clock.now - timedelta(days=9)
+    notes = [f"Note {n} tells of subject{n % 90}, matter{n % 90} and thing{n % 90}." for n in range(1_800)]
+    bank.remember_many([{"text": text, "at": at + timedelta(seconds=n)} for n, text in enumerate(notes)])
+    slept = bank.upkeep.sleep()
+    assert slept.examined == 1_800
+    assert slept.consolidated > 1_500
+    for summary in slept.summaries:
+        assert len({memory.text.partition("subject")[2].partition(",")[0] for memory in summary.sources}) == 1
 
 
 # --- decay and collection
@@ -338,6 +387,17 @@ def test_what_has_nothing_left_to_stand_on_is_found_and_put_away(bank: Bank, clo
     assert bank.upkeep.repair().repaired == (summary.id,)
     assert held(bank, summary.id).status == "archived"
     assert bank.upkeep.validate().ok
+
+
+def test_a_link_that_leads_nowhere_is_found_and_untied(bank: Bank) -> None:
+    kept = bank.remember("kept", id="kept")
+    row = LinkRow("stray", "memory", kept.id, "related", "memory", "gone", 1.0, None, None, "")
+    with bank.store.writing() as writer:
+        writer.apply(Changeset("link", links=[row]))
+    assert [(problem.kind, problem.id) for problem in bank.upkeep.validate().problems] == [("dangling link", "stray")]
+    repaired = bank.upkeep.repair()
+    assert (repaired.repaired, repaired.ok, repaired.dry_run) == (("stray",), True, False)
+    assert bank.upkeep.repair().dry_run is False
 
 
 @pytest.mark.parametrize(

@@ -37,15 +37,16 @@ from pieria.errors import (
     StorageError,
     UnavailableError,
 )
+from pieria.models.mind import Said
 from pieria.settings import Settings
-from pieria.workspace import _stores
+from pieria.workspace.stores import stores
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"
 
 
 def is_held(path: Path) -> bool:
-    return _stores.hold(path)
+    return stores.hold(path)
 
 
 def texts(bank: Bank) -> set[str]:
@@ -225,6 +226,15 @@ def seen_of_budget_calls(folder: Path, value: Any) -> object:
     return calls_allowed(folder, budget_calls_per_day=value)
 
 
+def seen_of_llm_steps(folder: Path, value: Any) -> object:
+    with llm_server() as serving:
+        told = {"llm": "server:m", "llm_url": serving.address, "llm_steps": value}
+        with pieria.open("b", data=folder, settings=told) as bank:
+            bank.mind.summarize([Said("Herons nest by the mill.")])
+            bank.mind.plan("Where do herons nest?", "semantic")
+    return [request.body["model"] for request in serving.requests]
+
+
 EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
     "bank": (seen_of_bank, {"one": "one", "two": "two"}),
@@ -249,6 +259,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
         seen_of_llm_seconds,
         {1: "no whole reply within 1 seconds", 1.25: "no whole reply within 1.25 seconds"},
     ),
+    "llm_steps": (seen_of_llm_steps, {None: ["m", "m"], "summarize=a, retrieval=b:2": ["a", "b:2"]}),
     "budget_tokens_per_day": (seen_of_budget_tokens, {None: 3, 200: 2, 0: 0}),
     "budget_calls_per_day": (seen_of_budget_calls, {None: 3, 1: 1}),
     "models": (seen_of_models, {"one": "one", "two": "two"}),
@@ -638,12 +649,12 @@ def test_a_bank_is_closed_at_the_end_of_the_program(tmp_path: Path) -> None:
 
 FORK = """
 import os, threading, pieria
-from pieria.workspace import _stores
+from pieria.workspace.stores import stores
 bank = pieria.open("notes")
 bank.remember("by the parent", scope="user")
 held, done = threading.Event(), threading.Event()
 def hold():
-    with _stores.lock:
+    with stores.lock:
         held.set()
         done.wait(60)
 thread = threading.Thread(target=hold)

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pieria.models.minds.llm.ports import Message
+from pieria.models.llm import LLMResponse, Message
 
 
-@dataclass(frozen=True)
-class Replied:
-    content: Any
+@dataclass(frozen=True, slots=True)
+class Replied(LLMResponse):
     model: str = "scripted-1-0613"
-    usage: Mapping[str, int] = field(default_factory=lambda: {"input_tokens": 7, "output_tokens": 3})
+    usage: dict[str, int] = field(default_factory=lambda: {"input_tokens": 7, "output_tokens": 3})
 
 
 @dataclass(frozen=True)

@@ -188,7 +188,7 @@ def test_calls_are_told_as_spans() -> None:
     assert (measured["tokens_input"], measured["tokens_output"]) == (5, 2)
     assert about == {"model": chat.model, "step": "get_state"}
     _, about = events["pieria", "llm", "chat_structured", "exception"]
-    assert (about["model"], about["step"], about["kind"]) == (chat.model, None, "ReplyError")
+    assert (about["model"], about["step"], about["kind"]) == (chat.model, None, "ReplyUnreadableError")
     assert "colour" not in repr(told)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.models.prompt_cases import CASES, GOAL, PROCEDURES, STRUCTURED, TEXT, Case
 from tests.models.scripted import Replied, Scripted
 
-from pieria.errors import AdapterError, InputError, PromptError
+from pieria.errors import AdapterError, InputError, PromptError, ReplyUnreadableError
 from pieria.models.mind import Found, Knowledge, Mind, Procedure, Said, StepSeen
 from pieria.models.minds.llm import GROUPS, STEPS, LLMMind
 from pieria.record import entities
@@ -82,6 +82,18 @@ def test_what_is_no_object_of_the_schema_is_repaired_too(case: Case, wrong: obje
     assert case.ask(LLMMind(llm)) == case.means
     assert len(llm.calls) == 2
     assert all(message["content"].strip() for message in llm.calls[1].messages)
+
+
+@every_structured_step
+def test_what_an_adapter_could_not_read_is_repaired_without_being_shown(case: Case) -> None:
+    ledger = Ledger()
+    llm = Scripted(ReplyUnreadableError("scripted", "chat_structured", usage={"output_tokens": 9}), case.reply)
+    assert case.ask(LLMMind(llm, meter=ledger)) == case.means
+    assert [message["role"] for message in llm.calls[1].messages] == ["system", "user", "assistant", "user"]
+    assert [(usage.get("output_tokens"), failed) for _, _, usage, _, failed in ledger.noted] == [(9, True), (3, False)]
+    twice = Scripted(*[ReplyUnreadableError("scripted", "chat_structured")] * 2, case.reply)
+    with pytest.raises(ReplyUnreadableError):
+        case.ask(LLMMind(twice))
 
 
 @every_structured_step

@@ -85,7 +85,8 @@ def test_what_a_question_asks_for_is_what_the_same_text_is_indexed_by(text: str)
     assert bool(asked) == bool(terms(text))
 
 
-@given(any_text.filter(lambda text: not set(text) & set("™℠")))
+# A letter ends a terminal's sequence, and an accent apart from its letter is none.
+@given(any_text.filter(lambda text: not set(text) & set("™℠\x1b\x9b")))
 def test_compatible_spellings_are_one(text: str) -> None:
     assert terms(unicodedata.normalize("NFKC", text)) == terms(text)
     assert terms(unicodedata.normalize("NFD", text)) == terms(text)

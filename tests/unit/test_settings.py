@@ -33,6 +33,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "llm_url": ("http://one", "http://two"),
     "llm_key": ("first", "second"),
     "llm_seconds": (1.0, 90.0),
+    "llm_steps": ("get_plan=one", "retrieval=two, summarize=three"),
     "budget_tokens_per_day": (7_041_776, 900),
     "budget_calls_per_day": (7_041_776, 0),
     "models": ("one", "two"),

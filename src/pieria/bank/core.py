@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
 from pieria.bank.embedding import Embedding
-from pieria.bank.metering import BankMeter, Budgets
+from pieria.bank.metering import BankMeter
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
@@ -27,6 +27,9 @@ from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import FADES, Memory
 from pieria.record.time import Clock, micros
 from pieria.store.protocol import Reader, Store, Writer
+
+if TYPE_CHECKING:
+    from pieria.models.minds.llm import Override
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +46,9 @@ class Core:
         *,
         embedding: Embedding,
         uses: Uses,
+        meter: BankMeter,
         llm: Chat | None = None,
+        overrides: Mapping[str, Override] | None = None,
         data: Path,
         clock: Clock,
         who: str = "python",
@@ -53,7 +58,6 @@ class Core:
         secrets: str = "flag",
         text_budget: int = 5_000,
         count_uses: bool = True,
-        budgets: Budgets | None = None,
         fades: Sequence[str] = FADES,
         me: Callable[[bool], Any] = lambda create: None,
         origins: Mapping[str, tuple[Any, str]] | None = None,
@@ -65,6 +69,7 @@ class Core:
         self._embedding = embedding
         self._uses = uses
         self._llm = llm
+        self._overrides = overrides or {}
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()
@@ -73,7 +78,7 @@ class Core:
         self._screening = Screen(secrets)
         self._text_budget = text_budget
         self._count_uses = count_uses
-        self.meter = BankMeter(store, clock, budgets or Budgets())
+        self.meter = meter
         self._fades = tuple(fades)
         self._me = me
         self._origins = origins or {}
@@ -98,7 +103,7 @@ class Core:
             return RuleMind()
         from pieria.models.minds.llm import LLMMind
 
-        return LLMMind(self._llm, meter=self.meter)
+        return LLMMind(self._llm, overrides=self._overrides, meter=self.meter)
 
     @property
     def is_user_bank(self) -> bool:

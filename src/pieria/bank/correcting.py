@@ -7,15 +7,15 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from pieria.bank.core import Core
-from pieria.bank.tracing import DRAWN_FROM, REVISES
+from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.composing import content_of, type_of, with_index
 from pieria.record.draft import TRUST, Draft, Instant, NewMemory, Problems, checked, moment, seen_by
 from pieria.record.ids import new_id
-from pieria.record.link import End, LinkRow, row_of
+from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import AUTHOR_TYPES, STATUSES, TIERS, Memory
 from pieria.record.time import iso
 from pieria.record.time import moment as at_moment
@@ -214,7 +214,8 @@ class Correcting(Core):
 
     def _content_draft(self, reader: Reader, held: Stored) -> Draft:
         """The present content as a draft, to change some of it."""
-        memory = reader.memories([held.state.row], self._filter())[held.state.row]
+        # Whether it may be seen was decided by whoever found it.
+        memory = reader.memories([held.state.row], self._filter().having(viewer=EVERYTHING))[held.state.row]
         kept = ("text", "title", "kind", "body", "tags", "entities", "files", "context", "meta")
         draft = checked(NewMemory(**{name: getattr(memory, name) for name in kept}))
         draft.flags = memory.flags

@@ -6,9 +6,8 @@ source is narrowed, what was drawn from it follows.
 
 from __future__ import annotations
 
-from pieria.bank.tracing import DRAWN_FROM
 from pieria.record.changeset import Changeset, State, Write
-from pieria.record.link import End
+from pieria.record.link import DRAWN_FROM, End
 from pieria.store.protocol import Reader
 
 NEVER_BOTH = "a memory it was drawn from does not hold at the same time"

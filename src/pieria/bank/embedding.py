@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
+from pieria.bank.metering import BankMeter
 from pieria.bank.questioning import asked
 from pieria.bank.texts import Task, tasks_of
 from pieria.bank.vectors import made
@@ -63,8 +64,9 @@ class Readiness:
 class Embedding:
     """The vectors of one store by one embedder. Threads may share it; it outlives a fork."""
 
-    def __init__(self, store: Store, embedder: Embedder | None, background: Background) -> None:
+    def __init__(self, store: Store, embedder: Embedder | None, background: Background, meter: BankMeter) -> None:
         self._store = store
+        self._meter = meter
         self._embedder = embedder
         self._background = background
         self._closed = False
@@ -112,7 +114,8 @@ class Embedding:
         assert embedder is not None
         if embedder.is_at_hand:
             return embedder.query(text)
-        replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text))
+        replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text, self._meter.of_readers))
+        replied.add_done_callback(lambda _: self.wake())
         try:
             return replied.result(max(0.0, seconds))
         except TimeoutError:
@@ -174,6 +177,7 @@ class Embedding:
         """Embeds some of what is pending, for the background. Returns in how many seconds to go on; None: no more."""
         if self._aside and not self._closed:
             return PATIENCE
+        self._meter.flush()
         try:
             done = self._closed or self._some()
         except PieriaError as problem:
@@ -273,6 +277,7 @@ class Embedding:
         self._background.drop(self)
         if self._at_work.acquire(timeout=max(0.0, deadline - time.monotonic())):
             self._at_work.release()
+        self._meter.flush(max(0.0, deadline - time.monotonic()))
 
     def use(self) -> Space | None:
         """From now on the bank is embedded by this process's embedder: everything anew, in the background."""
@@ -354,7 +359,7 @@ class Embedding:
     def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
         """Whole memories, which appear at once. False where they do not: time ran out, or the bank was closed."""
         assert self._embedder is not None
-        found = made(self._embedder, [task.text for task in tasks], lambda: self._may_go_on(deadline))
+        found = made(self._embedder, [task.text for task in tasks], lambda: self._may_go_on(deadline), self._meter)
         if found is None:
             return False
         refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from pieria.bank.core import Core
 from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
 from pieria.errors import BudgetError, PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset
 from pieria.record.composing import terms_of
+from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import KINDS, Memory
 from pieria.store.protocol import Progress, Reader, Writer
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pieria.bank import Bank
+
     Vectors = dict[int, NDArray[np.float32]]
 
 Each = TypeVar("Each")
@@ -38,7 +40,7 @@ MOST = 5_000
 
 
 class Upkeep:
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Bank) -> None:
         self._core = core
 
     def sleep(
@@ -78,10 +80,12 @@ class Upkeep:
             aged = shortening.due_levels(reader, core._now(), limit)
         groups = grouping.grouped(found.memories, vectors)
         settled = promoting.settled(found.memories, vectors)
+        work = _Sleep(core, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
+        work.summarize(groups)
+        # What no summary came of is gone over again, and settled then.
+        settled = [one for one in settled if one.memory.id not in work.again]
         if not dry_run and settled:
             core._apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
-        work = _Sleep(core, dry_run, progress, len(groups) + len(aged))
-        work.summarize(groups)
         work.shorten(aged)
         slept = Slept(
             dry_run=dry_run,
@@ -131,24 +135,24 @@ class Upkeep:
         return Promoted(dry_run, tuple(chosen))
 
     def validate(self) -> Validated:
-        """Whether the store is sound, and whether links, provenance and facts lead to what is there."""
+        """Whether the store is sound, links lead somewhere, and what was drawn from others still has some of them."""
         core = self._core
         with core._reading() as reader:
-            problems = validating.problems(reader, core._now())
-        return Validated(True, tuple(core.store.check()), tuple(problems))
+            problems = validating.problems(reader)
+        return Validated(tuple(core.store.check()), tuple(problems))
 
     def repair(self, *, dry_run: bool = False) -> Validated:
         """Unties what leads nowhere, puts away what has nothing left to stand on, and makes projections anew."""
         check.flag(dry_run, "dry_run")
         found = self.validate()
         if dry_run or found.ok:
-            return found
+            return replace(found, dry_run=dry_run)
         core = self._core
         core._apply(lambda writer: validating.repairs(writer, found.problems))
         repaired = core.store.repair(list(found.findings), terms_of)
         after = self.validate()
         mended = [problem.id for problem in found.problems if problem not in after.problems]
-        return Validated(False, after.findings, after.problems, (*repaired, *mended))
+        return Validated(after.findings, after.problems, (*repaired, *mended), dry_run=False)
 
     def _fade(
         self, verb: str, dry_run: bool, archive: bool, threshold: float, limit: int | None, progress: Progress | None
@@ -190,28 +194,38 @@ class Upkeep:
 class _Sleep:
     """One sleep under way: what it made so far, and why it stopped."""
 
-    def __init__(self, core: Core, dry_run: bool, progress: Progress | None, whole: int) -> None:
-        self._core, self._dry_run = core, dry_run
+    def __init__(
+        self, core: Bank, dry_run: bool, settled: frozenset[str], progress: Progress | None, whole: int
+    ) -> None:
+        self._core, self._dry_run, self._settled = core, dry_run, settled
         self._progress, self._whole, self._done = progress, whole, 0
         self.summaries: list[Summary] = []
         self.shortened: list[Shortened] = []
         self.failed: list[Failure] = []
         self.left = 0
+        self.again: set[str] = set()
+        """The members of groups that no summary came of."""
         self.stopped: BudgetError | None = None
 
     def summarize(self, groups: Sequence[Sequence[Memory]]) -> None:
         for group in groups:
             if self.stopped is not None:
-                self.left += len(group)
+                self._put_off(group)
                 continue
             try:
-                summary = sleeping.summary_of(group, self._core.mind)
+                self._sum_up(group)
             except PieriaError as problem:
                 self._fail(group, problem)
-            else:
-                if self._keep(summary):
-                    self.summaries.append(summary)
             self._tell()
+
+    def _sum_up(self, group: Sequence[Memory]) -> None:
+        made = sleeping.summary_of(group, self._core.mind)
+        draft = self._core._screening.draft(checked(sleeping.new_memory(made)))
+        summary = replace(made, text=draft.text)
+        if self._dry_run or self._kept(summary, draft):
+            self.summaries.append(summary)
+        else:
+            self._put_off(group)
 
     def shorten(self, aged: Sequence[tuple[Memory, int]]) -> None:
         for memory, level in aged:
@@ -220,40 +234,52 @@ class _Sleep:
                 continue
             try:
                 made = shortening.shortened(memory, level, self._core.mind)
+                if made is not None and (self._dry_run or self._rewritten(made)):
+                    self.shortened.append(made)
             except PieriaError as problem:
                 self._fail([memory], problem)
-            else:
-                if made is not None:
-                    self._rewrite(made)
             self._tell()
 
-    def _keep(self, summary: Summary) -> bool:
-        if self._dry_run:
-            return True
+    def _kept(self, summary: Summary, draft: Draft) -> bool:
+        """False where a source has changed meanwhile."""
         core = self._core
         kept: list[bool] = []
 
         def plan(writer: Writer) -> Changeset:
-            changeset = sleeping.changes(writer, summary, core._now(), f"{core.name}/{sleeping.SUMMARY}")
+            place = f"{core.name}/{sleeping.SUMMARY}"
+            changeset = sleeping.changes(writer, summary, draft, self._settled, core._now(), place)
             kept.append(changeset is not None)
             return changeset or Changeset("sleep")
 
         core._apply(plan)
         return kept[0]
 
-    def _rewrite(self, made: Shortened) -> None:
-        if not self._dry_run:
-            body = {**made.memory.body, "level": made.level}
-            self._core.update(made.memory.id, text=made.text, body=body, reason="it has aged")  # type: ignore[attr-defined]
-        self.shortened.append(made)
+    def _rewritten(self, made: Shortened) -> bool:
+        """False where it has changed meanwhile."""
+        core, memory = self._core, made.memory
+        contents = {"text": made.text, "body": {**memory.body, "level": made.level}}
+
+        def plan(writer: Writer) -> Changeset:
+            held = writer.states([memory.id]).get(memory.id)
+            if held is None or held.state.ended or held.state.row != memory.row:
+                return Changeset("sleep")
+            write = core._next_version(writer, held, held.state._replace(reason="it has aged"), contents)
+            return Changeset("sleep", writes=[] if write is None else [write])
+
+        return core._apply(plan) is not None
+
+    def _put_off(self, group: Sequence[Memory]) -> None:
+        self.left += len(group)
+        self.again.update(memory.id for memory in group)
 
     def _fail(self, group: Sequence[Memory], problem: PieriaError) -> None:
         """A budget that is used up ends the sleep; whatever else fails costs this group."""
         if isinstance(problem, BudgetError):
             self.stopped = problem
-            self.left += len(group)
+            self._put_off(group)
         else:
             self.failed.append(Failure(tuple(memory.id for memory in group), problem.message))
+            self.again.update(memory.id for memory in group)
 
     def _tell(self) -> None:
         self._done += 1

@@ -8,14 +8,14 @@ from typing import Any, Self
 from pieria.bank.core import Core
 from pieria.bank.deriving import baseless, narrowed
 from pieria.bank.replies import Neighbor, Neighborhood
-from pieria.bank.tracing import DRAWN_FROM, RESERVED
+from pieria.bank.tracing import RESERVED
 from pieria.bank.using import with_noted
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset
 from pieria.record.draft import Problems
 from pieria.record.ids import new_id
-from pieria.record.link import SYMMETRIC, End, Link, LinkRow, row_of
+from pieria.record.link import DRAWN_FROM, SYMMETRIC, End, Link, LinkRow, row_of
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader, Writer
 

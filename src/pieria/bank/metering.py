@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pieria.errors import BudgetError, PieriaError
+from pieria.errors import BudgetError, PieriaError, ReadOnlyError
+from pieria.models.metering import Meter
 from pieria.record import check
 from pieria.record.ledger import Spent
 from pieria.record.time import Clock
@@ -48,45 +49,58 @@ class BankMeter:
         self.budgets = budgets
         self._lock = threading.Lock()
         self._unwritten: dict[tuple[str, str, str], Spent] = {}
-        """By day, step and model: what waits to be written while the bank cannot be."""
+        """By day, step and model: what waits to be written while the bank cannot be, or nobody should wait for it."""
+
+    @property
+    def of_readers(self) -> Meter:
+        """The same for calls that a reader waits for, who must not wait for writers: they are written with `flush`."""
+        return _ReaderMeter(self, self._store)
+
+    def check(self, reader: Reader) -> None:
+        """Raises `BudgetError` where the day's budget is used up."""
+        now = self._clock().astimezone(UTC)
+        self._check(reader.spent(day_of(now)), now)
 
     def allow(self, step: str, model: str) -> None:
         step, model = check.name(step, "step"), check.name(model, "model")
         if not self.budgets:
             return
-        now = self._clock().astimezone(UTC)
         with self._store.writing() as writer:
-            self._check(writer.spent(day_of(now)), now)
-            writer.charge(day_of(now), [Spent(step, model, calls=1)])
+            self.check(writer)
+            writer.charge(day_of(self._clock()), [Spent(step, model, calls=1)])
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
         """A bank that cannot be written for now does not cost the caller its reply: it is counted with the next."""
-        spent = Spent(
-            check.name(step, "step"),
-            check.name(model, "model"),
-            calls=0 if self.budgets else 1,
-            failures=int(failed),
-            input_tokens=_tokens(usage, "input_tokens"),
-            output_tokens=_tokens(usage, "output_tokens"),
-            seconds=max(0.0, float(seconds)),
-        )
+        self.keep(_spent(step, model, usage, seconds, failed, calls=0 if self.budgets else 1))
+        self.flush()
+
+    def keep(self, spent: Spent) -> None:
+        """It is written with the next that is."""
+        self._keep(day_of(self._clock()), spent)
+
+    def flush(self, patience: float = NOTE_PATIENCE) -> None:
+        """Writes what waits. What cannot be for now goes on waiting; a bank that may only be read counts none."""
         with self._lock:
-            self._keep(day_of(self._clock()), spent)
             mine, self._unwritten = self._unwritten, {}
+        if not mine:
+            return
         try:
-            with self._store.writing(NOTE_PATIENCE) as writer:
+            with self._store.writing(patience) as writer:
                 for (day, _, _), each in mine.items():
                     writer.charge(day, [each])
+        except ReadOnlyError as problem:
+            log.info("calls of models are not counted: %s", problem.message)
         except PieriaError as problem:
-            log.warning("a call of %s could not be counted yet: %s", model, problem.message)
-            with self._lock:
-                for (day, _, _), each in mine.items():
-                    self._keep(day, each)
+            models = ", ".join(sorted({model for _, _, model in mine}))
+            log.warning("calls of %s could not be counted yet: %s", models, problem.message)
+            for (day, _, _), each in mine.items():
+                self._keep(day, each)
 
     def _keep(self, day: str, spent: Spent) -> None:
         key = (day, spent.step, spent.model)
-        held = self._unwritten.get(key)
-        self._unwritten[key] = spent if held is None else held.plus(spent)
+        with self._lock:
+            held = self._unwritten.get(key)
+            self._unwritten[key] = spent if held is None else held.plus(spent)
 
     def told(self, reader: Reader) -> dict[str, Any]:
         """What the bank's models took today and in all, by step and model, and what a day may take."""
@@ -106,6 +120,34 @@ class BankMeter:
         for budget, (limit, so_far) in used.items():
             if limit is not None and so_far >= limit:
                 raise BudgetError(budget, limit, so_far, next_day(now))
+
+
+class _ReaderMeter:
+    """Counts a call when it is over, and lets the budget be overdrawn by what is under way at one moment."""
+
+    def __init__(self, whole: BankMeter, store: Store) -> None:
+        self._whole = whole
+        self._store = store
+
+    def allow(self, step: str, model: str) -> None:
+        if self._whole.budgets:
+            with self._store.reading() as reader:
+                self._whole.check(reader)
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        self._whole.keep(_spent(step, model, usage, seconds, failed, calls=1))
+
+
+def _spent(step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool, calls: int) -> Spent:
+    return Spent(
+        check.name(step, "step"),
+        check.name(model, "model"),
+        calls=calls,
+        failures=int(failed),
+        input_tokens=_tokens(usage, "input_tokens"),
+        output_tokens=_tokens(usage, "output_tokens"),
+        seconds=max(0.0, float(seconds)),
+    )
 
 
 def day_of(moment: datetime) -> str:

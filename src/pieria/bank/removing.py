@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from pieria.bank.core import Core
 from pieria.bank.replies import Receipt
-from pieria.bank.tracing import DRAWN_FROM, REVISES, reached
+from pieria.bank.tracing import REVISES, reached
 from pieria.errors import ConflictError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Stored, Write
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
-from pieria.record.link import End, Link
+from pieria.record.link import DRAWN_FROM, End, Link
 from pieria.record.memory import Memory
 from pieria.store.protocol import Reader, Writer
 

@@ -94,12 +94,12 @@ class Promoted:
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """`findings` are of the store, `problems` of what its records say of each other."""
+    """`findings` are of the store, `problems` of what its records say of each other. To validate is a dry run."""
 
-    dry_run: bool
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     repaired: tuple[str, ...] = ()
+    dry_run: bool = True
 
     @property
     def ok(self) -> bool:

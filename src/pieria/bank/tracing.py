@@ -9,7 +9,6 @@ from pieria.record.link import End, Link
 from pieria.store.protocol import Reader
 
 REVISES = "revises"
-DRAWN_FROM = "provenance"
 RESERVED = (REVISES,)
 """Relations that the engine alone ties and unties, since what it does later rests on them."""
 

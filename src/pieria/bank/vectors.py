@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.errors import PieriaError
 from pieria.models import Embedder
+from pieria.models.metering import Meter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +27,7 @@ class Made(NamedTuple):
     refused: dict[str, PieriaError]
 
 
-def made(embedder: Embedder, texts: Sequence[str], may_go_on: Callable[[], bool]) -> Made | None:
+def made(embedder: Embedder, texts: Sequence[str], may_go_on: Callable[[], bool], meter: Meter) -> Made | None:
     """A text once, however often it stands there: a turn without neighbours is its own window.
 
     None where it may not go on before all are made: one long text may be many passages. `may_go_on` is asked before
@@ -37,12 +38,12 @@ def made(embedder: Embedder, texts: Sequence[str], may_go_on: Callable[[], bool]
         if not may_go_on():
             return None
         try:
-            _make(embedder, part, found)
+            _make(embedder, part, found, meter)
         except PieriaError as problem:
             if problem.retryable:
                 raise
-            embedder.passages([PLAIN])
-            _narrow(embedder, part, found)
+            embedder.passages([PLAIN], meter)
+            _narrow(embedder, part, found, meter)
     return found
 
 
@@ -59,21 +60,21 @@ def _parts(texts: Sequence[str], room: int) -> Iterator[list[str]]:
         yield part
 
 
-def _make(embedder: Embedder, texts: Sequence[str], found: Made) -> None:
-    found.vectors.update(zip(texts, embedder.passages(texts).vectors, strict=True))
+def _make(embedder: Embedder, texts: Sequence[str], found: Made, meter: Meter) -> None:
+    found.vectors.update(zip(texts, embedder.passages(texts, meter).vectors, strict=True))
 
 
-def _narrow(embedder: Embedder, texts: Sequence[str], found: Made) -> None:
+def _narrow(embedder: Embedder, texts: Sequence[str], found: Made, meter: Meter) -> None:
     """Of texts of which the model refused some: one by one only where it must be."""
     middle = (len(texts) + 1) // 2
     for part in (texts[:middle], texts[middle:]):
         try:
             if part:
-                _make(embedder, part, found)
+                _make(embedder, part, found, meter)
         except PieriaError as problem:
             if problem.retryable:
                 raise
             if len(part) > 1:
-                _narrow(embedder, part, found)
+                _narrow(embedder, part, found, meter)
             else:
                 found.refused[part[0]] = problem

@@ -20,7 +20,8 @@
     │   │   ├── ModelDamagedError     the model's files are not what they should be
     │   │   └── ReplyError            a language model's answer cannot be used
     │   │       ├── ReplyRefusedError it refused to answer
-    │   │       └── ReplyCutError     the answer was cut off
+    │   │       ├── ReplyCutError     the answer was cut off
+    │   │       └── ReplyUnreadableError the answer is not the JSON asked for
     │   ├── JobError                  a job could not be done, or is another's
     │   ├── BudgetError               the day's budget of model calls is used up
     │   ├── RepoError                 the bank cannot be opened under this name
@@ -54,6 +55,7 @@ from pieria.errors.framework import (
     ReplyCutError,
     ReplyError,
     ReplyRefusedError,
+    ReplyUnreadableError,
     RepoError,
     SessionError,
 )
@@ -110,6 +112,7 @@ __all__ = [
     "ReplyCutError",
     "ReplyError",
     "ReplyRefusedError",
+    "ReplyUnreadableError",
     "RepoError",
     "SessionError",
     "StorageError",

@@ -178,6 +178,14 @@ class ReplyCutError(ReplyError):
     advice = "Allow more with max_tokens, or ask for less at once."
 
 
+class ReplyUnreadableError(ReplyError):
+    """The answer is not the JSON that was asked for."""
+
+    code = "reply_unreadable"
+    usual_reason = "the answer is not JSON"
+    advice = "The model, or its server, does not keep to JSON; another one may."
+
+
 class JobError(Reasoned, Framework):
     """A job could not be done, or is not this worker's any more."""
 

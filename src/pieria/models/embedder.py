@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria import telemetry
 from pieria.errors import AdapterError, PieriaError
 from pieria.models.embedders.pieces import EstimatedPieces, Pieces
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space, space_of
+from pieria.models.metering import UNMETERED, Meter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _PROBE = "Pieria"
 """Embedded once where only a reply tells the dimension."""
 _ROOM = 200_000
+PASSAGES, QUERY = "embed", "embed_query"
+"""What a call is counted as."""
 _ESTIMATED_LIMIT = 254
 """Pieces of a passage for a model that does not tell its own limit: what fits the local one fits every other."""
 
@@ -110,21 +114,35 @@ class Embedder:
         if callable(close):
             close()
 
-    def query(self, text: str) -> NDArray[np.float32]:
+    def query(self, text: str, meter: Meter = UNMETERED) -> NDArray[np.float32]:
         """The vector of a question."""
         with telemetry.during("embedding.embed", model=self.model, text_length=len(text)):
-            reply = self._replied(lambda: self._embedding.embed(self._prefixes["query"] + text))
+            reply = self._replied(lambda: self._embedding.embed(self._prefixes["query"] + text), QUERY, meter)
             vector: NDArray[np.float32] = self._checked(reply, 1)[0]
             return vector
 
-    def passages(self, texts: Sequence[str]) -> Passages:
+    def passages(self, texts: Sequence[str], meter: Meter = UNMETERED) -> Passages:
         """The vectors of what is to be found."""
         with telemetry.during("embedding.embed_batch", model=self.model, batch_size=len(texts)):
             prefixed = [self._prefixes["passage"] + text for text in texts]
-            reply = self._replied(lambda: self._embedding.embed_batch(prefixed))
+            reply = self._replied(lambda: self._embedding.embed_batch(prefixed), PASSAGES, meter)
             return Passages(self._checked(reply, len(texts)), reply.truncated)
 
-    def _replied(self, ask: Callable[[], EmbeddingResponse]) -> EmbeddingResponse:
+    def _replied(self, ask: Callable[[], EmbeddingResponse], step: str, meter: Meter) -> EmbeddingResponse:
+        """A model at work in this process costs nobody anything: it is not counted."""
+        if self.is_at_hand:
+            return self._asked(ask)
+        meter.allow(step, self.model)
+        begun = perf_counter()
+        reply: EmbeddingResponse | None = None
+        try:
+            reply = self._asked(ask)
+            return reply
+        finally:
+            usage = {} if reply is None else reply.usage
+            meter.note(step, self.model, usage, perf_counter() - begun, failed=reply is None)
+
+    def _asked(self, ask: Callable[[], EmbeddingResponse]) -> EmbeddingResponse:
         try:
             reply = ask()
         except PieriaError:

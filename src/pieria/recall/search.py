@@ -16,14 +16,13 @@ from pieria.recall.page import Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
-from pieria.record.link import End
+from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.tokens import estimated_tokens
 
 EVERYTHING = 1 << 40
 AT_ONCE, ROUNDS = 300, 10
 """How many further candidates are scored at once, and how often for one page, where a least score is asked for."""
-DRAWN_FROM = "provenance"
 UNLIKELY = "what is unlikely to score enough is left to the next page"
 HALF = 0.5
 """Of what the derived is worth, its source must be worth so much to stand before it."""
@@ -229,7 +228,7 @@ def _behind_sources(
     drawn_from = [
         (derived, source)
         for derived, source in drawn_from
-        if derived in by_place and source in by_place and _is_worth_it(by_place[derived], by_place[source])
+        if derived in by_place and source in by_place and _stands_behind(by_place[derived], by_place[source])
     ]
     after = behind_sources(before, drawn_from)
     rank = {place: number for number, place in enumerate(before)}
@@ -237,8 +236,8 @@ def _behind_sources(
     return [by_place[place] for place in after], [place[1] for place in after if place in late]
 
 
-def _is_worth_it(derived: Scored, source: Scored) -> bool:
-    """A summary never stands before what it sums up; it says nothing that its sources do not."""
+def _stands_behind(derived: Scored, source: Scored) -> bool:
+    """A summary always, since it says nothing that its sources do not."""
     return derived.evidence.is_summary or source.worth >= HALF * derived.worth
 
 

@@ -17,6 +17,10 @@ RELATIONS = ("membership", "hierarchical", "provenance", "sibling", "tunnel")
 SYMMETRIC = ("sibling", "tunnel")
 
 
+DRAWN_FROM = "provenance"
+"""The relation from what was derived to its evidence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """An edge from one end to another over one stretch of known time."""

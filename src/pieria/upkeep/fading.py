@@ -12,17 +12,15 @@ from typing import Any
 from pieria.record.changeset import Changeset, Write
 from pieria.record.fading import retained
 from pieria.record.filter import ANY_TIME, Filter, Viewer
-from pieria.record.link import End
+from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.protocol import Reader
-from pieria.upkeep.selecting import selected
+from pieria.upkeep.selecting import IMPORTANT, selected
 
 FORGOTTEN, DIMMED = 0.05, 0.1
 """What is retained below which a memory is collected, and below which it is put away."""
-IMPORTANT = 0.8
-DRAWN_FROM = "provenance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +68,7 @@ def _changed(reader: Reader, chosen: Sequence[Faded], verb: str, change: Mapping
 
 def _faded_of(reader: Reader, part: Sequence[Memory], now: int, threshold: float) -> Iterator[Faded]:
     used = reader.usage([memory.id for memory in part])
-    maybe = [Faded(memory, _left(memory, used.get(memory.id, UNUSED), now)) for memory in part]
+    maybe = [Faded(memory, left_of(memory, used.get(memory.id, UNUSED), now)) for memory in part]
     maybe = [one for one in maybe if one.retained < threshold and one.memory.importance < IMPORTANT]
     if not maybe:
         return
@@ -79,6 +77,7 @@ def _faded_of(reader: Reader, part: Sequence[Memory], now: int, threshold: float
     yield from (one for one in maybe if one.memory.id not in sources)
 
 
-def _left(memory: Memory, used: Usage, now: int) -> float:
+def left_of(memory: Memory, used: Usage, now: int) -> float:
+    """What is retained of it since it was written, or last used."""
     moments = [memory.known_from, memory.at, *filter(None, (used.last_access, used.last_review))]
     return retained(now - max(map(micros, moments)), used.accesses, memory.strength)

@@ -5,8 +5,10 @@ A group never mixes what different readers may see, or its summary would tell th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log1p
 from typing import TYPE_CHECKING
 
 from pieria.record.analyser import STOP_WORDS, terms
@@ -27,6 +29,8 @@ PAUSE = 3 * HOUR
 ALIKE, SHARED = 0.5, 0.3
 """How near the vectors of notes are that speak of one thing and, where there are none, what share of their words."""
 SPAN = 30 * DAY
+GROWING = 500
+"""The latest groups that a note may still join: each is compared with, and they may be many."""
 READ = 2_000
 
 Audience = tuple[str, str | None, str | None]
@@ -38,7 +42,9 @@ class _Open:
 
     members: list[Memory]
     words: set[str]
-    vectors: list[Vector] = field(default_factory=list)
+    whole: Vector | None = None
+    """The sum of the members' vectors."""
+    vectors: int = 0
 
 
 def grouped(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
@@ -61,10 +67,14 @@ def grouped(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[l
 def _apart(memories: Iterable[Memory]) -> Iterable[list[Memory]]:
     by_audience: dict[Audience, list[Memory]] = {}
     for memory in sorted(memories, key=lambda one: (micros(one.at), one.row)):
-        private = memory.scope == "session"
-        audience = (memory.scope, memory.session if private else None, memory.channel if private else None)
-        by_audience.setdefault(audience, []).append(memory)
+        by_audience.setdefault(audience_of(memory), []).append(memory)
     return by_audience.values()
+
+
+def audience_of(memory: Memory) -> Audience:
+    """What two memories share that the same readers see."""
+    private = memory.scope == "session"
+    return memory.scope, memory.session if private else None, memory.channel if private else None
 
 
 def _stretches(talk: Sequence[Memory]) -> list[list[Memory]]:
@@ -88,32 +98,42 @@ def _stretches(talk: Sequence[Memory]) -> list[list[Memory]]:
 
 def _subjects(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
     """Each note with the group that it is nearest to, or with none yet."""
+    said = [_words(memory) for memory in notes]
+    weights = _weights(said)
     groups: list[_Open] = []
-    for memory in notes:
-        words, vector = _words(memory), vectors.get(memory.row)
-        best, nearest = None, 0.0
-        for group in groups:
-            recent = micros(memory.at) - micros(group.members[-1].at) <= SPAN
-            if len(group.members) < MOST and recent:
-                near = _near(group, words, vector)
-                if near > nearest:
-                    best, nearest = group, near
-        if best is None or nearest < 1:
+    growing: list[_Open] = []
+    for memory, words in zip(notes, said, strict=True):
+        vector = vectors.get(memory.row)
+        begin = micros(memory.at) - SPAN
+        growing = [group for group in growing if len(group.members) < MOST and micros(group.members[-1].at) >= begin]
+        best = max(growing, key=lambda group: _near(group, words, vector, weights), default=None)
+        if best is None or _near(best, words, vector, weights) < 1:
             best = _Open([], set())
             groups.append(best)
+            growing = [*growing, best][-GROWING:]
         best.members.append(memory)
         best.words |= words
         if vector is not None:
-            best.vectors.append(vector)
+            best.whole = vector if best.whole is None else best.whole + vector
+            best.vectors += 1
     return [group.members for group in groups]
 
 
-def _near(group: _Open, words: frozenset[str], vector: Vector | None) -> float:
+def _near(group: _Open, words: frozenset[str], vector: Vector | None, weights: Mapping[str, float]) -> float:
     """1 and more: near enough."""
-    if vector is not None and group.vectors:
-        return float(sum(vector @ other for other in group.vectors)) / len(group.vectors) / ALIKE
-    fewer = min(len(words), len(group.words))
-    return len(words & group.words) / fewer / SHARED if fewer else 0.0
+    if vector is not None and group.whole is not None:
+        return float(vector @ group.whole) / group.vectors / ALIKE
+    shared = words & group.words
+    if not shared:
+        return 0.0
+    whole = min(sum(weights[word] for word in words), sum(weights[word] for word in group.words))
+    return sum(weights[word] for word in shared) / whole / SHARED
+
+
+def _weights(said: Sequence[Collection[str]]) -> dict[str, float]:
+    """What nearly every note says tells no subject."""
+    notes = Counter(word for words in said for word in words)
+    return {word: log1p(len(said) / number) for word, number in notes.items()}
 
 
 def _words(memory: Memory) -> frozenset[str]:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import retained
+from pieria.record.fading import DAY
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.protocol import Reader
+from pieria.upkeep.fading import left_of
+from pieria.upkeep.grouping import Audience, audience_of
+from pieria.upkeep.selecting import IMPORTANT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-IMPORTANT = 0.8
 REPEATED, DAYS = 3, 2
 """So often said, on so many days, a thing is stable."""
 SAME = 0.92
@@ -73,9 +75,8 @@ def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: An
 
 
 def _judged(memory: Memory, used: Usage, now: int) -> Promotion | None:
-    last = max(map(micros, [memory.at, *filter(None, (used.last_access, used.last_review))]))
-    left = retained(now - last, used.accesses, memory.strength)
-    age_days = (now - micros(memory.known_from)) / 86_400_000_000
+    left = left_of(memory, used, now)
+    age_days = (now - micros(memory.known_from)) / DAY
     if left >= STRONG and used.accesses:
         return Promotion(memory, "strong", left, used.accesses)
     if used.accesses >= USES and age_days <= RECENT_DAYS:
@@ -84,27 +85,32 @@ def _judged(memory: Memory, used: Usage, now: int) -> Promotion | None:
 
 
 def _repeated(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
-    """Texts that say the same, where that was on several days and by the same readers' leave."""
-    groups: list[list[Memory]] = []
+    """Texts that say the same to the same readers, where that was on several days."""
+    by_words: dict[tuple[Audience, tuple[str, ...]], list[Memory]] = {}
     for memory in memories:
-        for group in groups:
-            if _audience(memory) == _audience(group[0]) and _says_the_same(memory, group[0], vectors):
-                group.append(memory)
-                break
+        by_words.setdefault((audience_of(memory), tuple(sorted(terms(memory.text)))), []).append(memory)
+    alike: dict[Audience, list[list[Memory]]] = {}
+    for (audience, _), group in by_words.items():
+        alike.setdefault(audience, []).append(group)
+    for groups in alike.values():
+        for group in _joined(groups, vectors):
+            if len(group) >= REPEATED and len({memory.at.date() for memory in group}) >= DAYS:
+                yield group
+
+
+def _joined(groups: Sequence[list[Memory]], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
+    """Groups of the same words, joined where their first members mean the same: each with the first that is so near."""
+    import numpy as np
+
+    known = [group for group in groups if group[0].row in vectors]
+    joined = [list(group) for group in groups if group[0].row not in vectors]
+    held = np.stack([vectors[group[0].row] for group in known]) if known else np.zeros((0, 1), np.float32)
+    first: dict[int, list[Memory]] = {}
+    for number, group in enumerate(known):
+        near = np.flatnonzero(held[:number] @ held[number] >= SAME)
+        found = next((first[int(place)] for place in near if int(place) in first), None)
+        if found is None:
+            first[number] = list(group)
         else:
-            groups.append([memory])
-    for group in groups:
-        if len(group) >= REPEATED and len({memory.at.date() for memory in group}) >= DAYS:
-            yield group
-
-
-def _audience(memory: Memory) -> tuple[str, str | None, str | None]:
-    private = memory.scope == "session"
-    return memory.scope, memory.session if private else None, memory.channel if private else None
-
-
-def _says_the_same(one: Memory, other: Memory, vectors: Mapping[int, Vector]) -> bool:
-    first, second = vectors.get(one.row), vectors.get(other.row)
-    if first is not None and second is not None:
-        return float(first @ second) >= SAME
-    return sorted(terms(one.text)) == sorted(terms(other.text))
+            found += group
+    return [*joined, *first.values()]

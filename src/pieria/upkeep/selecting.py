@@ -18,6 +18,8 @@ RESTS_HOURS = 24
 """What was written within so many hours is still being worked with."""
 PRESSURE = 500
 """Of more than so many the oldest are due whatever their age."""
+IMPORTANT = 0.8
+"""From here on a memory never fades."""
 AT_ONCE = 500
 
 

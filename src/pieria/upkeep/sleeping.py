@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -16,14 +16,13 @@ from typing import Any
 from pieria.models.mind import Mind, Said
 from pieria.record.changeset import Changeset, Stored, Write
 from pieria.record.composing import first_write
-from pieria.record.draft import NewMemory, checked
+from pieria.record.draft import Draft, NewMemory
 from pieria.record.ids import new_id
-from pieria.record.link import LinkRow
+from pieria.record.link import DRAWN_FROM, LinkRow
 from pieria.record.memory import Memory
 from pieria.record.time import iso
 from pieria.store.protocol import Reader
 
-DRAWN_FROM = "provenance"
 SUMMARY = "summary"
 BY = "sleep"
 WORDS = (80, 40, 20)
@@ -64,14 +63,17 @@ def said(memory: Memory) -> Said:
     return Said(memory.text, memory.author, iso(memory.at))
 
 
-def changes(reader: Reader, summary: Summary, now: int, place: str) -> Changeset | None:
-    """None where a source is no longer as it was: it is gone over another time."""
+def changes(
+    reader: Reader, summary: Summary, draft: Draft, settled: Collection[str], now: int, place: str
+) -> Changeset | None:
+    """None where a source is no longer as it was: it is gone over another time. `settled` are ids of such sources."""
     held = reader.states([memory.id for memory in summary.sources])
     if any(_changed(memory, held.get(memory.id)) for memory in summary.sources) or reader.states([summary.id]):
         return None
-    write = first_write(checked(_draft(summary)), summary.id, now, place)
+    write = first_write(draft, summary.id, now, place)
     changeset = Changeset("sleep", writes=[write._replace(state=write.state._replace(tier="kept"))])
-    changeset.writes += [Write(held[memory.id].state._replace(tier="kept")) for memory in summary.sources]
+    for id in (memory.id for memory in summary.sources):
+        changeset.writes.append(Write(held[id].state._replace(tier="settled" if id in settled else "kept")))
     changeset.links = [
         LinkRow(new_id(), "memory", summary.id, DRAWN_FROM, "memory", memory.id, 1.0, None, None, "")
         for memory in summary.sources
@@ -79,7 +81,7 @@ def changes(reader: Reader, summary: Summary, now: int, place: str) -> Changeset
     return changeset
 
 
-def _draft(summary: Summary) -> NewMemory:
+def new_memory(summary: Summary) -> NewMemory:
     last = summary.last
     private = last.scope == "session"
     sessions = {memory.session for memory in summary.sources}

@@ -35,7 +35,7 @@ class Call:
     json: bool | None = None
     quiet: bool = False
     debug: bool = False
-    speaker: dict[str, str] = field(default_factory=dict)
+    speaker: dict[str, Any] = field(default_factory=dict)
     parameters: Sequence[click.Parameter] = ()
     """Those of the command that runs, to speak of them as they are spelt on the line."""
 

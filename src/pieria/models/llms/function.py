@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pieria.errors import AdapterError, InputError, PieriaError, ReplyError
+from pieria.errors import AdapterError, InputError, PieriaError, ReplyError, ReplyUnreadableError
 from pieria.models.embedding import checked_opts
 from pieria.models.llm import LLMResponse, Message, checked_messages, checked_schema, read_json
 
@@ -43,7 +43,7 @@ class FunctionLLM:
         try:
             return LLMResponse(read_json(reply.content, fenced=True), reply.model, reply.usage)
         except ValueError as problem:
-            raise self._wrong("chat_structured", "the answer is not JSON", reply) from problem
+            raise ReplyUnreadableError(self.model, "chat_structured", usage=reply.usage) from problem
 
     def _called(self, operation: str, messages: list[dict[str, str]], schema: dict[str, Any] | None) -> LLMResponse:
         try:

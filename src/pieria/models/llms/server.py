@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pieria.errors import InputError, ReplyError
+from pieria.errors import InputError, ReplyUnreadableError
 from pieria.models.endpoint import Endpoint, NotTakenError
 from pieria.models.llm import LLMResponse, Message, checked_messages, checked_schema, read_json
 from pieria.record import check
@@ -142,9 +142,7 @@ class ServerLLM(ABC):
         try:
             content = read_json(reply.content, fenced=fenced)
         except ValueError as problem:
-            hint = "The model, or its server, does not keep to JSON; another one may."
-            reason = "the answer is not JSON"
-            raise ReplyError(reply.model, asked.operation, reason, usage=reply.usage, hint=hint) from problem
+            raise ReplyUnreadableError(reply.model, asked.operation, usage=reply.usage) from problem
         return LLMResponse(content, reply.model, reply.usage)
 
     def _asked(self, operation: str, messages: Sequence[Message], opts: Mapping[str, Any] | None) -> Asked:

@@ -3,10 +3,10 @@
 The model is handed in; how it is reached belongs to the adapters. What a mind is belongs to `models.mind`.
 """
 
+from pieria.models.llm import LLM, LLMResponse
 from pieria.models.metering import Meter
 from pieria.models.minds.llm.asking import Override
 from pieria.models.minds.llm.mind import LLMMind
-from pieria.models.minds.llm.ports import LLM, LLMResponse
 from pieria.models.minds.llm.prompt import GROUPS, STEPS
 
 __all__ = ["GROUPS", "LLM", "STEPS", "LLMMind", "LLMResponse", "Meter", "Override"]

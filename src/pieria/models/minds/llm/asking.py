@@ -11,12 +11,12 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict
 
-from pieria.errors import AdapterError, InputError, PieriaError, PromptError
+from pieria.errors import AdapterError, InputError, PieriaError, PromptError, ReplyUnreadableError
 from pieria.models.chat import Chat
+from pieria.models.llm import LLM, LLMResponse, Message
 from pieria.models.metering import Meter
 from pieria.models.minds.llm.fencing import fenced, mark_for
 from pieria.models.minds.llm.fitting import PROMPT, Listed, fitted
-from pieria.models.minds.llm.ports import LLM, LLMResponse, Message
 from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
 from pieria.models.minds.llm.reading import tidy
 from pieria.models.minds.llm.replying import Reply, quoted, replied
@@ -76,7 +76,10 @@ class Asker:
         """A reply that fits the schema. What it is `lacking` all the same is asked for once, and then done without."""
         asked = prompt(step)
         messages = self._messages(asked, data)
-        content = self._call(step, messages, asked.schema)
+        try:
+            content = self._call(step, messages, asked.schema)
+        except ReplyUnreadableError:
+            content = ""  # what it says instead is shown to nobody
         first = replied(asked, content)
         problems = list(first.problems) or (lacking(first.value) if lacking else [])
         if not problems:

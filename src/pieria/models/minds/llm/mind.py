@@ -11,12 +11,12 @@ from time import perf_counter
 from typing import Any, TypeVar, get_args
 
 from pieria.errors import InputError, PromptError
+from pieria.models.llm import LLM
 from pieria.models.metering import Meter
 from pieria.models.mind import Found, Knowledge, Mode, Named, Procedure, Proposition, Said, StepSeen, Triple
 from pieria.models.minds.llm import reading
 from pieria.models.minds.llm.asking import Asker, Datum, Override, model_of
 from pieria.models.minds.llm.fitting import Listed, cut
-from pieria.models.minds.llm.ports import LLM
 from pieria.models.minds.llm.prompt import STEPS, prompt
 from pieria.record import entities
 

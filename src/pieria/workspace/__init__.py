@@ -7,39 +7,34 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
-import time
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
 from pieria.bank.background import background
-from pieria.bank.embedding import Embedding
 from pieria.bank.metering import Budgets
-from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, StorageError, UnavailableError
-from pieria.models import NONE, PROVIDERS, Chat, Embedder, Library, language_model, provider_of, settled
-from pieria.models import embedder as made_of
+from pieria.models import Library, language_model
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name, same_bank
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
-from pieria.store.sqlite import SQLiteStore
+from pieria.workspace.models import Thinker, embedders, settled_thinker
+from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import RestoreReport
-    from pieria.settings import Resolved, Settings
+    from pieria.models.minds.llm import Override
+    from pieria.settings import Resolved
     from pieria.store.protocol import Progress
 
 log = logging.getLogger(__name__)
 
 ENDING = ".db"
-CLOSING = 1.5
-"""Seconds that closing waits for what is still to be embedded or counted, and for a step under way."""
 
 
 def open(
@@ -85,7 +80,7 @@ def restore(
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
     workspace = Workspace(data, named)
     kept, path = workspace._located(workspace.resolved.settings.bank)
-    if replace and _stores.hold(path):
+    if replace and stores.hold(path):
         raise ConflictError("the bank is open in this process", ids=(kept,), hint="Close it, then restore.")
     return restore_file(source, path, replace=replace, progress=progress)
 
@@ -121,7 +116,7 @@ class Workspace:
         self.data = self.resolved.settings.data
         self.models = Library(self.resolved.settings.models)
         own = None if "embedder" in named else embedder
-        self._embedder = None if own is None else _embedders.given(own, self.models.folder)
+        self._embedder = None if own is None else embedders.given(own, self.models.folder)
         self._llm = None if "llm" in named or llm is None else language_model(llm)
         self.clock = clock or system_clock
         self._banks: weakref.WeakSet[Bank] = weakref.WeakSet()
@@ -136,13 +131,21 @@ class Workspace:
         author: str | None = None,
         author_type: str | None = None,
         who: str = "python",
+        llm: object = None,
+        overrides: Mapping[str, Override] | None = None,
     ) -> Bank:
-        """Opens a bank, making it where there is none. What is not given is as the settings say."""
+        """Opens a bank, making it where there is none. What is not given is as the settings say.
+
+        `llm` is this bank's own language model, a name, an object or a function; `overrides` gives single steps, or
+        groups of them, another one or further options.
+        """
         bank = None if name is None else check_bank_name(name, "name")
-        return self._opened(
-            self.resolved.having(bank=bank, session=session, channel=channel, author=author, author_type=author_type),
-            who,
+        named = llm if isinstance(llm, str) else None
+        own = None if llm is None or named is not None else language_model(llm)
+        resolved = self.resolved.having(
+            bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named
         )
+        return self._opened(resolved, who, Thinker(own or (None if named else self._llm), overrides or {}))
 
     def banks(self) -> list[str]:
         """The names of the banks in the data folder, without the user's own."""
@@ -150,7 +153,7 @@ class Workspace:
 
     def close(self) -> None:
         """Closes every bank that was opened here. Safe to call twice."""
-        with _stores.lock:
+        with stores.lock:
             self._closed = True
             opened = list(self._banks)
         for bank in opened:
@@ -164,16 +167,18 @@ class Workspace:
     ) -> None:
         self.close()
 
-    def _opened(self, resolved: Resolved, who: str) -> Bank:
+    def _opened(self, resolved: Resolved, who: str, thinker: Thinker | None = None) -> Bank:
         if self._closed:
             raise ClosedError("workspace")
         check.name(who, "who")
         settings = resolved.settings
         name, path = self._located(settings.bank)
-        embedder, llm = self._embedder or _embedders.named(settings), self._llm or _llms.named(settings)
-        key = _Key(os.path.realpath(path), settings.durability, settings.busy_seconds, self.clock, embedder)
-        held, leave = _stores.join(path, key)
-        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who), self.data)
+        embedder = self._embedder or embedders.named(settings)
+        thinker = settled_thinker(thinker or Thinker(self._llm, {}), settings)
+        budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
+        key = Key(os.path.realpath(path), settings.durability, settings.busy_seconds, self.clock, embedder, budgets)
+        held, leave = stores.join(path, key)
+        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, thinker), self.data)
         closing = partial(_closed, user, leave)
         try:
             bank = Bank(
@@ -181,7 +186,9 @@ class Workspace:
                 held.store,
                 embedding=held.embedding,
                 uses=held.uses,
-                llm=llm,
+                meter=held.meter,
+                llm=thinker.llm,
+                overrides=thinker.overrides,
                 data=self.data,
                 clock=self.clock,
                 who=who,
@@ -192,9 +199,8 @@ class Workspace:
                 text_budget=settings.text_budget,
                 count_uses=settings.count_uses,
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
-                budgets=Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day),
                 me=user.bank,
-                origins=resolved.shown() | self._origins(name, resolved),
+                origins=resolved.shown() | self._origins(name, resolved, thinker),
                 on_close=closing,
             )
         except BaseException:
@@ -202,7 +208,7 @@ class Workspace:
             raise
         # A bank that is dropped without being closed gives its store back all the same.
         weakref.finalize(bank, _given_back, closing)
-        with _stores.lock:
+        with stores.lock:
             late = self._closed
             self._banks.add(bank)
         if late:
@@ -210,13 +216,13 @@ class Workspace:
             raise ClosedError("workspace")
         return bank
 
-    def _origins(self, name: str, resolved: Resolved) -> dict[str, tuple[Any, str]]:
+    def _origins(self, name: str, resolved: Resolved, thinker: Thinker) -> dict[str, tuple[Any, str]]:
         """What is in force in place of what the settings say by themselves."""
         found: dict[str, tuple[Any, str]] = {"bank": (name, resolved.origins["bank"])}
         if self._embedder is not None:
             found["embedder"] = (self._embedder.model, "argument")
-        if self._llm is not None:
-            found["llm"] = (self._llm.model, "argument")
+        if thinker.llm is not None and thinker.is_own:
+            found["llm"] = (thinker.llm.model, "argument")
         return found
 
     def _located(self, name: str) -> tuple[str, Path]:
@@ -261,162 +267,6 @@ class _User:
             bank.close()
 
 
-class _Key(NamedTuple):
-    path: str
-    durability: str
-    busy_seconds: float
-    clock: Clock
-    embedder: Embedder | None
-
-
-class _Held:
-    """A store, its vectors and the uses of its memories; the file it is of, which may be replaced; and who uses it."""
-
-    def __init__(self, path: Path, key: _Key) -> None:
-        self.key = key
-        self.store = _store(path, key.durability, key.busy_seconds, key.clock)
-        self.embedding = Embedding(self.store, key.embedder, background)
-        self.uses = Uses(self.store, key.clock, background)
-        self.file = _file_of(key.path)
-        self.users: set[object] = set()
-
-    @property
-    def in_place(self) -> bool:
-        return self.file is not None and self.file == _file_of(self.key.path)
-
-    def close(self) -> None:
-        deadline = time.monotonic() + CLOSING
-        self.uses.hurry()
-        self.embedding.close(CLOSING)
-        self.uses.close(max(0.0, deadline - time.monotonic()))
-        self.store.close()
-
-
-class _Stores:
-    """The stores of this process: banks on one file, under the same settings, share one until the last is closed.
-
-    A store is opened and closed outside the lock, since both may wait for another process. The lock guards what
-    workspaces note about their banks, too.
-    """
-
-    def __init__(self) -> None:
-        self._held: dict[_Key, _Held] = {}
-        self.start_anew()
-
-    def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here."""
-        self.lock = threading.RLock()
-
-    def join(self, path: Path, key: _Key) -> tuple[_Held, Callable[[], None]]:
-        """The store of a file, and what to call, once or more often, when it is needed no longer."""
-        user = object()
-        held = self._entered(key, user)
-        if held is None:
-            opened = _Held(path, key)
-            with self.lock:
-                held = self._entered(key, user)
-                if held is None:
-                    held = self._held[key] = opened
-                    held.users.add(user)
-            if held is not opened:
-                opened.close()
-        return held, partial(self._leave, held, user)
-
-    def hold(self, path: Path) -> bool:
-        """Whether a bank of this process is open on the file."""
-        real = os.path.realpath(path)
-        with self.lock:
-            return any(key.path == real for key in self._held)
-
-    def _entered(self, key: _Key, user: object) -> _Held | None:
-        with self.lock:
-            held = self._held.get(key)
-            if held is None or not held.in_place:
-                return None
-            held.users.add(user)
-            return held
-
-    def _leave(self, held: _Held, user: object) -> None:
-        with self.lock:
-            held.users.discard(user)
-            if held.users:
-                return
-            if self._held.get(held.key) is held:
-                del self._held[held.key]
-        held.close()
-
-
-class _Embedders:
-    """The embedders of this process: one for each setting, since a loaded model is large, and one for each object."""
-
-    def __init__(self) -> None:
-        self._named: dict[tuple[object, ...], Embedder] = {}
-        self._given: weakref.WeakValueDictionary[int, Embedder] = weakref.WeakValueDictionary()
-
-    def named(self, settings: Settings) -> Embedder | None:
-        """Of the settings. What `auto` means is settled anew each time, for a model may have been installed."""
-        name = settled(settings.embedder, settings.models)
-        if name == NONE:
-            return None
-        key = settings.embedder_key
-        told = {
-            "threads": settings.embedder_threads,
-            "base_url": settings.embedder_url,
-            "api_key": None if key is None else key.get_secret_value(),
-        }
-        provider = PROVIDERS[name.partition(":")[0]]
-        options = {option: value for option, value in told.items() if value is not None and option in provider.options}
-        if "base_url" in provider.options and provider.address is None and "base_url" not in options:
-            raise _no_address("embedder_url")
-        mark = (name, settings.models, *sorted(options.items()))
-        with _stores.lock:
-            return self._named.setdefault(mark, made_of(name, models=settings.models, options=options))
-
-    def given(self, embedder: object, models: Path) -> Embedder:
-        # An embedder holds the object it was made of, so that no other can have its number meanwhile.
-        with _stores.lock:
-            made = self._given.get(id(embedder))
-            if made is None:
-                made = self._given[id(embedder)] = made_of(embedder, models=models)
-            return made
-
-
-class _LLMs:
-    """The language models of this process: one for each setting, so that banks share connections."""
-
-    def __init__(self) -> None:
-        self._named: dict[tuple[object, ...], Chat] = {}
-
-    def named(self, settings: Settings) -> Chat | None:
-        name = settings.llm
-        if name == NONE:
-            return None
-        provider = provider_of(name)
-        if settings.llm_url is None and provider is not None and provider.address is None:
-            raise _no_address("llm_url")
-        key = settings.llm_key
-        told = {
-            "base_url": settings.llm_url,
-            "api_key": None if key is None else key.get_secret_value(),
-            "seconds": settings.llm_seconds,
-        }
-        options = {option: value for option, value in told.items() if value is not None}
-        mark = (name, *sorted(options.items()))
-        with _stores.lock:
-            return self._named.setdefault(mark, language_model(name, options=options))
-
-
-_stores = _Stores()
-_embedders = _Embedders()
-_llms = _LLMs()
-os.register_at_fork(after_in_child=_stores.start_anew)
-
-
-def _store(path: Path, durability: str, busy_seconds: float, clock: Clock) -> SQLiteStore:
-    told = partial(log.warning, "%s was brought to a new schema; as it was: %s", path)
-    return SQLiteStore(path, durability=durability, busy_seconds=busy_seconds, clock=clock, on_migration=told)
-
-
 def _given_back(closing: Callable[[], None]) -> None:
     """Whatever thread happens to find that a bank was dropped: it may be in the middle of anything."""
     if not background.afterwards(closing):
@@ -434,18 +284,6 @@ def _name_of(path: Path) -> str | None:
         return check_bank_name(path.name.removesuffix(ENDING))
     except InputError:
         return None
-
-
-def _file_of(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _no_address(setting: str) -> InputError:
-    return InputError(setting, "the address of the server", None, hint="Such as http://localhost:8000/v1")
 
 
 def _mapping(settings: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -1,0 +1,120 @@
+"""The models of this process: one for each setting, since a loaded one is large, and one for each object."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pieria.errors import InputError
+from pieria.models import NONE, PROVIDERS, Chat, Embedder, language_model, provider_of, settled
+from pieria.models import embedder as made_of
+from pieria.workspace.stores import stores
+
+if TYPE_CHECKING:
+    from pieria.models.minds.llm import Override
+    from pieria.settings import Settings
+
+
+class Thinker(NamedTuple):
+    """The language model of a bank, and what differs from step to step."""
+
+    llm: Chat | None
+    overrides: Mapping[str, Override]
+    is_own: bool = False
+    """Whether somebody handed it over, and no setting names it."""
+
+
+class Embedders:
+    """The embedders of this process: one for each setting, since a loaded model is large, and one for each object."""
+
+    def __init__(self) -> None:
+        self._named: dict[tuple[object, ...], Embedder] = {}
+        self._given: weakref.WeakValueDictionary[int, Embedder] = weakref.WeakValueDictionary()
+
+    def named(self, settings: Settings) -> Embedder | None:
+        """Of the settings. What `auto` means is settled anew each time, for a model may have been installed."""
+        name = settled(settings.embedder, settings.models)
+        if name == NONE:
+            return None
+        key = settings.embedder_key
+        told = {
+            "threads": settings.embedder_threads,
+            "base_url": settings.embedder_url,
+            "api_key": None if key is None else key.get_secret_value(),
+        }
+        provider = PROVIDERS[name.partition(":")[0]]
+        options = {option: value for option, value in told.items() if value is not None and option in provider.options}
+        if "base_url" in provider.options and provider.address is None and "base_url" not in options:
+            raise _no_address("embedder_url")
+        mark = (name, settings.models, *sorted(options.items()))
+        with stores.lock:
+            return self._named.setdefault(mark, made_of(name, models=settings.models, options=options))
+
+    def given(self, embedder: object, models: Path) -> Embedder:
+        # An embedder holds the object it was made of, so that no other can have its number meanwhile.
+        with stores.lock:
+            made = self._given.get(id(embedder))
+            if made is None:
+                made = self._given[id(embedder)] = made_of(embedder, models=models)
+            return made
+
+
+class LLMs:
+    """The language models of this process: one for each setting, so that banks share connections."""
+
+    def __init__(self) -> None:
+        self._named: dict[tuple[object, ...], Chat] = {}
+
+    def named(self, settings: Settings) -> Chat | None:
+        name = settings.llm
+        if name == NONE:
+            return None
+        provider = provider_of(name)
+        if settings.llm_url is None and provider is not None and provider.address is None:
+            raise _no_address("llm_url")
+        key = settings.llm_key
+        told = {
+            "base_url": settings.llm_url,
+            "api_key": None if key is None else key.get_secret_value(),
+            "seconds": settings.llm_seconds,
+        }
+        options = {option: value for option, value in told.items() if value is not None}
+        mark = (name, *sorted(options.items()))
+        with stores.lock:
+            return self._named.setdefault(mark, language_model(name, options=options))
+
+
+embedders = Embedders()
+llms = LLMs()
+
+
+def settled_thinker(given: Thinker, settings: Settings) -> Thinker:
+    """What was handed over goes before what the settings say."""
+    llm = given.llm or llms.named(settings)
+    if llm is None:
+        if given.overrides:
+            raise InputError(
+                "overrides", "none where no language model is set", given.overrides, hint="Give `llm`, too."
+            )
+        return given
+    from pieria.models.minds.llm import LLMMind
+    from pieria.models.minds.llm.choosing import overrides_of
+
+    own = {step: _with_model(step, override) for step, override in given.overrides.items()}
+    overrides = {**overrides_of(settings.llm_steps or ""), **own}
+    # What cannot be right is told now, not when the first step is taken.
+    LLMMind(llm, overrides=overrides)
+    return Thinker(llm, overrides, is_own=given.is_own or given.llm is not None)
+
+
+def _with_model(step: str, override: Override) -> Override:
+    """A name or a function in it as the model that it stands for."""
+    if not isinstance(override, Mapping):
+        raise InputError(f"overrides.{step}", "a mapping with `llm`, `opts` or both", override)
+    return {**override, "llm": language_model(override["llm"])} if "llm" in override else override
+
+
+def _no_address(setting: str) -> InputError:
+    return InputError(setting, "the address of the server", None, hint="Such as http://localhost:8000/v1")
