@@ -124,6 +124,54 @@ def test_what_overrides_cannot_say_is_refused_before_anything_is_asked(tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("overrides", "parameter"),
+    [
+        ("x", "overrides"),
+        ([], "overrides"),
+        ({"summarize": [1]}, "overrides.summarize"),
+        ({"summarize": {"opts": "x"}}, "overrides.summarize.opts"),
+        ({"summarize": {"opts": {"model": 5}}}, "overrides.summarize.opts.model"),
+        ({"summarize": {"llm": 3}}, "overrides.summarize.llm"),
+        ({"summarize": {"lm": "ollama:two"}}, "overrides.summarize"),
+    ],
+)
+def test_an_override_that_cannot_be_right_is_named(overrides: Any, parameter: str, tmp_path: Path) -> None:
+    with Workspace(tmp_path, llm=OwnLLM()) as workspace, pytest.raises(InputError) as caught:
+        workspace.open("b", overrides=overrides)
+    assert caught.value.parameter == parameter
+
+
+def test_steps_of_the_settings_are_for_the_model_of_the_settings(tmp_path: Path) -> None:
+    own, for_step = Counted(), Counted()
+    with llm_server() as serving:
+        told = {"llm": "server:m", "llm_url": serving.address, "llm_steps": "keeping=other"}
+        with Workspace(tmp_path, told) as workspace:
+            workspace.open("b", llm=own).mind.summarize([Said("Herons nest.")])
+            overrides: Any = {"summarize": {"llm": for_step}}
+            workspace.open("b", overrides=overrides).mind.summarize([Said("Herons nest.")])
+            workspace.open("b").mind.summarize([Said("Herons nest.")])
+        assert [request.body["model"] for request in serving.requests] == ["other"]
+    assert [*own.told, *for_step.told] == [{}, {}]
+
+
+def test_steps_without_a_model_are_pointed_out(tmp_path: Path) -> None:
+    with pieria.open("b", data=tmp_path, settings={"llm_steps": "keeping=other"}) as bank:
+        [finding] = [finding for finding in bank.doctor().findings if finding.check == "llm"]
+    assert finding.remedy is not None
+    assert "llm_steps" in finding.remedy
+
+
+def test_a_user_s_own_bank_tells_the_same_origin_of_its_model(tmp_path: Path) -> None:
+    settings = {"llm": "ollama:one"}
+    with Workspace(tmp_path, settings) as workspace, workspace.open("b") as bank:
+        bank.remember("a word of the user's", scope="user")
+        user = bank._me(False)
+        assert user.doctor().settings["llm"] == bank.doctor().settings["llm"] == ("ollama:one", "argument")
+        own = workspace.open("@me")
+        assert findings(own, "llm") == findings(bank, "llm")
+
+
+@pytest.mark.parametrize(
     ("line", "hint"),
     [("sumarize=a", "Did you mean summarize?"), ("summarize", None), ("summarize=a,summarize=b", None)],
 )

@@ -1,11 +1,14 @@
 """The ledger of model calls and the day's budgets, which all processes of a bank share."""
 
 import logging
+import os
+import signal
 import sqlite3
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bank.embedding_server import server
@@ -16,6 +19,7 @@ import pieria
 from pieria import Bank
 from pieria.bank.metering import NOTE_PATIENCE
 from pieria.errors import BudgetError, InputError
+from pieria.models import EmbeddingResponse
 from pieria.models.metering import Meter, Unmetered
 
 USED = {"input_tokens": 90, "output_tokens": 10}
@@ -189,8 +193,74 @@ def test_an_embedder_elsewhere_keeps_to_the_budget(tmp_path: Path, clock: HandCl
         assert "budget_calls_per_day" in str(found.plan)
         assert len(requests) == asked
         clock.move(days=1)
-        bank.recall("who nests by the mill?")
+        for question in ("who nests by the mill?", "who nests there?", "who?"):
+            bank.recall(question)
         assert len(requests) == asked + 1
+
+
+def test_questions_keep_to_the_budget_while_nothing_can_be_written(tmp_path: Path, clock: HandClock) -> None:
+    with (
+        server() as (address, requests),
+        opened(tmp_path, clock, embedder="server:m", embedder_url=address, budget_calls_per_day=3) as bank,
+    ):
+        bank.remember_many([{"text": "A heron nests by the mill."}])
+        asked = len(requests)
+        other = sqlite3.connect(bank.store.path, isolation_level=None)  # type: ignore[attr-defined]
+        other.execute("BEGIN IMMEDIATE")
+        for number in range(6):
+            bank.recall(f"who nests by mill {number}?")
+        assert len(requests) == asked + 2
+        other.execute("ROLLBACK")
+        other.close()
+
+
+@pytest.mark.parametrize("usage", [None, {"input_tokens": 3.0}, {"input_tokens": -1}, {"input_tokens": "3"}, 7])
+def test_an_embedder_that_tells_its_cost_oddly_embeds_all_the_same(
+    tmp_path: Path, clock: HandClock, usage: Any
+) -> None:
+    class Odd:
+        def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
+            return self.embed_batch([text])
+
+        def embed_batch(self, texts: Any, opts: Any = None) -> EmbeddingResponse:
+            return EmbeddingResponse([[1.0, len(text)] for text in texts], "odd", usage)
+
+    with pieria.Workspace(tmp_path, embedder=Odd(), clock=clock) as workspace:
+        bank = workspace.open("b")
+        bank.remember_many([{"text": "A heron nests by the mill."}])
+        assert bank.stats().models["today"][0]["calls"] >= 1
+        assert bank.recall("heron").plan["embedding"]["pending"] == 0
+
+
+def test_where_no_call_is_allowed_none_is_made_to_learn_how_long_vectors_are(tmp_path: Path, clock: HandClock) -> None:
+    asked = []
+
+    def vowels(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[text.count(letter) + 0.1 for letter in "aeiou"] for text in texts]
+
+    settings = {"budget_calls_per_day": 0}
+    with (
+        pieria.Workspace(tmp_path, settings, embedder=vowels, clock=clock) as workspace,
+        pytest.raises(BudgetError),
+    ):
+        workspace.open("b").use_embedder()
+    assert asked == []
+
+
+def test_a_process_forked_in_the_middle_of_a_note_can_note(tmp_path: Path, clock: HandClock) -> None:
+    with opened(tmp_path, clock) as bank, bank.meter._lock:
+        pid = os.fork()
+        if not pid:
+            bank.meter.note("state", MODEL, USED, 0.5)
+            os._exit(0)
+        ends = time.monotonic() + 30
+        while (done := os.waitpid(pid, os.WNOHANG)) == (0, 0) and time.monotonic() < ends:
+            time.sleep(0.01)
+        if done == (0, 0):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        assert done == (pid, 0)
 
 
 def test_an_embedder_at_hand_costs_nothing_and_is_not_counted(tmp_path: Path, clock: HandClock) -> None:

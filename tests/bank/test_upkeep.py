@@ -299,6 +299,110 @@ def test_notes_by_the_thousand_are_gone_over_in_one_sleep(bank: Bank, clock: Han
         assert len({memory.text.partition("subject")[2].partition(",")[0] for memory in summary.sources}) == 1
 
 
+def test_what_finds_no_company_does_not_stand_in_the_way(bank: Bank, clock: HandClock) -> None:
+    at = clock.now - timedelta(days=9)
+    words = ["anchor", "basalt", "cellar", "dragoon", "ember", "fjord", "gable", "hamlet", "ingot", "jetty"]
+    bank.remember_many([{"text": word, "at": at + timedelta(days=n / 10)} for n, word in enumerate(words)])
+    bank.remember_many(talk(clock))
+    first = bank.upkeep.sleep(limit=10)
+    assert (first.examined, first.left, first.consolidated) == (10, 6, 0)
+    assert bank.upkeep.sleep(limit=10, dry_run=True).consolidated == 6
+    second = bank.upkeep.sleep(limit=10)
+    assert (second.examined, second.left, second.consolidated) == (6, 10, 6)
+    third = bank.upkeep.sleep(limit=10)
+    assert (third.examined, third.left, third.consolidated) == (10, 0, 0)
+
+
+def test_a_sleep_that_was_taken_back_can_be_done_again(opened: Callable[..., Bank], clock: HandClock) -> None:
+    model = Model()
+    bank = opened(llm=model)
+    bank.remember_many(talk(clock))
+    [first] = bank.upkeep.sleep().summaries
+    bank.undo(bank.changes()[-1].seq)
+    assert bank.get(first.id) is None
+    shown = bank.upkeep.sleep(dry_run=True)
+    [second] = bank.upkeep.sleep().summaries
+    assert second.id == shown.summaries[0].id != first.id
+    calls = model.calls
+    assert bank.upkeep.sleep().examined == 0
+    assert model.calls == calls
+
+
+def test_a_summary_that_is_short_enough_is_not_asked_for(opened: Callable[..., Bank], clock: HandClock) -> None:
+    model = Model()
+    bank = opened(llm=model)
+    bank.remember_many(talk(clock))
+    bank.upkeep.sleep()
+    clock.now += timedelta(days=400)
+    assert bank.upkeep.sleep().shortened == ()
+    assert model.calls == 1
+
+
+def test_a_shortened_summary_is_screened_as_well(opened: Callable[..., Bank], clock: HandClock) -> None:
+    key = "AKIA" + "QWERTYUIOPASDFGH"
+    said = iter([" ".join(f"word{n}" for n in range(60)), *[f"{key} <private>and more</private> heron"] * 2])
+    bank = opened(llm=lambda messages, schema: next(said), settings={"secrets": "redact"})
+    bank.remember_many(talk(clock))
+    bank.upkeep.sleep()
+    clock.now += timedelta(days=40)
+    shown = bank.upkeep.sleep(dry_run=True).shortened
+    [made] = bank.upkeep.sleep().shortened
+    assert [one.text for one in shown] == [made.text] == [held(bank, made.memory.id).text]
+    assert key not in made.text
+    assert "and more" not in made.text
+
+
+def test_a_model_that_is_out_of_reach_ends_the_sleep(opened: Callable[..., Bank], clock: HandClock) -> None:
+    calls = []
+
+    def down(messages: Any, schema: Any) -> str:
+        calls.append(messages)
+        raise AdapterError("custom:down", "chat", "nobody is there", retryable=True)
+
+    bank = opened(llm=down)
+    bank.remember_many([*talk(clock, "a", days=4), *talk(clock, "b", days=3)])
+    slept = bank.upkeep.sleep()
+    assert slept.stopped is not None
+    assert "nobody is there" in slept.stopped
+    assert (slept.left, slept.failed, len(calls)) == (12, (), 1)
+    job = bank.jobs.add("sleep")
+    bank.jobs.worker().run(once=True)
+    told = bank.jobs.get(job.id)
+    assert told.state == "later"
+    assert "nobody is there" in str(told.as_dict())
+
+
+def test_a_sleep_as_a_job_of_which_nothing_comes_is_dead_and_says_why(
+    opened: Callable[..., Bank], clock: HandClock
+) -> None:
+    bank = opened(llm=Model(fails=9))
+    bank.remember_many(talk(clock))
+    job = bank.jobs.add("sleep")
+    bank.jobs.worker().run(once=True)
+    told = bank.jobs.get(job.id)
+    assert told.state != "done"
+    assert "it is down" in str(told.as_dict())
+
+
+def test_what_is_said_again_after_sleeps_is_settled(bank: Bank, clock: HandClock) -> None:
+    for number in range(4):
+        bank.remember_many(
+            [
+                *talk(clock, f"s{number}", days=2),
+                *talk(clock, f"s{number}", days=1.9, turns=1, id=f"again{number}", text="Maya never eats fish."),
+            ]
+        )
+        slept = bank.upkeep.sleep()
+        assert [one.memory.id for one in slept.settled] == ([] if number < 2 else [f"again{number}"])
+        clock.now += timedelta(days=2)
+
+
+def test_the_same_words_in_another_order_are_another_thing(bank: Bank, clock: HandClock) -> None:
+    for number, text in enumerate(["Maya owes Tom money.", "Tom owes Maya money."] * 2):
+        bank.remember(text, at=clock.now - timedelta(days=9 - number))
+    assert bank.upkeep.sleep().settled == ()
+
+
 # --- decay and collection
 
 

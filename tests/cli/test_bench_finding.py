@@ -139,6 +139,19 @@ def test_each_arm_and_each_feature_is_switched_off_in_turn(ask: Ask, tmp_path: P
     assert len(written(found)) == 5 * (1 + len(told))
 
 
+def test_after_a_sleep_everything_is_asked_again(ask: Ask, tmp_path: Path) -> None:
+    file = finding.locomo(tmp_path, finding.small_talk("one"))
+    found = tmp_path / "found"
+    result = ask("bench", "locomo", file, "--sleep", "--questions", str(found), "--json").json
+    told = result["after_sleep"]
+    assert told["ahead"] == 0
+    assert told["compared"]["R@10"]["mean"] == 0.625
+    assert told["compared"]["R@10"]["difference"] == {"mean": 0.0, "from": 0.0, "to": 0.0}
+    assert result["without"] == {}
+    assert [row["way"] for row in written(found)] == ["everything on"] * 5 + ["after a sleep"] * 5
+    assert any(line.startswith("summaries before a source") for line in lines(result))
+
+
 def test_what_one_conversation_teaches_is_tried_on_another(ask: Ask, tmp_path: Path) -> None:
     file = finding.locomo(tmp_path, *(finding.contrary_talk(name) for name in ("one", "two", "three")))
     found = tmp_path / "found"
@@ -194,6 +207,7 @@ def test_people_read_lines(ask: Ask, tmp_path: Path) -> None:
         (("--policy", "nonsense"), "expected one of hybrid"),
         (("--policy", "decay", "--leave-one-out"), "product(feature ** weight)"),
         (("--limit", "1", "--leave-one-out"), "needs two conversations"),
+        (("--sleep", "--leave-one-out"), "one of them at a time"),
     ],
 )
 def test_what_cannot_be_is_said_before_anything_takes_long(

@@ -159,11 +159,12 @@ READING = (
     "recall", "get", "list", "count", "neighbors", "history", "changes", "export", "backup", "stats", "doctor",
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
+    "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("path", READING)
-def test_what_only_reads_makes_no_bank_under_a_name_that_may_be_misspelt(
+def test_what_only_goes_over_a_bank_makes_none_under_a_name_that_may_be_misspelt(
     ask: Ask, prepared: dict[str, str], tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = [*path.split(), *arguments(LINES[path], prepared), "--data", str(tmp_path / "data")]

@@ -236,7 +236,7 @@ def test_every_provider_speaks_the_protocol_of_his_servers(name: str) -> None:
     ("name", "hint"),
     [
         ("opnai:gpt-5-mini", "openai:gpt-5-mini"), ("antropic", "anthropic:claude"), ("openai", "openai:gpt-5-mini"),
-        ("ollama:", "ollama:qwen3"), ("non", "none"), ("none:m", None), ("", None), (3, None), (None, None),
+        ("ollama:", "ollama:qwen3"), ("non", None), ("none:m", None), ("", None), (3, None), (None, None),
     ],
 )  # fmt: skip
 def test_another_name_is_refused(name: Any, hint: str | None) -> None:

@@ -30,15 +30,22 @@ def test_it_is_not_sure_of_nothing() -> None:
 @pytest.mark.parametrize("turns", [True, False])
 def test_more_and_better_evidence_is_more_certain(turns: bool) -> None:
     weak, strong = {"dense": 0.2, "lexical": 0.2}, {"dense": 0.7, "lexical": 1.0, "cover": 1.0}
-    certain = [sure(*[found] * 10, turns=turns) for found in (weak, strong)]
+    certain = [sure(*[found] * 50, turns=turns) for found in (weak, strong)]
     assert 0 < certain[0] < certain[1] < 1
 
 
 def test_the_ten_best_turns_make_it_sure_whatever_else_was_found() -> None:
     strong = {"dense": 0.7, "lexical": 1.0}
     body = 4.5 * (0.4 * 0.7 + 0.25) - 3.5
-    assert sure(*[strong] * 10) == pytest.approx(1 / (1 + math.exp(-body)))
-    assert sure(*[{}] * 30, *[strong] * 10) == sure(*[strong] * 10)
+    assert sure(*[{}] * 40, *[strong] * 10) == pytest.approx(1 / (1 + math.exp(-body)))
+    assert sure(*[{}] * 90, *[strong] * 10) == sure(*[{}] * 40, *[strong] * 10)
+
+
+def test_one_turn_of_a_few_that_answers_is_nearly_enough() -> None:
+    answers, beside = {"dense": 0.65, "cover": 1.0}, {"dense": 0.05}
+    few, more, many = (sure(*[beside] * number, answers) for number in (5, 25, 60))
+    assert few > 0.8 > more > many
+    assert sure(*[beside] * 5) < 0.1
 
 
 def test_one_note_that_answers_is_enough() -> None:
@@ -53,6 +60,18 @@ def test_it_is_less_sure_where_the_words_fit_somebody_else() -> None:
     about_another = sure(fits, fits_not, named=(False, True))
     about_anyone = sure(fits, fits_not, named=(False, False))
     assert about_another < about_anyone < about_the_named
+
+
+@pytest.mark.parametrize("by_words", [True, False])
+def test_a_summary_bears_nothing_out_unless_there_is_nothing_else(by_words: bool) -> None:
+    def one(row: int, is_summary: bool) -> Evidence:
+        return Evidence((0, row), f"m{row}", Held(), is_summary=is_summary, dense=None if by_words else 0.1)
+
+    columns = {name: [0.0, 0.0] for name in WEIGHTS} | {"dense": [0.1, 0.8], "cover": [0.1, 1.0]}
+    both, alone = [one(0, False), one(1, True)], [one(0, True), one(1, True)]
+    first = {name: values[:1] for name, values in columns.items()}
+    assert confidence(columns, both) == confidence(first, both[:1]) < 0.2
+    assert confidence(columns, alone) > 0.9
 
 
 @given(st.integers(0, 2**32), st.integers(1, 25))

@@ -75,6 +75,7 @@ class Embedding:
         self._has_old = True
         self._refused: dict[Pending, PieriaError] = {}
         self.start_anew()
+        background.know(self)
 
     def start_anew(self) -> None:
         """After a fork whoever was at work is gone."""
@@ -82,6 +83,7 @@ class Embedding:
         self._at_work = threading.RLock()
         self._rested = threading.Event()
         self._aside: set[object] = set()
+        self._meter.start_anew()
 
     @property
     def embedder(self) -> Embedder | None:
@@ -141,7 +143,7 @@ class Embedding:
             held = reader.space()
         if held is not None and not self._takes_over(held):
             return held.dimension
-        return None if self._embedder is None else self._embedder.space.dimension
+        return None if self._embedder is None else self._embedder.told(self._meter).dimension
 
     def enter(self, writer: Writer) -> Space | None:
         """The space that new vectors belong to, begun where there is none yet; None where there is none to begin."""
@@ -287,7 +289,7 @@ class Embedding:
         assert self._embedder is not None
         self._embedder.check()
         # Told before the transaction: a model that does not say so is asked once how long its vectors are.
-        space = self._embedder.space
+        space = self._embedder.told(self._meter)
         with self._store.writing(_left(deadline)) as writer:
             entered = writer.set_space(space.name, space.dimension)
         self._has_old = True

@@ -123,7 +123,11 @@ class Health(Core):
         return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refusal)]
 
     def _llm_finding(self) -> Finding:
-        return Finding("llm", True, "none: no language model is asked" if self._llm is None else self._llm.about)
+        if self._llm is not None:
+            return Finding("llm", True, self._llm.about)
+        steps, _ = self._origins.get("llm_steps", (None, ""))
+        remedy = "The setting llm_steps has no effect without llm." if steps else None
+        return Finding("llm", True, "none: no language model is asked", remedy)
 
     def _work(self) -> Finding:
         """Jobs that nobody could do are no damage, but somebody should look at them."""

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
-from pieria.errors import BudgetError, PieriaError
+from pieria.errors import PieriaError
 from pieria.record import check
-from pieria.record.changeset import Changeset
+from pieria.record.changeset import Changeset, Record
 from pieria.record.composing import terms_of
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 Each = TypeVar("Each")
 
 AT_ONCE = 500
+PLACES = "upkeep"
+"""The collection of records that says how far verbs have come."""
 MOST = 5_000
 """Memories that one sleep goes over, unless another number is asked for."""
 
@@ -60,32 +62,34 @@ class Upkeep:
         check.flag(dry_run, "dry_run")
         check.flag(force, "force")
         check.whole(limit, "limit", 1, 1_000_000)
-        slept, problem = self._slept(dry_run, force, limit, progress)
-        return slept if problem is None else replace(slept, stopped=problem.message)
+        slept, work = self._slept(dry_run, force, limit, progress)
+        return slept if work.stopped is None else replace(slept, stopped=work.stopped.message)
 
     def _sleep_as_job(self, progress: Progress) -> None:
-        """The same for a worker, which puts off what met a budget. Raises `BudgetError`."""
-        _, problem = self._slept(dry_run=False, force=False, limit=MOST, progress=progress)
+        """The same for a worker, which tries again: raises what stopped it, or why nothing came of it."""
+        slept, work = self._slept(dry_run=False, force=False, limit=MOST, progress=progress)
+        problem = work.stopped or (work.problem if not slept.consolidated else None)
         if problem is not None:
             raise problem
 
-    def _slept(
-        self, dry_run: bool, force: bool, limit: int, progress: Progress | None
-    ) -> tuple[Slept, BudgetError | None]:
-        """And what stopped it."""
+    def _slept(self, dry_run: bool, force: bool, limit: int, progress: Progress | None) -> tuple[Slept, _Sleep]:
         core = self._core
         with core._reading() as reader:
-            found = selecting.due(reader, core._now(), force=force, limit=limit)
-            vectors = _vectors(reader, found.memories)
+            place = _place(reader)
+            found = selecting.due(reader, core._now(), force=force, limit=limit, after=place)
+            before = selecting.said_before(reader, core._now()) if found.memories else []
+            vectors = _vectors(reader, [*before, *found.memories])
             aged = shortening.due_levels(reader, core._now(), limit)
         groups = grouping.grouped(found.memories, vectors)
-        settled = promoting.settled(found.memories, vectors)
+        settled = promoting.settled(found.memories, before, vectors)
         work = _Sleep(core, dry_run, frozenset(one.memory.id for one in settled), progress, len(groups) + len(aged))
         work.summarize(groups)
         # What no summary came of is gone over again, and settled then.
         settled = [one for one in settled if one.memory.id not in work.again]
         if not dry_run and settled:
             core._apply(lambda writer: promoting.changes(writer, settled, "sleep", tier="settled"))
+        if not dry_run and found.place != place:
+            core._apply(lambda _: Changeset("sleep", records=[Record(PLACES, "sleep", found.place)]))
         work.shorten(aged)
         slept = Slept(
             dry_run=dry_run,
@@ -97,7 +101,7 @@ class Upkeep:
             shortened=tuple(work.shortened),
             failed=tuple(work.failed),
         )
-        return slept, work.stopped
+        return slept, work
 
     def gc(
         self,
@@ -205,21 +209,28 @@ class _Sleep:
         self.left = 0
         self.again: set[str] = set()
         """The members of groups that no summary came of."""
-        self.stopped: BudgetError | None = None
+        self.stopped: PieriaError | None = None
+        self.problem: PieriaError | None = None
+        """The first that cost a group its summary."""
 
     def summarize(self, groups: Sequence[Sequence[Memory]]) -> None:
         for group in groups:
-            if self.stopped is not None:
-                self._put_off(group)
-                continue
             try:
-                self._sum_up(group)
+                if self.stopped is None:
+                    self._sum_up(group)
+                else:
+                    self._put_off(group)
             except PieriaError as problem:
                 self._fail(group, problem)
             self._tell()
 
     def _sum_up(self, group: Sequence[Memory]) -> None:
-        made = sleeping.summary_of(group, self._core.mind)
+        with self._core._reading() as reader:
+            id = sleeping.free_id(reader, group)
+        if id is None:
+            self._put_off(group)
+            return
+        made = sleeping.summary_of(id, group, self._core.mind)
         draft = self._core._screening.draft(checked(sleeping.new_memory(made)))
         summary = replace(made, text=draft.text)
         if self._dry_run or self._kept(summary, draft):
@@ -229,16 +240,20 @@ class _Sleep:
 
     def shorten(self, aged: Sequence[tuple[Memory, int]]) -> None:
         for memory, level in aged:
-            if self.stopped is not None:
-                self.left += 1
-                continue
             try:
-                made = shortening.shortened(memory, level, self._core.mind)
-                if made is not None and (self._dry_run or self._rewritten(made)):
-                    self.shortened.append(made)
+                if self.stopped is None:
+                    self._shorten(memory, level)
+                else:
+                    self.left += 1
             except PieriaError as problem:
                 self._fail([memory], problem)
             self._tell()
+
+    def _shorten(self, memory: Memory, level: int) -> None:
+        made = shortening.shortened(memory, level, self._core.mind)
+        made = made._replace(text=self._core._screen(check.text(made.text, "text"), "text").text)
+        if self._dry_run or self._rewritten(made):
+            self.shortened.append(made)
 
     def _kept(self, summary: Summary, draft: Draft) -> bool:
         """False where a source has changed meanwhile."""
@@ -273,11 +288,12 @@ class _Sleep:
         self.again.update(memory.id for memory in group)
 
     def _fail(self, group: Sequence[Memory], problem: PieriaError) -> None:
-        """A budget that is used up ends the sleep; whatever else fails costs this group."""
-        if isinstance(problem, BudgetError):
+        """What passes, a budget or a server that is down, ends the sleep; whatever else fails costs this group."""
+        if problem.retryable:
             self.stopped = problem
             self._put_off(group)
         else:
+            self.problem = self.problem or problem
             self.failed.append(Failure(tuple(memory.id for memory in group), problem.message))
             self.again.update(memory.id for memory in group)
 
@@ -285,6 +301,12 @@ class _Sleep:
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, self._whole)
+
+
+def _place(reader: Reader) -> selecting.Place | None:
+    """Where the last sleep ended that did not come to all."""
+    at, row = reader.records(PLACES, "sleep").get("sleep", (None, None))
+    return None if at is None else (at, row)
 
 
 def _vectors(reader: Reader, memories: Sequence[Memory]) -> Vectors:

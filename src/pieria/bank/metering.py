@@ -47,9 +47,13 @@ class BankMeter:
         self._store = store
         self._clock = clock
         self.budgets = budgets
-        self._lock = threading.Lock()
+        self.start_anew()
         self._unwritten: dict[tuple[str, str, str], Spent] = {}
         """By day, step and model: what waits to be written while the bank cannot be, or nobody should wait for it."""
+
+    def start_anew(self) -> None:
+        """After a fork the lock may be held by a thread that does not exist here."""
+        self._lock = threading.Lock()
 
     @property
     def of_readers(self) -> Meter:
@@ -57,9 +61,11 @@ class BankMeter:
         return _ReaderMeter(self, self._store)
 
     def check(self, reader: Reader) -> None:
-        """Raises `BudgetError` where the day's budget is used up."""
+        """Raises `BudgetError` where the day's budget is used up, with what is not written down yet."""
         now = self._clock().astimezone(UTC)
-        self._check(reader.spent(day_of(now)), now)
+        with self._lock:
+            waiting = [spent for (day, _, _), spent in self._unwritten.items() if day == day_of(now)]
+        self._check([*reader.spent(day_of(now)), *waiting], now)
 
     def allow(self, step: str, model: str) -> None:
         step, model = check.name(step, "step"), check.name(model, "model")
@@ -79,7 +85,7 @@ class BankMeter:
         self._keep(day_of(self._clock()), spent)
 
     def flush(self, patience: float = NOTE_PATIENCE) -> None:
-        """Writes what waits. What cannot be for now goes on waiting; a bank that may only be read counts none."""
+        """Writes what waits. What cannot be written goes on waiting, and counts for this process all the same."""
         with self._lock:
             mine, self._unwritten = self._unwritten, {}
         if not mine:
@@ -88,11 +94,10 @@ class BankMeter:
             with self._store.writing(patience) as writer:
                 for (day, _, _), each in mine.items():
                     writer.charge(day, [each])
-        except ReadOnlyError as problem:
-            log.info("calls of models are not counted: %s", problem.message)
         except PieriaError as problem:
             models = ", ".join(sorted({model for _, _, model in mine}))
-            log.warning("calls of %s could not be counted yet: %s", models, problem.message)
+            told = logging.INFO if isinstance(problem, ReadOnlyError) else logging.WARNING
+            log.log(told, "calls of %s could not be counted yet: %s", models, problem.message)
             for (day, _, _), each in mine.items():
                 self._keep(day, each)
 
@@ -123,7 +128,7 @@ class BankMeter:
 
 
 class _ReaderMeter:
-    """Counts a call when it is over, and lets the budget be overdrawn by what is under way at one moment."""
+    """Counts a call at once, and writes nothing: other processes learn of it a moment later."""
 
     def __init__(self, whole: BankMeter, store: Store) -> None:
         self._whole = whole
@@ -133,9 +138,10 @@ class _ReaderMeter:
         if self._whole.budgets:
             with self._store.reading() as reader:
                 self._whole.check(reader)
+        self._whole.keep(Spent(check.name(step, "step"), check.name(model, "model"), calls=1))
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
-        self._whole.keep(_spent(step, model, usage, seconds, failed, calls=1))
+        self._whole.keep(_spent(step, model, usage, seconds, failed, calls=0))
 
 
 def _spent(step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool, calls: int) -> Spent:

@@ -14,6 +14,7 @@ from pieria import telemetry
 from pieria.errors import AdapterError, PieriaError
 from pieria.models.embedders.pieces import EstimatedPieces, Pieces
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space, space_of
+from pieria.models.llm import USAGE, tokens
 from pieria.models.metering import UNMETERED, Meter
 
 if TYPE_CHECKING:
@@ -72,9 +73,13 @@ class Embedder:
 
     @property
     def space(self) -> Space:
-        """The identity of the vectors. Embeds a word where the dimension is not known yet."""
+        """The identity of the vectors. Embeds a word where the dimension is not known yet; see `told`."""
+        return self.told(UNMETERED)
+
+    def told(self, meter: Meter) -> Space:
+        """The same, counted."""
         if self._dimension is None:
-            self.query(_PROBE)
+            self.query(_PROBE, meter)
         assert self._dimension is not None
         return self.space_of(self._dimension)
 
@@ -139,7 +144,7 @@ class Embedder:
             reply = self._asked(ask)
             return reply
         finally:
-            usage = {} if reply is None else reply.usage
+            usage = tokens(None if reply is None else reply.usage, *((name,) for name in USAGE))
             meter.note(step, self.model, usage, perf_counter() - begun, failed=reply is None)
 
     def _asked(self, ask: Callable[[], EmbeddingResponse]) -> EmbeddingResponse:

@@ -51,6 +51,8 @@ def install(model: Model, models: Path, *, source: Path | None = None, progress:
     be fetched (`retryable`), and `ModelDamagedError` when what came is not what was published: the shelf then is as it
     was before.
     """
+    if source is not None and not source.exists():
+        raise InputError("source", "a package file or a folder that is there", source)
     with _own_errors(models), _alone(models):
         there = verified(model, models, progress)
         if there.state == "installed":

@@ -21,7 +21,7 @@ def spelt(name: object, parameter: str, plain: Sequence[str], examples: Mapping[
         return kind
     if kind not in examples:
         expected = f"{', '.join(plain)}, or provider:model with a provider of {', '.join(examples)}"
-        near = get_close_matches(kind, (*plain, *examples), 1)
+        near = get_close_matches(kind, [name for name in (*plain, *examples) if name != NONE], 1)
         meant = near[0] if near else ""
         hint = f"{meant}:{model or examples[meant]}" if meant in examples else meant
         raise InputError(parameter, expected, name, hint=f"Did you mean {hint}?" if hint else None)

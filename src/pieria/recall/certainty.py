@@ -13,8 +13,8 @@ from pieria.recall.features import Columns
 from pieria.recall.policies import CONTENT, WEIGHTS, sums
 
 WORDS = ("lexical", "reply", "thin", "cover", "phrase")
-BODY = 10
-"""Turns that make up the body of evidence."""
+BODY, TALK = 10, 50
+"""Turns that make up the body of evidence, and so many that have one: of fewer each stands alone to some part."""
 LEAD_WORTH, BODY_WORTH, DOUBT = 7.5, 4.5, 3.5
 ALIKE_WORTH, COVER_WORTH, DOUBT_ALONE = 8.0, 3.0, 3.5
 
@@ -22,12 +22,14 @@ ALIKE_WORTH, COVER_WORTH, DOUBT_ALONE = 8.0, 3.0, 3.5
 def confidence(columns: Columns, pool: Sequence[Evidence]) -> float:
     """0 to 1. What was said in conversations is borne out by the turns around it; anything else stands alone.
 
-    By words alone, where that is all there is, it is how much of the question the best holds.
+    By words alone, where that is all there is, it is how much of the question the best holds. A summary bears nothing
+    out: it touches on everything, and what it was drawn from speaks for itself.
     """
+    first_hand = [number for number, one in enumerate(pool) if not one.is_summary] or list(range(len(pool)))
     if all(one.dense is None for one in pool):
-        return max(columns["cover"], default=0.0)
-    turns = [number for number, one in enumerate(pool) if one.is_turn]
-    alone = [number for number, one in enumerate(pool) if not one.is_turn]
+        return max((columns["cover"][number] for number in first_hand), default=0.0)
+    turns = [number for number in first_hand if pool[number].is_turn]
+    alone = [number for number in first_hand if not pool[number].is_turn]
     return max(_of_turns(columns, pool, turns), _of_others(columns, alone))
 
 
@@ -36,6 +38,14 @@ def _of_turns(columns: Columns, pool: Sequence[Evidence], turns: Sequence[int]) 
     ahead of everybody else's."""
     if not turns:
         return 0.0
+    together = _together(columns, pool, turns)
+    if len(turns) >= TALK:
+        return together
+    alone = _of_others(columns, turns)
+    return alone + (together - alone) * len(turns) / TALK
+
+
+def _together(columns: Columns, pool: Sequence[Evidence], turns: Sequence[int]) -> float:
     content, words = sums(columns, WEIGHTS, CONTENT), sums(columns, WEIGHTS, WORDS)
     body = sorted((content[number] for number in turns), reverse=True)[:BODY]
     theirs = [words[number] for number in turns if pool[number].by_named]

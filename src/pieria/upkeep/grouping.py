@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.fading import DAY, HOUR
@@ -41,10 +41,18 @@ class _Open:
     """A group of notes that may still grow."""
 
     members: list[Memory]
-    words: set[str]
+    words: set[str] = field(default_factory=set)
+    weight: float = 0.0
+    """Of its words."""
     whole: Vector | None = None
     """The sum of the members' vectors."""
     vectors: int = 0
+
+
+class _Note(NamedTuple):
+    words: frozenset[str]
+    weight: float
+    vector: Vector | None
 
 
 def grouped(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
@@ -106,12 +114,14 @@ def _subjects(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[li
         vector = vectors.get(memory.row)
         begin = micros(memory.at) - SPAN
         growing = [group for group in growing if len(group.members) < MOST and micros(group.members[-1].at) >= begin]
-        best = max(growing, key=lambda group: _near(group, words, vector, weights), default=None)
-        if best is None or _near(best, words, vector, weights) < 1:
-            best = _Open([], set())
+        note = _Note(words, sum(weights[word] for word in words), vector)
+        best = max(growing, key=lambda group: _near(group, note, weights), default=None)
+        if best is None or _near(best, note, weights) < 1:
+            best = _Open([])
             groups.append(best)
             growing = [*growing, best][-GROWING:]
         best.members.append(memory)
+        best.weight += sum(weights[word] for word in words - best.words)
         best.words |= words
         if vector is not None:
             best.whole = vector if best.whole is None else best.whole + vector
@@ -119,15 +129,12 @@ def _subjects(notes: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[li
     return [group.members for group in groups]
 
 
-def _near(group: _Open, words: frozenset[str], vector: Vector | None, weights: Mapping[str, float]) -> float:
+def _near(group: _Open, note: _Note, weights: Mapping[str, float]) -> float:
     """1 and more: near enough."""
-    if vector is not None and group.whole is not None:
-        return float(vector @ group.whole) / group.vectors / ALIKE
-    shared = words & group.words
-    if not shared:
-        return 0.0
-    whole = min(sum(weights[word] for word in words), sum(weights[word] for word in group.words))
-    return sum(weights[word] for word in shared) / whole / SHARED
+    if note.vector is not None and group.whole is not None:
+        return float(note.vector @ group.whole) / group.vectors / ALIKE
+    shared = note.words & group.words
+    return sum(weights[word] for word in shared) / min(note.weight, group.weight) / SHARED if shared else 0.0
 
 
 def _weights(said: Sequence[Collection[str]]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,11 +48,15 @@ class Promotion:
         }
 
 
-def settled(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[Promotion]:
-    """Of what a sleep goes over: what should never fade. Of what was said repeatedly the latest wording."""
+def settled(memories: Sequence[Memory], before: Sequence[Memory], vectors: Mapping[int, Vector]) -> list[Promotion]:
+    """Of what a sleep goes over: what should never fade. Of what was said repeatedly the latest wording.
+
+    `before` is what earlier sleeps went over: a thing may have been said then for the first time.
+    """
     found = [Promotion(memory, "important") for memory in memories if memory.importance >= IMPORTANT]
     known = {promotion.memory.id for promotion in found}
-    for alike in _repeated(memories, vectors):
+    rows = {memory.row for memory in memories}
+    for alike in _repeated([*before, *memories], rows, vectors):
         latest = max(alike, key=lambda memory: (micros(memory.at), memory.row))
         if latest.id not in known:
             found.append(Promotion(latest, f"said {len(alike)} times"))
@@ -84,22 +88,27 @@ def _judged(memory: Memory, used: Usage, now: int) -> Promotion | None:
     return None
 
 
-def _repeated(memories: Sequence[Memory], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
-    """Texts that say the same to the same readers, where that was on several days."""
+def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:
+    """Texts that say the same to the same readers, where that was on several days and again in one of the new rows."""
     by_words: dict[tuple[Audience, tuple[str, ...]], list[Memory]] = {}
     for memory in memories:
-        by_words.setdefault((audience_of(memory), tuple(sorted(terms(memory.text)))), []).append(memory)
+        by_words.setdefault((audience_of(memory), tuple(terms(memory.text))), []).append(memory)
     alike: dict[Audience, list[list[Memory]]] = {}
     for (audience, _), group in by_words.items():
         alike.setdefault(audience, []).append(group)
     for groups in alike.values():
-        for group in _joined(groups, vectors):
+        for group in _joined(groups, new, vectors):
+            if not any(memory.row in new for memory in group):
+                continue
             if len(group) >= REPEATED and len({memory.at.date() for memory in group}) >= DAYS:
                 yield group
 
 
-def _joined(groups: Sequence[list[Memory]], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
-    """Groups of the same words, joined where their first members mean the same: each with the first that is so near."""
+def _joined(groups: Sequence[list[Memory]], new: Set[int], vectors: Mapping[int, Vector]) -> list[list[Memory]]:
+    """Groups of the same words, joined where their first members mean the same: each with the first that is so near.
+
+    What is not new was compared with its like by an earlier sleep.
+    """
     import numpy as np
 
     known = [group for group in groups if group[0].row in vectors]
@@ -107,7 +116,8 @@ def _joined(groups: Sequence[list[Memory]], vectors: Mapping[int, Vector]) -> li
     held = np.stack([vectors[group[0].row] for group in known]) if known else np.zeros((0, 1), np.float32)
     first: dict[int, list[Memory]] = {}
     for number, group in enumerate(known):
-        near = np.flatnonzero(held[:number] @ held[number] >= SAME)
+        is_new = any(memory.row in new for memory in group)
+        near = np.flatnonzero(held[:number] @ held[number] >= SAME) if is_new else ()
         found = next((first[int(place)] for place in near if int(place) in first), None)
         if found is None:
             first[number] = list(group)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
-from pieria.record.fading import HOUR
+from pieria.record.fading import DAY, HOUR
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import Memory
 from pieria.record.time import micros
@@ -20,14 +20,21 @@ PRESSURE = 500
 """Of more than so many the oldest are due whatever their age."""
 IMPORTANT = 0.8
 """From here on a memory never fades."""
+REMEMBERED_DAYS, REMEMBERED = 60, 5_000
+"""What of earlier sleeps is looked at, to find what is said again."""
 AT_ONCE = 500
 
 
+Place = tuple[int, int]
+"""Of a memory in the order of time: its time, and its row."""
+
+
 class Due(NamedTuple):
-    """The oldest first; `left` are due as well, and were beyond the limit."""
+    """The oldest first; `left` are due as well, and were beyond the limit. `place` is where the next sleep goes on."""
 
     memories: list[Memory]
     left: int
+    place: Place | None
 
 
 def fresh(now: int) -> Filter:
@@ -35,19 +42,35 @@ def fresh(now: int) -> Filter:
     return Filter(now=now, viewer=Viewer(everything=True), kinds=SAID, tiers=("working",), status=("active",))
 
 
-def due(reader: Reader, now: int, *, force: bool, limit: int) -> Due:
-    """Of what holds now: what is old enough; with `force` all of it."""
+def said_before(reader: Reader, now: int) -> list[Memory]:
+    """What sleeps have gone over in the last weeks, and did not settle."""
+    asked = fresh(now).having(tiers=("kept",), since=now - REMEMBERED_DAYS * DAY)
+    return list(islice(chain.from_iterable(selected(reader, asked)), REMEMBERED))
+
+
+def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | None) -> Due:
+    """Of what holds now: what is old enough; with `force` all of it.
+
+    What finds no company is due for ever. So that it does not stand in the way of the rest, more than the limit is gone
+    over in turns: each sleep goes on where the last one ended, and at the end begins again.
+    """
     asked = fresh(now)
     whole = sum(reader.count(asked).values())
     rested = asked if force else asked.having(until=now - RESTS_HOURS * HOUR)
     number = max(sum(reader.count(rested).values()), whole - PRESSURE)
-    found = list(islice(chain.from_iterable(selected(reader, asked)), min(number, limit)))
-    return Due(found, max(0, number - len(found)))
+    if after is not None and number > limit:
+        ahead = number - sum(reader.count(asked.having(until=after[0])).values())
+    else:
+        after, ahead = None, number
+    if ahead <= 0:
+        after, ahead = None, number
+    found = list(islice(chain.from_iterable(selected(reader, asked, after)), min(ahead, limit)))
+    goes_on = bool(found) and len(found) < ahead
+    return Due(found, number - len(found), (micros(found[-1].at), found[-1].row) if goes_on else None)
 
 
-def selected(reader: Reader, asked: Filter) -> Iterator[list[Memory]]:
-    """All that the filter lets through, oldest first, a part at a time."""
-    after: tuple[float, int] | None = None
+def selected(reader: Reader, asked: Filter, after: Place | None = None) -> Iterator[list[Memory]]:
+    """All that the filter lets through behind that place, oldest first, a part at a time."""
     while part := reader.select(asked, "oldest", AT_ONCE, after):
         yield part
         after = (micros(part[-1].at), part[-1].row)

@@ -42,13 +42,11 @@ def due_levels(reader: Reader, now: int, limit: int) -> list[tuple[Memory, int]]
 def _due_level(memory: Memory, now: int) -> int:
     """The next level, or 0 where that is not due. A summary made late of what is old keeps its length for a while."""
     level = int(memory.body.get("level", 0)) + 1
-    if level >= len(WORDS):
+    if level >= len(WORDS) or len(memory.text.split()) <= WORDS[level]:
         return 0
     waited = (now - max(micros(memory.at), micros(memory.known_from))) / DAY
     return level if waited >= AGES_DAYS[level] - AGES_DAYS[level - 1] else 0
 
 
-def shortened(memory: Memory, level: int, mind: Mind) -> Shortened | None:
-    """None where there is nothing to be shortened any more."""
-    text = mind.summarize([said(memory)], WORDS[level]).strip()
-    return Shortened(memory, level, text) if text and len(text) < len(memory.text) else None
+def shortened(memory: Memory, level: int, mind: Mind) -> Shortened:
+    return Shortened(memory, level, mind.summarize([said(memory)], WORDS[level]).strip())

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import count
 from statistics import median
 from typing import Any
 
@@ -54,9 +55,21 @@ class Summary:
         }
 
 
-def summary_of(group: Sequence[Memory], mind: Mind) -> Summary:
+def free_id(reader: Reader, group: Sequence[Memory]) -> str | None:
+    """The id of a group's summary; None where there is one. One that was taken back leaves its id behind."""
+    for number in count():
+        id = _id_of(group, number)
+        held = reader.states([id]).get(id)
+        if held is None:
+            return id
+        if not held.state.ended:
+            return None
+    raise AssertionError("numbers end")
+
+
+def summary_of(id: str, group: Sequence[Memory], mind: Mind) -> Summary:
     text = mind.summarize([said(memory) for memory in group], WORDS[0]).strip()
-    return Summary(_id_of(group), text, tuple(group))
+    return Summary(id, text, tuple(group))
 
 
 def said(memory: Memory) -> Said:
@@ -110,7 +123,7 @@ def _changed(memory: Memory, held: Stored | None) -> bool:
     return (state.row, state.ended, state.status, state.tier) != (memory.row, "", memory.status, memory.tier)
 
 
-def _id_of(group: Sequence[Memory]) -> str:
+def _id_of(group: Sequence[Memory], number: int) -> str:
     """Of the very versions that it is drawn from, so that a group is gone over once, by whichever process."""
-    versions = "\n".join(sorted(memory.reference for memory in group))
+    versions = "\n".join([*sorted(memory.reference for memory in group), *([str(number)] if number else [])])
     return f"sum-{hashlib.sha256(versions.encode()).hexdigest()[:20]}"

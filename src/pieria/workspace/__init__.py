@@ -145,7 +145,9 @@ class Workspace:
         resolved = self.resolved.having(
             bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named
         )
-        return self._opened(resolved, who, Thinker(own or (None if named else self._llm), overrides or {}))
+        return self._opened(
+            resolved, who, Thinker(own or (None if named else self._llm), {} if overrides is None else overrides)
+        )
 
     def banks(self) -> list[str]:
         """The names of the banks in the data folder, without the user's own."""
@@ -174,11 +176,12 @@ class Workspace:
         settings = resolved.settings
         name, path = self._located(settings.bank)
         embedder = self._embedder or embedders.named(settings)
-        thinker = settled_thinker(thinker or Thinker(self._llm, {}), settings)
+        handed = thinker or Thinker(self._llm, {})
+        thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         key = Key(os.path.realpath(path), settings.durability, settings.busy_seconds, self.clock, embedder, budgets)
         held, leave = stores.join(path, key)
-        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, thinker), self.data)
+        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, handed), self.data)
         closing = partial(_closed, user, leave)
         try:
             bank = Bank(

@@ -92,6 +92,8 @@ llms = LLMs()
 
 def settled_thinker(given: Thinker, settings: Settings) -> Thinker:
     """What was handed over goes before what the settings say."""
+    if not isinstance(given.overrides, Mapping):
+        raise InputError("overrides", "a mapping of steps to mappings", given.overrides)
     llm = given.llm or llms.named(settings)
     if llm is None:
         if given.overrides:
@@ -103,17 +105,30 @@ def settled_thinker(given: Thinker, settings: Settings) -> Thinker:
     from pieria.models.minds.llm.choosing import overrides_of
 
     own = {step: _with_model(step, override) for step, override in given.overrides.items()}
-    overrides = {**overrides_of(settings.llm_steps or ""), **own}
+    # The setting names models of the server that the settings name, and of no other.
+    steps = overrides_of(settings.llm_steps or "") if given.llm is None else {}
+    overrides = {**steps, **own}
     # What cannot be right is told now, not when the first step is taken.
     LLMMind(llm, overrides=overrides)
-    return Thinker(llm, overrides, is_own=given.is_own or given.llm is not None)
+    return Thinker(llm, overrides, is_own=given.llm is not None)
 
 
 def _with_model(step: str, override: Override) -> Override:
     """A name or a function in it as the model that it stands for."""
     if not isinstance(override, Mapping):
         raise InputError(f"overrides.{step}", "a mapping with `llm`, `opts` or both", override)
-    return {**override, "llm": language_model(override["llm"])} if "llm" in override else override
+    opts = override.get("opts", {})
+    if not isinstance(opts, Mapping) or not all(isinstance(name, str) for name in opts):
+        raise InputError(f"overrides.{step}.opts", "a mapping of options by name", opts)
+    if not isinstance(opts.get("model", ""), str):
+        raise InputError(f"overrides.{step}.opts.model", "the name of a model", opts["model"])
+    if "llm" not in override:
+        return override
+    try:
+        return {**override, "llm": language_model(override["llm"])}
+    except InputError as problem:
+        expected, hint = problem.expected, problem.hint
+        raise InputError(f"overrides.{step}.llm", expected, override["llm"], hint=hint) from problem
 
 
 def _no_address(setting: str) -> InputError:

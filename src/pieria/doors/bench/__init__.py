@@ -52,6 +52,8 @@ def _retrieval(command: Callable[..., None]) -> Callable[..., None]:
                      help="Write what was found for each question to this file, one JSON object a line."),
         click.option("--leave-one-out", is_flag=True,
                      help="Ask each conversation again by weights that are fitted on all the others."),
+        click.option("--sleep", is_flag=True,
+                     help="Ask everything again after a sleep, which sums each conversation up."),
         click.option("--ablate", is_flag=True, help="Ask everything again with each arm and each feature off in turn."),
         click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations."),
         click.option("--policy", default="hybrid", show_default=True, help="The policy that recall ranks by."),
@@ -88,6 +90,7 @@ def _measured(
     policy: str,
     limit: int | None,
     ablate: bool,
+    sleep: bool,
     leave_one_out: bool,
     questions: Path | None,
     as_json: bool,
@@ -95,7 +98,9 @@ def _measured(
     from pieria.doors.bench.findings import lines, summary
     from pieria.doors.bench.retrieval import Answer, Wanted, answers
 
-    wanted = Wanted(policy, ablate=ablate, leave_one_out=leave_one_out)
+    if sleep and leave_one_out:
+        raise click.UsageError("--sleep changes what --leave-one-out would learn from. Ask for one of them at a time.")
+    wanted = Wanted(policy, ablate=ablate, sleep=sleep, leave_one_out=leave_one_out)
     wanted.check()
     chosen = list(islice(conversations, limit))
     if not any(asked.evidence is not None for one in chosen for asked in one.asked):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
-from pieria.doors.bench.retrieval import FITTED, FRESH, WHOLE, Answer
+from pieria.doors.bench.retrieval import FITTED, FRESH, SLEPT, WHOLE, Answer
 from pieria.doors.bench.sampling import FIGURES, Estimate, mean, told_apart, told_apart_better
 
 ALL = "all"
@@ -26,6 +26,7 @@ def summary(rows: Sequence[Answer]) -> dict[str, Any]:
         ways[row.way].append(row)
     whole = ways.pop(WHOLE)
     learnt = {name: ways.pop(way) for name, way in LEARNT.items() if way in ways}
+    slept = ways.pop(SLEPT, None)
     return {
         "model": whole[-1].model,
         "left_out": dict(whole[-1].left_out),
@@ -34,6 +35,7 @@ def summary(rows: Sequence[Answer]) -> dict[str, Any]:
         "conversations": {"R@10": _rounded(_by_conversation(whole)), "spread": _spread(_by_conversation(whole))},
         "recall_ms": round(1000 * fmean(row.seconds for row in whole), 2),
         "without": _by_effect({way: _compared(whole, of) for way, of in ways.items()}),
+        "after_sleep": None if slept is None else _slept(whole, slept),
         "leave_one_out": _left_out(whole, learnt) if learnt else None,
     }
 
@@ -52,6 +54,10 @@ def lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield "switched off, and what that changes (* where 0 is outside the interval)"
     for name, told in result["without"].items():
         yield f"{name:<48} " + "  ".join(f"{share} {_change(of)}" for share, of in told.items())
+    if result["after_sleep"] is not None:
+        told = result["after_sleep"]
+        yield "after a sleep     " + "  ".join(f"{name} {_change(of)}" for name, of in told["compared"].items())
+        yield f"summaries before a source of theirs: {told['ahead']:,}"
     if result["leave_one_out"] is not None:
         yield from _lines_left_out(result["leave_one_out"])
 
@@ -100,6 +106,10 @@ def _compared(whole: Sequence[Answer], without: Sequence[Answer]) -> dict[str, A
     if area is not None and better is not None:
         told[ANSWERABLE] = _with_difference(area, better)
     return told
+
+
+def _slept(whole: Sequence[Answer], slept: Sequence[Answer]) -> dict[str, Any]:
+    return {"compared": _compared(whole, slept), "ahead": sum(row.ahead for row in slept)}
 
 
 def _by_effect(told: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -8,14 +8,18 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pieria.bank import Bank
 from pieria.doors.bench.datasets import Asked, Conversation
 from pieria.doors.bench.fitting import Lesson, fitted, lesson
+from pieria.record.memory import Memory
 from pieria.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pieria.bank.replies import Neighborhood
 
 FIRST = (5, 10, 20)
 FIRST_SESSIONS = (5, 10)
@@ -26,6 +30,7 @@ TAUGHT = 100
 WHOLE = "everything on"
 FITTED, FRESH = "fitted on the others", "fitted on the others from nothing"
 """Beginning with the policy's own weights, and with none: its own may have seen the conversation that is left out."""
+SLEPT = "after a sleep"
 LINEAR = "sum(weight * feature)"
 """In what a plan says of scoring, where weights can be fitted."""
 QUESTION = "what is there?"
@@ -38,6 +43,7 @@ class Wanted:
 
     policy: str
     ablate: bool = False
+    sleep: bool = False
     leave_one_out: bool = False
 
     def check(self) -> None:
@@ -64,6 +70,8 @@ class Answer:
     seconds: float
     model: str | None
     left_out: Mapping[str, str]
+    ahead: int = 0
+    """Summaries that stand before one of their sources."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -115,6 +123,12 @@ class _Held:
         counted = (feature for feature, weight in plan["weights"].items() if weight and feature not in alone)
         return ways | {f"feature {feature}": {feature: 0.0} for feature in counted}
 
+    def slept(self) -> Iterator[Answer]:
+        """Every question once more, of the conversation and what a sleep made of it."""
+        self.bank.upkeep.sleep(force=True, progress=partial(self.say, f"{self.conversation.name}: sleeping"))
+        self.bank.sync()
+        return self.asked({SLEPT: {}})
+
     def lessons(self) -> list[Lesson]:
         """A piece of evidence stands where the first hit of it stands, so that is what is learnt from."""
         found: list[Lesson | None] = []
@@ -154,7 +168,18 @@ class _Held:
             seconds=seconds,
             model=recall.plan["embedding"].get("model"),
             left_out=recall.plan["left_out"],
+            ahead=self._ahead([hit.memory for hit in recall]) if way == SLEPT else 0,
         )
+
+    def _ahead(self, found: Sequence[Memory]) -> int:
+        places = {memory.id: place for place, memory in enumerate(found)}
+        return sum(
+            any(places.get(near.memory.id, -1) > places[id] for near in self._sources(id) if near.memory is not None)
+            for id in [memory.id for memory in found if memory.kind == "summary"]
+        )
+
+    def _sources(self, id: str) -> Neighborhood:
+        return self.bank.neighbors(id, relation="provenance", direction="out")
 
 
 def answers(conversations: Iterable[Conversation], wanted: Wanted, say: Say) -> Iterator[Answer]:
@@ -169,6 +194,8 @@ def answers(conversations: Iterable[Conversation], wanted: Wanted, say: Say) -> 
                 held = _Held(conversation, opened.enter_context(_empty(conversation.name)), wanted, say)
                 held.remember()
                 yield from held.asked(held.ways())
+                if wanted.sleep:
+                    yield from held.slept()
                 if wanted.leave_one_out:
                     taught.append((held, held.lessons()))
                     kept.enter_context(opened.pop_all())

@@ -51,5 +51,6 @@ class FunctionEmbedding:
 def _name_of(function: Function) -> str:
     named = getattr(function, "__qualname__", "")
     if not named or "<lambda>" in named:
-        raise InputError("name", "a name for the function, which has none of its own", None)
+        hint = "Write it with `def`, or give it a name: pieria.models.embedder(function, options={'name': …})."
+        raise InputError("embedder", "a function that has a name", function, hint=hint)
     return f"{getattr(function, '__module__', '')}.{named}"

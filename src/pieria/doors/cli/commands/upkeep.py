@@ -33,10 +33,11 @@ def upkeep() -> None:
 def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None:
     """Sum up what has come to rest. A dry run shows the texts that would be written.
 
-    Exits with 1 where some group failed, and with 4 where a budget was used up: both are due again.
+    Exits with 1 where some group failed, and with 4 where a budget was used up or a model was out of reach: all are
+    due again.
     """
     call: Call = ctx.obj
-    with call.opened() as bank, call.progress("sleeping") as report:
+    with call.opened(reading=True) as bank, call.progress("sleeping") as report:
         slept = bank.upkeep.sleep(dry_run=dry_run, force=force, limit=limit, progress=report)
 
     def people() -> Iterator[RenderableType]:
@@ -58,7 +59,7 @@ def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None
 @click.pass_obj
 def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float, limit: int | None) -> None:
     """Remove what has faded. `pieria unforget` brings back what was removed."""
-    with call.opened() as bank, call.progress("collecting") as report:
+    with call.opened(reading=True) as bank, call.progress("collecting") as report:
         collected = bank.upkeep.gc(dry_run=dry_run, archive=archive, threshold=threshold, limit=limit, progress=report)
 
     def people() -> Iterator[RenderableType]:
@@ -77,7 +78,7 @@ def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float, limit: int
 @click.pass_obj
 def decay(call: Call, /, dry_run: bool, threshold: float, limit: int | None) -> None:
     """Put away what is about to fade. It is found again with `--status archived`."""
-    with call.opened() as bank, call.progress("putting away") as report:
+    with call.opened(reading=True) as bank, call.progress("putting away") as report:
         collected = bank.upkeep.decay(dry_run=dry_run, threshold=threshold, limit=limit, progress=report)
 
     def people() -> Iterator[RenderableType]:
@@ -94,7 +95,7 @@ def decay(call: Call, /, dry_run: bool, threshold: float, limit: int | None) -> 
 @click.pass_obj
 def promote(call: Call, /, ids: tuple[str, ...], dry_run: bool) -> None:
     """Make memories lasting: those named or, without IDS, all that were used enough."""
-    with call.opened() as bank:
+    with call.opened(reading=True) as bank:
         promoted = bank.upkeep.promote(ids or None, dry_run=dry_run)
 
     def people() -> Iterator[RenderableType]:
@@ -132,7 +133,7 @@ def repair(ctx: click.Context, /, dry_run: bool) -> None:
     Exits with 1 where something is still not well.
     """
     call: Call = ctx.obj
-    with call.opened() as bank:
+    with call.opened(reading=True) as bank:
         validated = bank.upkeep.repair(dry_run=dry_run)
 
     def people() -> Iterator[RenderableType]:

@@ -213,7 +213,8 @@ def _routes(base: _Route, overrides: Mapping[str, Override]) -> dict[str, _Route
 def _overridden(route: _Route, name: str, overrides: Mapping[str, Override]) -> _Route:
     override = overrides.get(name, {})
     llm = _checked_llm(f"overrides.{name}.llm", override.get("llm", route.llm))
-    opts = {**route.opts, **override.get("opts", {})}
+    inherited = {name: value for name, value in route.opts.items() if name != "model" or "llm" not in override}
+    opts = {**inherited, **override.get("opts", {})}
     told = opts.get("model")
     return _Route(llm, told if isinstance(told, str) and told else model_of(llm), MappingProxyType(opts))
 
