@@ -38,6 +38,7 @@ OWN_MODELS = ("share", "pieria", "models")
 PERSONAL = (
     *("embedder_url", "embedder_key", "llm_url", "llm_key"),
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
+    *("paths", "token"),
 )
 """No project may say them: what is remembered would go wherever the author of a repository likes, and money as well."""
 
@@ -84,6 +85,14 @@ def _steps(value: str) -> str:
     from pieria.models.minds.llm.choosing import chosen
 
     return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
+
+
+def _paths(value: str) -> str:
+    folders = [folder.strip() for folder in value.split(os.pathsep) if folder.strip()]
+    for folder in folders:
+        if "\0" in folder or not Path(folder).expanduser().is_absolute():
+            raise ValueError(InputError("paths", "folders in full, with colons between", folder))
+    return os.pathsep.join(folders)
 
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -157,6 +166,10 @@ class Settings(BaseSettings):
     budget_calls_per_day: int | None = Field(
         default=None, ge=0, le=10**15, description="calls that a bank's models may be asked a day"
     )
+    paths: Annotated[str, AfterValidator(_paths)] | None = Field(
+        default=None, description="further folders in which tools may read and write files, with colons between"
+    )
+    token: SecretStr | None = Field(default=None, description="the token that lets an administrator into a server")
     models: Path = Field(default=Path("~/.pieria/models"), description="the folder of installed models")
 
     @classmethod
@@ -180,6 +193,16 @@ class Resolved:
     origins: Mapping[str, str]
     project: Project | None
 
+    @property
+    def roots(self) -> list[Path]:
+        """The further folders that the setting `paths` allows."""
+        return [Path(folder).expanduser() for folder in (self.settings.paths or "").split(os.pathsep) if folder]
+
+    @property
+    def is_bank_named(self) -> bool:
+        """Whether anybody gave the bank's name, and may have misspelt it."""
+        return self.origins["bank"] not in _UNNAMED
+
     def shown(self) -> dict[str, tuple[Any, str]]:
         """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
         values = self.settings.model_dump(mode="json")
@@ -197,6 +220,9 @@ class Resolved:
 
 
 _ARGUMENT = "argument"
+_REPOSITORY = "git repository"
+_DEFAULT = "default"
+_UNNAMED = (_REPOSITORY, _DEFAULT)
 _PROJECT = "project .pieria.toml"
 
 
@@ -242,7 +268,7 @@ def resolve(
     data = _data_folder(sources, folder)
     if project is not None and not any("bank" in source.values for source in sources):
         named = project.bank_name()
-        sources.append(_Source("git repository", {"bank": named} if named else {}, folder))
+        sources.append(_Source(_REPOSITORY, {"bank": named} if named else {}, folder))
     if os.path.isfile(data / FILE):
         shared = _from_data_folder(data / FILE)
         # A project that chooses the data folder could lay a file into it, too.
@@ -258,7 +284,7 @@ def _resolved(sources: list[_Source], data: Path, project: Project | None) -> Re
         chosen.update(dict.fromkeys(source.values, source))
     values = {name: source.values[name] for name, source in chosen.items()} | {"data": data}
     values["models"] = _models_folder(chosen.get("models"), data)
-    origins = {name: chosen[name].origin_of(name) if name in chosen else "default" for name in Settings.model_fields}
+    origins = {name: chosen[name].origin_of(name) if name in chosen else _DEFAULT for name in Settings.model_fields}
     unknown = [problem for source in sources for problem in source.unknown]
     return Resolved(_settings(values, chosen, unknown), origins, project)
 

@@ -65,8 +65,10 @@ SPANS: Mapping[str, Span] = {
     "graph.apply_changeset": Span(_IN_REPO, ("nodes_added", "links_added")),
     "storage.persist": Span(_IN_REPO),
     "storage.load": Span(_IN_REPO),
+    "toolset.call": Span(("tool", "toolset"), ("error",)),
 }
 POINTS: Mapping[str, Point] = {
+    "recall.answered": Point(("duration", "hits"), ("repo_id", "session_id", "ids")),
     "session.op_enqueue": Point(("system_time",), ("op", "queue_depth", "projected_state", "session_id", "repo_id")),
     "memory_store.queue": Point(
         ("write_queue_size", "write_active", "maintenance_active", "pending_recalls"), ("repo_id", "event")

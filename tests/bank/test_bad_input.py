@@ -528,7 +528,7 @@ def test_an_item_that_is_wrong_is_named_by_its_number(fixed: Fixed) -> None:
 def test_all_items_that_are_wrong_are_told_at_once(fixed: Fixed) -> None:
     items: list[Any] = [
         {"text": "a", "importance": 5, "kind": "nonsense"}, "b", {"text": "c"}, {"tag": 1, "importnace": 2},
-        {"text": "d", "extract": True}, {"text": "e", "id": "<private>x</private>"},
+        {"text": "d", "extract": "yes"}, {"text": "e", "id": "<private>x</private>"},
     ]  # fmt: skip
     error = refusal(fixed, lambda: fixed.bank.remember_many(items))
     named = [getattr(each, "parameter", None) for each in (error, *error.errors)]
@@ -578,7 +578,6 @@ def test_nothing_of_a_purge_or_a_use_is_done_when_one_id_is_nobody_s(fixed: Fixe
     ("verb", "values", "parameter"),
     [
         ("remember", {"vectors": [0.1]}, "vectors"),
-        ("remember", {"extract": True}, "extract"),
         ("remember_many", {"vectors": [0.1]}, "vectors"),
     ],
 )

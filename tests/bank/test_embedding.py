@@ -570,3 +570,49 @@ def test_the_thread_ends_when_there_is_nothing_to_do(bank: Bank) -> None:
     bank.remember("an apple")
     assert bank.sync(SOON)
     soon(lambda: background._thread is None)
+
+
+class AtHand(Slow):
+    """One that works in this process."""
+
+    is_at_hand = True
+
+
+@pytest.mark.parametrize(("kind", "loads"), [(AtHand, True), (Slow, False)])
+def test_a_model_at_hand_is_loaded_behind_where_questions_are_expected(
+    tmp_path: Path, kind: type[Slow], loads: bool
+) -> None:
+    first = kind()
+    first.may_go.set()
+    with opened(tmp_path, first) as bank:
+        bank.remember("tea")
+        assert bank.sync(SOON)
+    second = kind()
+    with opened(tmp_path, second) as bank:
+        assert not second.begun.wait(0.6)
+        bank._expect_questions()
+        assert second.begun.wait(SOON if loads else 0.6) is loads
+        second.may_go.set()
+    # A closed bank waits for it, and asks for nothing more.
+    assert bank._embedding.is_loaded is loads
+
+
+def test_no_model_is_loaded_for_a_bank_without_vectors_of_it(tmp_path: Path) -> None:
+    model = AtHand()
+    with opened(tmp_path, model) as bank:
+        bank._expect_questions()
+        assert not model.begun.wait(0.6)
+        model.may_go.set()
+
+
+def test_an_engine_over_stdio_expects_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pieria.doors.mcp.engine import Asked, Engine
+
+    told = threading.Event()
+    with opened(tmp_path) as bank:
+        bank.remember("tea")
+    monkeypatch.setattr(Bank, "_expect_questions", lambda self: told.set())
+    engine = Engine(Asked(str(tmp_path), {"bank": "b"}))
+    engine.load()
+    assert told.wait(SOON)
+    engine.close()

@@ -17,7 +17,6 @@ from tests.contract.making import HandClock
 
 import pieria
 from pieria import Bank
-from pieria.bank.metering import NOTE_PATIENCE
 from pieria.errors import BudgetError, InputError
 from pieria.models import EmbeddingResponse
 from pieria.models.metering import Meter, Unmetered
@@ -164,7 +163,7 @@ def embeddings(bank: Bank) -> dict[str, tuple[int, int, int]]:
 def test_an_embedder_elsewhere_is_counted_and_a_reader_waits_for_nobody(tmp_path: Path, clock: HandClock) -> None:
     with (
         server() as (address, requests),
-        opened(tmp_path, clock, embedder="server:m", embedder_url=address, busy_seconds=5) as bank,
+        opened(tmp_path, clock, embedder="server:m", embedder_url=address, busy_seconds=60) as bank,
     ):
         bank.remember_many([{"text": "A heron nests by the mill."}, {"text": "Ferries run to Skagen."}])
         assert embeddings(bank) == {"embed": (1, 0, 1)}
@@ -172,7 +171,7 @@ def test_an_embedder_elsewhere_is_counted_and_a_reader_waits_for_nobody(tmp_path
         other.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
         assert bank.recall("who nests there?").plan["embedding"]["model"].startswith("openai:m")
-        assert time.monotonic() - begun < NOTE_PATIENCE
+        assert time.monotonic() - begun < 30
         other.execute("ROLLBACK")
         other.close()
         soon(lambda: embeddings(bank).get("embed_query") == (1, 0, 1))

@@ -89,9 +89,27 @@ def test_a_relative_path_and_a_home_are_understood(bank: Bank, home: Path) -> No
 
 def test_an_older_export_is_replaced(bank: Bank, tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    path.write_text("an older one")
+    bank.export(path)
+    before = path.read_bytes()
+    bank.remember("since then")
+    bank.export(path)
+    assert path.read_bytes() != before
+
+
+def test_an_empty_file_may_become_an_export(bank: Bank, tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.touch()
     bank.export(path)
     assert read(path)[0]["pieria"] == "export"
+
+
+@pytest.mark.parametrize("text", ["alias ll='ls -l'\n", '{"pieria":"other"}\n', "{"])
+def test_a_file_of_somebody_else_is_never_replaced_by_an_export(bank: Bank, tmp_path: Path, text: str) -> None:
+    path = tmp_path / ".bashrc"
+    path.write_text(text)
+    with pytest.raises(InputError, match="a new file or an older export") as refused:
+        bank.export(path)
+    assert path.read_text() == text and "name another file" in (refused.value.hint or "")
 
 
 @pytest.mark.parametrize("what", ["bank", "backup"])
@@ -99,7 +117,7 @@ def test_a_database_is_never_replaced_by_an_export(bank: Bank, tmp_path: Path, w
     bank.remember("precious")
     path = bank.data / "notes.db" if what == "bank" else bank.backup(tmp_path)
     before = path.read_bytes()
-    with pytest.raises(InputError, match="no database"):
+    with pytest.raises(InputError, match="an older export"):
         bank.export(path)
     assert path.read_bytes() == before
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import Ask
 
-from pieria.doors.bench import exact, filled, modelled
+from pieria.doors.bench import exact, filled, modelled, serving
 from pieria.doors.bench.meaning import DIMENSION, Meaning
 from pieria.doors.bench.workload import FILTERS, place, session
 from pieria.record.link import End
@@ -24,11 +24,16 @@ SIZE = 1_000
 SMALL = {
     SPEED: {"BULK": 200, "QUESTIONS": 12, "SINGLE_WRITES": 5, "ROUNDS": 1},
     exact: {"QUESTIONS": 5},
+    serving: {"CALLS": 3, "WARM": 1, "ROUNDS": 1},
     modelled: {"TEXTS": 20, "QUESTIONS": 3, "STARTS": 1},
 }
 ALWAYS = {
     "import pieria": "ms",
     "pieria --help": "ms",
+    "pieria mcp, start to initialize": "ms",
+    "pieria mcp, from the end of its input to its own": "ms",
+    "pieria mcp, start to initialize, times `import mcp.server.lowlevel`": "times",
+    "a tool over stdio, beyond the call in Python, p50": "ms",
     "remember_many without vectors": "memories/s",
     "remember_many without vectors, share of bare": "ratio",
     "remember_many with vectors supplied": "memories/s",

@@ -108,11 +108,12 @@ def test_a_length_of_time_needs_a_direction_where_it_looks_ahead(ask: Ask) -> No
     assert timedelta(days=29) < datetime.fromisoformat(kept) - datetime.now(UTC) < timedelta(days=31)
 
 
-def test_what_is_not_offered_is_refused_with_what_to_do_instead(ask: Ask) -> None:
-    refused = ask("remember", "x", "--extract")
-    assert refused.code == 2
-    assert "pieria facts add" in refused.err
-    assert ask("count").json == {"count": 0}
+def test_what_a_text_states_is_noted_as_facts(ask: Ask) -> None:
+    kept = ask("remember", "Maya works on billing.", "--extract").json
+    facts = ask("facts", "query", "Maya").json
+    assert [(fact["predicate"], fact["memory"]) for fact in facts["facts"]] == [
+        ("mentions", kept["id"]), ("works_on", kept["id"]),
+    ]  # fmt: skip
 
 
 def test_a_text_and_a_file_of_texts_do_not_go_together(ask: Ask) -> None:
@@ -193,7 +194,7 @@ def test_a_value_that_is_wrong_is_told_with_its_line(ask: Ask) -> None:
 
 def test_all_lines_that_are_wrong_are_told(ask: Ask) -> None:
     items: list[Any] = [
-        {"text": "x", "importance": 5}, "fine", {"text": "y", "kind": "nonsense"}, {"text": "z", "extract": True},
+        {"text": "x", "importance": 5}, "fine", {"text": "y", "kind": "nonsense"}, {"text": "z", "extract": "yes"},
     ]  # fmt: skip
     refused = ask("remember", "--many", "-", stdin=lines(*items))
     assert refused.code == 1

@@ -17,8 +17,13 @@ APART = {
     "pieria models verify",
     "pieria bench beam",
     "pieria bench locomo",
+    "pieria call",
+    "pieria mcp",
+    "pieria serve",
+    *(f"pieria token {verb}" for verb in ("create", "list", "revoke")),
+    *(f"pieria hermes {verb}" for verb in ("install", "status", "uninstall")),
 }
-"""They work on banks of their own."""
+"""They work on banks of their own, or for callers who are no people; tests of their own look at them."""
 
 LINES = {
     "remember": "a text",

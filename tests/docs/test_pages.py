@@ -16,6 +16,7 @@ from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.scratchpad import Scratchpad
 from pieria.record.job import STATES
+from pieria.toolsets import registry
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -156,6 +157,12 @@ def first_cells(page: Path, heading: str) -> list[str]:
 def test_the_page_on_jobs_has_every_kind_and_every_state() -> None:
     assert first_cells(DOCS / "jobs.md", "kind") == list(HANDLERS)
     assert sorted(first_cells(DOCS / "jobs.md", "state")) == sorted(STATES)
+
+
+def test_the_page_on_doors_has_every_toolset() -> None:
+    table = (DOCS / "doors.md").read_text().partition("| toolset |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `([\w-]+)` \| `([\w-]+)` \|", table, flags=re.MULTILINE)
+    assert sorted(rows) == sorted((toolset.name, toolset.prefix) for toolset in registry().toolsets.values())
 
 
 # --- the comparison

@@ -64,6 +64,8 @@ EXAMPLES = [
     errors.ReplyUnreadableError("ollama:qwen3", "chat_structured", usage={"input_tokens": 3}),
     errors.JobError("unknown_kind"),
     errors.BudgetError("budget_calls_per_day", 100, 100, datetime(2026, 3, 2, tzinfo=UTC)),
+    errors.AccessError("read_only"),
+    errors.LimitError("calls", "100 a second", 2),
     errors.RepoError("notes", "already_open"),
     StorageError("remember", "out of memory"),
     *(kind("remember") for kind in StorageError.__subclasses__()),

@@ -36,6 +36,8 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "llm_steps": ("get_plan=one", "retrieval=two, summarize=three"),
     "budget_tokens_per_day": (7_041_776, 900),
     "budget_calls_per_day": (7_041_776, 0),
+    "paths": ("/srv/one", "/srv/one:/srv/two"),
+    "token": ("first", "second"),
     "models": ("one", "two"),
 }
 

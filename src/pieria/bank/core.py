@@ -128,6 +128,10 @@ class Core:
             yield writer
         self._embedding.wake()
 
+    def _expect_questions(self) -> None:
+        """For a process that is there to be asked: what the first question would wait for is loaded behind."""
+        self._embedding.expect()
+
     def _apply(self, plan: Plan) -> Change | None:
         """Plans inside the write transaction, so that nothing can change between the look and the write.
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.core import EVERYTHING
+from pieria.bank.extracting import Extracting, Read
 from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
@@ -32,7 +33,7 @@ KEEP = Keep.KEEP
 CONTENT = ("text", "title", "body", "tags", "entities", "files", "context", "meta")
 
 
-class Correcting(Core):
+class Correcting(Extracting):
     def update(
         self,
         id: str,
@@ -86,6 +87,39 @@ class Correcting(Core):
                 return Changeset("update")
             return Changeset("update", writes=[write])
 
+        read = holder._read_ahead(id, text)
+        with holder._writing() as writer:
+            holder._applied(writer, plan)
+            changed = holder._at_hand(writer, id)
+            if "text" in given:
+                holder._draw_anew(writer, id, changed, read)
+            return changed
+
+    def widen(
+        self,
+        id: str,
+        *,
+        importance: float | None = None,
+        scope: str | None = None,
+        valid_until: Instant | None = None,
+        reason: str | None = None,
+    ) -> Memory:
+        """Gives it more importance, more readers or a later end than it has. What would be less stays as it is.
+
+        However many do so at once, the most that was asked for is what stands in the end.
+        """
+        asked = {"importance": importance, "scope": scope, "valid_until": valid_until}
+        given = _given("widen", **{name: KEEP if value is None else value for name, value in asked.items()})
+        problems = Problems()
+        changes, kept_reason = self._checked(problems, id, given, reason)
+        problems.settle()
+        holder = self._holder(id)
+
+        def plan(writer: Writer) -> Changeset:
+            held = holder._standing(writer, id).state
+            more = {name: value for name, value in changes.items() if _is_more(name, value, getattr(held, name))}
+            return Changeset("update", writes=[Write(_changed_state(held, more, kept_reason))] if more else [])
+
         return holder._changed(id, plan)
 
     def revise(
@@ -123,6 +157,7 @@ class Correcting(Core):
         problems.settle()
         holder = self._holder(id)
         revised = new_id()
+        before_it: list[str] = []
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, holder._newest_revision(writer, id))
@@ -139,9 +174,15 @@ class Correcting(Core):
             ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
             link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
             writes = [Write(ended), with_index(state._replace(type=type_of(draft.body)), content, draft, fresh=True)]
+            before_it.append(held.state.id)
             return Changeset("revise", writes=writes, links=[link, *_same_sources(writer, held.state.id, revised)])
 
-        return holder._changed(revised, plan)
+        read = holder._read_ahead(id, text)
+        with holder._writing() as writer:
+            holder._applied(writer, plan)
+            memory = holder._at_hand(writer, revised)
+            holder._draw_anew(writer, before_it[-1], memory, read)
+            return memory
 
     def invalidate(
         self, id: str, *, at: Instant | None = None, replacement: str | None = None, reason: str | None = None
@@ -199,6 +240,16 @@ class Correcting(Core):
         if contents:
             problems.of(checked, NewMemory(**{"text": "unchanged", **_filled(contents)}))
         return _state_changes(problems, given), problems.of(self._reason, reason)
+
+    def _read_ahead(self, id: str, text: str | Keep) -> Read:
+        """The new text, where what was drawn must follow it. Long ones are not to hold up other writes."""
+        read = Read(self)
+        if not isinstance(text, Keep):
+            with self._reading() as reader:
+                wanted = self._was_drawn(reader, self._newest_revision(reader, id))
+            if wanted is not None:
+                read.ahead(self._screening.draft(checked(NewMemory(text))).text, wanted)
+        return read
 
     def _newest_revision(self, reader: Reader, id: str) -> str:
         """The head of an id's revisions; an id without any is its own."""
@@ -284,6 +335,13 @@ def _changed_state(state: State, changes: Mapping[str, Any], reason: str | None)
     if begin is not None and end is not None and end <= begin:
         raise InputError("valid_until", f"a time after valid_from ({iso(at_moment(begin))})", iso(at_moment(end)))
     return changed
+
+
+def _is_more(name: str, value: Any, held: Any) -> bool:
+    if name == "scope":
+        return bool(value == "bank" and held == "session")
+    # What never ends cannot end later.
+    return held is not None and bool(value > held)
 
 
 def _speaker(problems: Problems, author: object, author_type: object) -> tuple[str | None, str | None]:

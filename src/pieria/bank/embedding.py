@@ -37,6 +37,8 @@ LAST_CHANCE = 0.75
 """The part of the time for closing that goes to what is pending, before the step under way is waited for."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds until a model that failed is tried again; doubled each time."""
+LOADING = "Pieria"
+"""Embedded to no other end than that the model is loaded."""
 PUT_AT_ONCE = 4 * AT_ONCE
 """Texts that are put together, short memories before long ones: so long do those wait for each other."""
 DROPPED_AT_ONCE = 5_000
@@ -73,6 +75,7 @@ class Embedding:
         self._problem: PieriaError | None = None
         self._pause = FIRST_PAUSE
         self._has_old = True
+        self._is_expected = False
         self._refused: dict[Pending, PieriaError] = {}
         self.start_anew()
         background.know(self)
@@ -159,6 +162,12 @@ class Embedding:
         if self._embedder is not None and not self._closed:
             self._background.add(self)
 
+    def expect(self) -> None:
+        """A question is to come: a model that is at hand is loaded in the background. No other is reached for it."""
+        if self._embedder is not None and self._embedder.is_at_hand and not self.is_loaded and not self._closed:
+            self._is_expected = True
+            self._background.add(self)
+
     @contextmanager
     def aside(self) -> Iterator[None]:
         """For a caller who embeds what it writes by itself: meanwhile the background would do the same again."""
@@ -181,6 +190,7 @@ class Embedding:
             return PATIENCE
         self._meter.flush()
         try:
+            self._load_if_expected()
             done = self._closed or self._some()
         except PieriaError as problem:
             self._rested.set()
@@ -190,6 +200,18 @@ class Embedding:
             return 0.0
         self._rested.set()
         return None
+
+    def _load_if_expected(self) -> None:
+        embedder, self._is_expected, is_expected = self._embedder, False, self._is_expected
+        if not is_expected or embedder is None or self.is_loaded:
+            return
+        with self._at_work:
+            if self._closed:
+                return
+            with self._store.reading() as reader:
+                held = reader.space()
+            if held is not None and self._is_ours(held):
+                embedder.query(LOADING)
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Waits until nothing is pending. False where time ran out or this process cannot embed for the bank.

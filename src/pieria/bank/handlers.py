@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.extracting import checked_payload
 from pieria.errors import InputError, UnavailableError
 from pieria.record.changeset import Changeset
 from pieria.record.job import TRIES
@@ -57,6 +58,10 @@ def takes_nothing(payload: Payload) -> None:
         raise InputError("payload", "nothing: this kind of job takes no payload", payload)
 
 
+def names_a_memory(payload: Payload) -> None:
+    checked_payload(payload)
+
+
 def embed(work: Work) -> None:
     """Makes the vectors of all that is still to be embedded."""
 
@@ -87,8 +92,14 @@ def decay(work: Work) -> None:
     work.bank.upkeep.decay(progress=lambda done, whole: work.progress(done, whole, "memories"))
 
 
+def extract(work: Work) -> Effect:
+    """What a version of a memory names and states, as facts."""
+    return work.bank._extracted_for(work)
+
+
 HANDLERS: Handlers = {
     "embed": Handler(embed, takes_nothing),
+    "extract": Handler(extract, names_a_memory),
     "sleep": Handler(sleep, takes_nothing),
     "decay": Handler(decay, takes_nothing),
 }

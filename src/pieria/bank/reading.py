@@ -12,10 +12,11 @@ from pieria.bank.replies import Page
 from pieria.bank.tracing import REVISES, reached
 from pieria.errors import InputError
 from pieria.record import check
+from pieria.record.analyser import terms
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER
 from pieria.record.cursor import foreign, is_share, is_whole, parts_of, written
-from pieria.record.draft import Instant, Problems
+from pieria.record.draft import Instant, NewMemory, Problems, checked
 from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
@@ -172,6 +173,13 @@ class Reading(Core):
         with self._keeper(filter)._reading() as reader:
             counts = reader.count(filter, by)
         return counts["total"] if by is None else counts
+
+    def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
+        """The memories of this bank that say exactly this, without what is private; the first kept first."""
+        kept = self._screening.draft(checked(NewMemory(text))).text
+        filter = self._filter(kinds=kinds, scope=scope)
+        with self._reading() as reader:
+            return tuple(sorted(reader.twins(kept, terms(kept), filter), key=lambda memory: memory.row))
 
     def _keeper(self, filter: Filter) -> Self:
         """The bank that keeps what is asked for: what is the user's alone is in `@me`."""

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from pieria import telemetry
 from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core
 from pieria.errors import InputError, NewerVersionError, PieriaError
@@ -136,6 +137,11 @@ class Recalling(Core):
             found = search(sources, question, k, walk)
         if self._count_uses:
             self._note(found)
+        telemetry.point(
+            "recall.answered",
+            {"duration": int(1e9 * (perf_counter() - begun)), "hits": len(found)},
+            {"repo_id": self.name, "session_id": self.viewer.session, "ids": [hit.memory.id for hit in found]},
+        )
         told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}
         if by_vector and len(asked) > EMBEDDED:
             told["question"] = {"characters": EMBEDDED, "of": len(asked)}

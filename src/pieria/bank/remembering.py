@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NoReturn, Self
 
-from pieria.bank.core import Core
+from pieria.bank.extracting import Extracting, Read, Wanted
 from pieria.bank.supplying import supplied, wrong_length
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.record import check
@@ -30,11 +30,12 @@ FAULTY = (InputError, UnavailableError, PrivacyError)
 """What one item may be refused for, whatever the bank holds; each names a parameter."""
 MOST_TOLD = 100
 """Problems of a list that one error tells of."""
+ALL = Wanted(True, True)
 BATCH = 1_000
 """Memories a transaction: large enough for speed, small enough not to keep other writers waiting."""
 
 
-class Remembering(Core):
+class Remembering(Extracting):
     def remember(
         self,
         text: str,
@@ -70,7 +71,8 @@ class Remembering(Core):
         """Keeps one thing. When this returns it is on the disk and can be recalled.
 
         The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
-        `vectors` are its own, of the bank's space: one list of numbers, or several for its passages.
+        `vectors` are its own, of the bank's space: one list of numbers, or several for its passages. `extract` is the
+        verb of that name, once the text is kept.
         """
         new = NewMemory(
             text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
@@ -164,9 +166,7 @@ class Remembering(Core):
 
     def _drafted(self, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
         """Checked, with what this bank's speaker adds, and screened."""
-        if new.extract is not False:
-            check.flag(new.extract, "extract")
-            raise UnavailableError("extract", "nothing here draws facts from text yet; add them with bank.facts")
+        check.flag(new.extract, "extract")
         if new.unless_exists == "id" and new.id is None:
             raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
         draft = self._screening.draft(checked(self._signed(new)))
@@ -209,32 +209,43 @@ class Remembering(Core):
         return [memory for memory in kept if memory is not None]
 
     def _keep(self, drafts: list[Draft]) -> list[Memory]:
+        read = Read(self)
+        for draft in drafts:
+            if draft.new.extract:
+                read.ahead(draft.text, ALL)
         with self._writing() as writer:
-            ids = new_ids(len(drafts))
-            kept: dict[int, Memory] = self._already_there(writer, drafts)
-            now = self._now()
-            writes: list[Write] = []
-            numbers: list[int] = []
-            same_text: dict[tuple[Any, ...], int] = {}
-            for number, (draft, id) in enumerate(zip(drafts, ids, strict=True)):
-                if number in kept:
+            kept = self._written(writer, drafts)
+            drawn = {memory.id: memory for draft, memory in zip(drafts, kept, strict=True) if draft.new.extract}
+            for memory in drawn.values():
+                self._draw(writer, memory, ALL, read)
+            return kept
+
+    def _written(self, writer: Writer, drafts: list[Draft]) -> list[Memory]:
+        ids = new_ids(len(drafts))
+        kept: dict[int, Memory] = self._already_there(writer, drafts)
+        now = self._now()
+        writes: list[Write] = []
+        numbers: list[int] = []
+        same_text: dict[tuple[Any, ...], int] = {}
+        for number, (draft, id) in enumerate(zip(drafts, ids, strict=True)):
+            if number in kept:
+                continue
+            if draft.new.unless_exists == "text":
+                first = same_text.setdefault(_identity(draft), len(writes))
+                if first < len(writes):
+                    numbers.append(-first - 1)
                     continue
-                if draft.new.unless_exists == "text":
-                    first = same_text.setdefault(_identity(draft), len(writes))
-                    if first < len(writes):
-                        numbers.append(-first - 1)
-                        continue
-                writes.append(first_write(draft, draft.new.id or id, now, f"{self.name}/{draft.new.kind}"))
-                numbers.append(number)
-            if writes:
-                changeset = Changeset("remember", self.who, writes=writes, space=self._space_of(writer, writes))
-                applied = writer.apply(changeset)
-                known = micros(applied.change.at)
-                made = [
-                    memory_of(write.content or (), (row, *write.state[1:]), known)
-                    for write, row in zip(writes, applied.rows, strict=True)
-                ]
-            return _in_order(len(drafts), kept, numbers, made if writes else [])
+            writes.append(first_write(draft, draft.new.id or id, now, f"{self.name}/{draft.new.kind}"))
+            numbers.append(number)
+        if writes:
+            changeset = Changeset("remember", self.who, writes=writes, space=self._space_of(writer, writes))
+            applied = writer.apply(changeset)
+            known = micros(applied.change.at)
+            made = [
+                memory_of(write.content or (), (row, *write.state[1:]), known)
+                for write, row in zip(writes, applied.rows, strict=True)
+            ]
+        return _in_order(len(drafts), kept, numbers, made if writes else [])
 
     def _space_of(self, writer: Writer, writes: list[Write]) -> int | None:
         """The number of the space that the supplied vectors are of; None where there are none."""

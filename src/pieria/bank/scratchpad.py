@@ -14,14 +14,18 @@ from pieria.store.protocol import Reader, Writer
 COLLECTION = "scratchpad"
 
 
+def key_of(session: str | None, id: str) -> str:
+    """Under which an entry is kept. The length keeps one session's keys from beginning like another's."""
+    named = session or ""
+    return f"{len(named)}:{named}:{id}"
+
+
 class Scratchpad:
     """The entries of one session; without a session, those of nobody in particular."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        session = core.viewer.session or ""
-        # The length keeps one session's keys from beginning like another's.
-        self._prefix = f"{len(session)}:{session}:"
+        self._prefix = key_of(core.viewer.session, "")
 
     def write(self, content: str) -> ScratchpadEntry:
         kept, _ = self._core._screen(check.text(content, "content"), "content")

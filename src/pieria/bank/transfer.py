@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pieria.bank.core import Core
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
@@ -29,7 +29,7 @@ from pieria.store.sqlite import is_database, is_live_database, restoring
 from pieria.transfer.checking import LISTED, Checked
 from pieria.transfer.checking import check as checked_file
 from pieria.transfer.exporting import Export
-from pieria.transfer.file import Aside, Source, given_path
+from pieria.transfer.file import Aside, Source, given_path, may_be_replaced
 from pieria.transfer.importing import ON_ERROR, is_empty, planned
 from pieria.transfer.joining import MODES
 from pieria.transfer.rules import Rules
@@ -37,6 +37,7 @@ from pieria.transfer.tally import Tally
 
 __all__ = ["ExportReport", "ImportReport", "RestoreReport", "Transferring", "restore_file"]
 
+T = TypeVar("T")
 REPORT_EVERY = 500
 SCOPES = {True: {"bank": "user"}, False: {"user": "bank"}}
 """What the user's own bank calls its memories, and what any other bank does."""
@@ -58,13 +59,14 @@ class Transferring(Core):
     def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
         """Writes the whole bank, its past included, to one file of JSON lines: `docs/export-format.md`.
 
-        A file of that name is replaced once the new one is whole; a folder gets a file named after the bank and the
-        time. `progress` counts versions and changes.
+        An older export of that name is replaced once the new one is whole, and no other file is; a folder gets a file
+        named after the bank and the time. `progress` counts versions and changes.
         """
         self._check_open()
         target = self._free_for(given_path(path), "jsonl")
-        if is_database(target):
-            raise InputError("path", "a file that is no database", target, hint="An export never replaces a bank.")
+        if not may_be_replaced(target):
+            hint = "An export replaces nothing but an older export: name another file, or remove this one first."
+            raise InputError("path", "a new file or an older export", target, hint=hint)
         self._uses.flush()
         with self._reading() as reader, Aside(target, "export") as file:
             export = Export(reader, self.name, iso(self.clock()))
@@ -103,10 +105,7 @@ class Transferring(Core):
         check.flag(force, "force")
         self._check_open()
         rules = self._rules()
-        file = given_path(path)
-        if is_database(file):
-            raise TransferError(file, "it is a database, no export", hint="Bring back a backup with `pieria restore`.")
-        with Source(file) as source:
+        with _source(given_path(path)) as source:
             report = _progress(progress, source.size)
             checked = checked_file(source, rules, report)
             if checked.problem_count and on_error == "stop":
@@ -250,6 +249,23 @@ class _Done:
     tally: Tally
     changes: tuple[int, int] | None = None
     replayed: bool = False
+
+
+def check_export(path: str | Path) -> None:
+    """Raises `TransferError` for what no bank can bring in, broken lines apart, before there is a bank to do it."""
+    rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
+    with _source(given_path(path)) as source:
+        checked_file(source, rules, lambda done: None)
+
+
+def _as_it_is(row: T) -> T:
+    return row
+
+
+def _source(file: Path) -> Source:
+    if is_database(file):
+        raise TransferError(file, "it is a database, no export", hint="Bring back a backup with `pieria restore`.")
+    return Source(file)
 
 
 def restore_file(file: Path, target: Path, *, replace: bool, progress: Progress | None = None) -> RestoreReport:

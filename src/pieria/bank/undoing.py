@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.core import EVERYTHING
+from pieria.bank.extracting import Extracting, Read
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record import check
 from pieria.record.change import Change
@@ -15,10 +16,11 @@ from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
 
 
-class Undoing(Core):
+class Undoing(Extracting):
     def undo(self, seq: int) -> Change:
         """Puts back what a change of this bank did. Evidence stays: what it remembered is removed, not erased."""
         check.whole(seq, "seq", 1)
+        reworded: list[str] = []
 
         def plan(writer: Writer) -> Changeset:
             found = writer.changes(seqs=[seq])
@@ -29,11 +31,16 @@ class Undoing(Core):
             self._check_visible(writer, states, links, facts)
             _check_untouched(seq, states, links, facts)
             self._check_nothing_rests_on(writer, found[0], states)
-            return self._reversed(writer, found[0], states, links, facts)
+            changeset = self._reversed(writer, found[0], states, links, facts)
+            reworded.extend(_reworded(states, changeset))
+            return changeset
 
-        change = self._apply(plan)
-        assert change is not None
-        return change
+        with self._writing() as writer:
+            change = self._applied(writer, plan)
+            assert change is not None
+            for id in reworded:
+                self._draw_anew(writer, id, self._at_hand(writer, id), Read(self))
+            return change
 
     def _check_visible(self, reader: Reader, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
         """What another session keeps to itself is not undone here, nor told of."""
@@ -96,6 +103,14 @@ def _check_untouched(seq: int, states: list[Stored], links: list[Link], facts: l
         raise ConflictError(
             f"later changes depend on change {seq}", ids=tuple(changed), hint="Undo those first; `changes` lists them."
         )
+
+
+def _reworded(states: list[Stored], changeset: Changeset) -> list[str]:
+    """What stands in another version again."""
+    pairs = zip(states, changeset.writes, strict=True)
+    return [
+        write.state.id for held, write in pairs if write.state.version != held.state.version and not write.state.ended
+    ]
 
 
 def _state_before(state: State, old: Stored | None, reason: str) -> State:

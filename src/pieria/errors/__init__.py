@@ -11,6 +11,8 @@
     │   └── PromptError               a model's reply could not be read
     ├── Framework                     the request was sound, the surroundings were not
     │   ├── NotFoundError             nothing bears this id
+    │   ├── AccessError               whoever asks may not do this
+    │   ├── LimitError                too much was asked in too short a time
     │   ├── ConflictError             what is there already stands against it
     │   ├── ClosedError               the bank or workspace was closed
     │   ├── SessionError              the session's state does not allow it
@@ -43,11 +45,13 @@ Pieria, since every layer raises these.
 from __future__ import annotations
 
 from pieria.errors.framework import (
+    AccessError,
     AdapterError,
     BudgetError,
     ClosedError,
     ConflictError,
     JobError,
+    LimitError,
     ModelDamagedError,
     ModelMissingError,
     NotFoundError,
@@ -86,6 +90,7 @@ from pieria.errors.storage import (
 )
 
 __all__ = [
+    "AccessError",
     "AdapterError",
     "BudgetError",
     "BusyError",
@@ -100,6 +105,7 @@ __all__ = [
     "InputError",
     "Invalid",
     "JobError",
+    "LimitError",
     "ModelDamagedError",
     "ModelMissingError",
     "NewerVersionError",

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import ClassVar, Unpack
 
-from pieria.errors.describing import described
+from pieria.errors.describing import counted, described
 from pieria.errors.root import Framework, More, Reasoned
 
 
@@ -22,6 +22,48 @@ class NotFoundError(Framework):
         self.id = id
         named = f"{resource} {described(id)}" if id is not None else resource
         super().__init__(f"{named} not found", **more)
+
+
+class AccessError(Reasoned, Framework):
+    """Whoever asks may not do this."""
+
+    code = "access"
+    about = "access"
+    reasons: ClassVar[Mapping[str, str]] = {
+        "no_token": "a token is needed",
+        "unknown_token": "this token is not known",
+        "expired": "the token has expired",
+        "wrong_bank": "the token is for other banks",
+        "read_only": "only reading is allowed here",
+        "not_admin": "only an administrator may do this",
+        "foreign_origin": "a page from elsewhere may not ask here",
+    }
+    hints: ClassVar[Mapping[str, str]] = {
+        "wrong_bank": "Make one that names it: pieria token create NAME --banks BANKS.",
+        "read_only": "Show a token made with --access write, or start the server without --read-only.",
+        "not_admin": "Show a token made with: pieria token create NAME --access admin.",
+    }
+    """Unless whoever raises it knows better."""
+
+    def __init__(self, reason: object = None, **more: Unpack[More]) -> None:
+        if isinstance(reason, str):
+            more.setdefault("hint", self.hints.get(reason))
+        super().__init__(reason, **more)
+
+
+class LimitError(Framework):
+    """Too much was asked in too short a time; after ``seconds`` there is room again."""
+
+    code = "limit"
+    fields = ("what", "limit", "seconds")
+    retryable = True
+
+    def __init__(self, what: str, limit: str, seconds: int, **more: Unpack[More]) -> None:
+        self.what = what
+        self.limit = limit
+        self.seconds = seconds
+        more.setdefault("hint", f"Wait {counted(seconds, 'second')}, then go on more slowly.")
+        super().__init__(f"{what}: at most {limit}", **more)
 
 
 class ConflictError(Framework):

@@ -22,6 +22,13 @@ class InputError(Invalid):
         self.received = described(received, parameter)
         super().__init__(f"{parameter}: expected {expected}, got {self.received}", **more)
 
+    def renamed(self, parameter: str) -> InputError:
+        """The same about a parameter that whoever asked knows by another name."""
+        error = InputError(parameter, self.expected, None, hint=self.hint, errors=self.errors)
+        error.received = self.received
+        error.args = (f"{parameter}: expected {self.expected}, got {self.received}",)
+        return error
+
 
 class UnavailableError(Invalid):
     """A parameter whose effect this bank does not offer; refused rather than ignored."""

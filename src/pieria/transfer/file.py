@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from pieria.errors import InputError, TransferError
 from pieria.store.files import flush, made_aside, storage_error, unreadable
 
 LONGEST_LINE = 128 << 20
+EXPORT_BEGINS = b'{"pieria":"export"'
 _LOOKED_AT = 4096
 _BINARIES = (
     (b"\x1f\x8b", "a gzip archive; unpack it first"),
@@ -39,6 +41,17 @@ def given_path(value: object, parameter: str = "path") -> Path:
         return Path(named).expanduser().absolute()
     except RuntimeError:
         raise InputError(parameter, "a path in the home of a user there is", value) from None
+
+
+def may_be_replaced(path: Path) -> bool:
+    """Whether an export may take this name: whoever chose it may not be whose file it is."""
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return True
+        with path.open("rb") as file:
+            return file.read(len(EXPORT_BEGINS)) == EXPORT_BEGINS
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
 
 
 class Aside:
@@ -107,10 +120,11 @@ class Source:
         if path.is_dir():
             raise TransferError(path, "it is a folder; name the file in it")
         try:
+            # Even to open a pipe is to wait for whoever writes into it.
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise TransferError(path, "it can be read only once; copy it to a file first")
             self._file = path.open("rb")
             self.size = os.fstat(self._file.fileno()).st_size
-            if not self._file.seekable():
-                raise TransferError(path, "it can be read only once; copy it to a file first")
         except OSError as problem:
             raise unreadable(path, problem) from problem
 

@@ -133,21 +133,23 @@ class Workspace:
         who: str = "python",
         llm: object = None,
         overrides: Mapping[str, Override] | None = None,
+        user: bool = True,
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
         `llm` is this bank's own language model, a name, an object or a function; `overrides` gives single steps, or
-        groups of them, another one or further options.
+        groups of them, another one or further options. Without `user`, nothing of what belongs to the user is found
+        through it or written.
         """
         bank = None if name is None else check_bank_name(name, "name")
+        check.flag(user, "user")
         named = llm if isinstance(llm, str) else None
         own = None if llm is None or named is not None else language_model(llm)
         resolved = self.resolved.having(
             bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named
         )
-        return self._opened(
-            resolved, who, Thinker(own or (None if named else self._llm), {} if overrides is None else overrides)
-        )
+        thinker = Thinker(own or (None if named else self._llm), {} if overrides is None else overrides)
+        return self._opened(resolved, who, thinker, user)
 
     def banks(self) -> list[str]:
         """The names of the banks in the data folder, without the user's own."""
@@ -169,7 +171,7 @@ class Workspace:
     ) -> None:
         self.close()
 
-    def _opened(self, resolved: Resolved, who: str, thinker: Thinker | None = None) -> Bank:
+    def _opened(self, resolved: Resolved, who: str, thinker: Thinker | None = None, with_user: bool = True) -> Bank:
         if self._closed:
             raise ClosedError("workspace")
         check.name(who, "who")
@@ -202,7 +204,7 @@ class Workspace:
                 text_budget=settings.text_budget,
                 count_uses=settings.count_uses,
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
-                me=user.bank,
+                me=user.bank if with_user else _nobody,
                 origins=resolved.shown() | self._origins(name, resolved, thinker),
                 on_close=closing,
             )
@@ -268,6 +270,10 @@ class _User:
     def close(self) -> None:
         for bank in list(self._opened.values()):
             bank.close()
+
+
+def _nobody(create: bool) -> None:
+    """The user's own bank, as a bank sees it that is not to reach it."""
 
 
 def _given_back(closing: Callable[[], None]) -> None:

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.doors.bench import modelled
+from pieria.doors.bench import modelled, serving
 from pieria.doors.bench.bare import Rows
 from pieria.doors.bench.exact import exactness
 from pieria.doors.bench.filled import Filled, Say, filled
@@ -43,6 +43,7 @@ def measure(sizes: list[int], say: Say) -> dict[str, Any]:
     notes = []
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
         data = Path(folder)
+        rows += serving.rows(data / "serving", say)
         rows += _writing(data / "writing", say)
         medians: dict[int, float] = {}
         for size in sorted(sizes):

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.workspace import Workspace
 
-UNNAMED = ("git repository", "default")
-"""Where a bank's name may come from without anybody having given it."""
-MOST_OFFERED = 10
 Progress = Callable[[int, int], None]
 
 
@@ -57,21 +54,21 @@ class Call:
 
     def check_there(self, workspace: Workspace) -> None:
         """Refuses a bank that is not there, where somebody gave its name."""
-        from pieria.errors import NotFoundError
         from pieria.record.banks import USER_BANK, same_bank
+        from pieria.toolsets.nearest import MOST_OFFERED, no_such_bank
 
         name, there = workspace.resolved.settings.bank, workspace.banks()
         if name == USER_BANK or same_bank(name) in map(same_bank, there):
             return
-        if workspace.resolved.origins["bank"] not in UNNAMED:
-            raise NotFoundError("bank", name, hint=_offered(name, there))
+        if workspace.resolved.is_bank_named:
+            raise no_such_bank(name, there, workspace.data)
         others = f" Others here: {', '.join(there[:MOST_OFFERED])}." if there else ""
         self.note(f"there was no bank {name} in {workspace.data}, so an empty one is made.{others}")
 
     def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
         """Answers on stdout: JSON for programs, ids alone when asked to be quiet, and otherwise for people."""
         if self.json or (self.json is None and not self.quiet and not sys.stdout.isatty()):
-            self._print_json(document)
+            self.print_json(document)
         elif self.quiet:
             terminal = sys.stdout.isatty()
             sys.stdout.writelines(f"{inert(id) if terminal else id}\n" for id in ids)
@@ -79,6 +76,10 @@ class Call:
             from pieria.doors.cli.shown.console import show
 
             show(people())
+
+    def print_json(self, document: Any) -> None:
+        """On one line, or on several where a person reads it."""
+        sys.stdout.write(_as_json(document, 2 if sys.stdout.isatty() else None) + "\n")
 
     def lines(self, documents: Iterable[Any]) -> None:
         """Answers with one JSON object a line."""
@@ -104,22 +105,6 @@ class Call:
 
         with bar(what) as report:
             yield report
-
-    def _print_json(self, document: Any) -> None:
-        sys.stdout.write(_as_json(document, 2 if sys.stdout.isatty() else None) + "\n")
-
-
-def _offered(name: str, there: Sequence[str]) -> str:
-    """The names that may be meant, and how a bank comes to be."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.casefold(), [other.casefold() for other in there], 3)
-    alike = [other for other in there if other.casefold() in near]
-    if alike:
-        meant = f"Did you mean {' or '.join(alike)}?"
-    else:
-        meant = f"Banks here: {', '.join(there[:MOST_OFFERED])}." if there else "There are no banks here yet."
-    return f"{meant} What is first written to a bank makes it."
 
 
 def _as_json(document: Any, indent: int | None = None) -> str:

@@ -22,7 +22,6 @@ _AS_COMMANDS = (
     ("`scratchpad.read`", "`pieria scratchpad read`"),
     ("`jobs.list`", "`pieria jobs list`"),
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),
-    ("with bank.facts", "with `pieria facts add`"),
     ("or with replace,", "or with --replace,"),
     ('unless_exists="id"', "--unless-exists id"),
     ("without a cursor.", "without a cursor; to go on, write times in full: 7d is another time in every call."),

@@ -52,6 +52,13 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "changes": Listed(f"{_COMMANDS}.looking:changes", "Show what happened to the bank."),
         "undo": Listed(f"{_COMMANDS}.looking:undo", "Undo one change."),
     },
+    "For agents": {
+        "mcp": Listed(f"{_COMMANDS}.serving:mcp", "Serve tools to an agent over stdin and stdout."),
+        "call": Listed(f"{_COMMANDS}.calling:call_tool", "Call one tool, as an agent would."),
+        "serve": Listed(f"{_COMMANDS}.server:serve", "Serve all banks over HTTP, to agents and programs."),
+        "token": Listed(f"{_COMMANDS}.tokens:token", "Say who may come in over HTTP."),
+        "hermes": Listed(f"{_COMMANDS}.hermes:hermes", "Give the Hermes Agent this memory."),
+    },
     "At work": {
         "scratchpad": Listed(f"{_COMMANDS}.scratchpad:scratchpad", "Keep a session's notes to itself."),
         "worker": Listed(f"{_COMMANDS}.working:worker", "Do what is to be done behind, for all banks."),

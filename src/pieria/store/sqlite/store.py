@@ -277,6 +277,8 @@ class SQLiteStore:
                 "bytes": _size(self.path),
                 "log_bytes": _size(self.path.with_name(self.path.name + "-wal")),
                 "free_bytes": pragma("freelist_count") * pragma("page_size"),
+                "vectors": connection.execute(statements("vectors.sql")["stored"]).fetchone()[0],
+                "vector_type": "float16",
                 "counts": dict(connection.execute(statements("queries.sql")["counts"])),
             }
 

@@ -244,3 +244,6 @@ WHERE s.session IS NOT NULL AND s.known_until = 9223372036854775807 AND s.ended 
 
 -- name: mend.drop_blocks
 DELETE FROM codes
+
+-- name: stored
+SELECT count(*) FROM vector

@@ -57,7 +57,7 @@ MOST_PROBLEMS = 100
 @click.option("--id", metavar="ID", help="An id of your own.")
 @click.option("--pin", "pinned", is_flag=True, default=None, help="Keep it from ever fading.")
 @click.option("--unless-exists", type=OneOf("id", "text"), help="If one with that id or text is there, answer with it.")
-@click.option("--extract", is_flag=True, default=None, help="Draw facts from the text; refused where nothing can.")
+@click.option("--extract", is_flag=True, default=None, help="Also note what it names and states, as facts.")
 @signing
 @speaking
 @click.pass_obj

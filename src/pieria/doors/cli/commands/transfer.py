@@ -32,7 +32,7 @@ PIPE = "-"
 def export(call: Call, /, path: str) -> None:
     """Write the whole bank, its past included, to a file of JSON lines; - writes to standard output.
 
-    A folder gets a file named after the bank and the time. A file of that name is replaced once the new one is whole.
+    A folder gets a file named after the bank and the time. An older export is replaced, and no other file.
     """
     with call.opened(reading=True) as bank, call.progress("exporting") as progress:
         if path == PIPE:

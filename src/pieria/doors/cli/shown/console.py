@@ -53,16 +53,16 @@ def block(written: str, style: str = "") -> Text:
     return Text(inert(written), style=style)
 
 
-def table(*headings: str, wide: Sequence[str] = (), right: Sequence[str] = ()) -> Table:
-    """An empty table of one-line rows. Columns in `wide` take the room that is left, and are cut to it."""
+def table(*headings: str, wide: Sequence[str] = (), right: Sequence[str] = (), wraps: bool = False) -> Table:
+    """An empty table of one-line rows. Columns in `wide` take the room that is left, and are cut to it or `wraps`."""
     made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=bool(wide))
     for heading in headings:
         free = heading in wide
         made.add_column(
             heading,
             ratio=1 if free else None,
-            no_wrap=True,
-            overflow="crop" if plain_ascii() else "ellipsis",
+            no_wrap=not (free and wraps),
+            overflow="fold" if free and wraps else "crop" if plain_ascii() else "ellipsis",
             justify="right" if heading in right else "left",
         )
     return made

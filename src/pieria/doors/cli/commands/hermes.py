@@ -1,0 +1,138 @@
+"""`pieria hermes`: lets the Hermes Agent find Pieria, and says how that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.running import REFUSED
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_NEXT = "hermes config set memory.provider pieria"
+_HOME = click.option("--home", type=click.Path(path_type=Path), metavar="FOLDER",
+                     help="The home folder of Hermes; otherwise HERMES_HOME, or ~/.hermes.")  # fmt: skip
+
+
+@click.group(cls=Group)
+def hermes() -> None:
+    """Give the Hermes Agent this memory.
+
+    Hermes loads Pieria as its memory provider. Where Pieria is installed in the Python that runs Hermes, it is found
+    by itself; otherwise a small folder among the plugins of Hermes leads to it.
+    """
+
+
+@hermes.command()
+@_HOME
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.pass_obj
+def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
+    """Write the folder by which Hermes finds Pieria; --bank and --data are noted as the agent's.
+
+    What is there and up to date is left as it is; files that Pieria did not write are let be, and refused. Where there
+    is no Hermes, nothing is written, unless --home says that it is to be there.
+    """
+    from pieria.hermes import installing, options
+
+    folder = _home(home)
+    if home is None:
+        installing.check_there(folder)
+    chosen = {name: value for name, value in (("bank", call.bank), ("data", call.data)) if value is not None}
+    before = installing.install(folder, dry_run=True)
+    if not dry_run:
+        if chosen:
+            options.save(folder, chosen)
+        installing.install(folder)
+    document = {
+        "folder": str(before.folder),
+        "was": before.state,
+        "options": {"file": str(folder / options.FILE), **chosen} if chosen else None,
+        "dry_run": dry_run,
+        "next": _NEXT,
+    }
+    word = "would write" if dry_run else "as it was" if before.state == installing.INSTALLED else "written"
+    call.reply(document, lambda: _done(word, document), [str(before.folder)])
+
+
+@hermes.command()
+@_HOME
+@click.pass_obj
+def status(call: Call, /, home: Path | None) -> None:
+    """Show whether the folder is there, which options hold, and which bank the agent remembers in.
+
+    Ends with exit code 1 where the options cannot be read: Hermes then goes without this memory.
+    """
+    from pieria.hermes import installing
+
+    folder = _home(home)
+    found = installing.plugin(folder)
+    document = {"home": str(folder), "folder": str(found.folder), "state": found.state, **_held(folder)}
+    call.reply(document, lambda: _status(document), [found.state])
+    if document["problems"]:
+        click.get_current_context().exit(REFUSED)
+
+
+@hermes.command()
+@_HOME
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.pass_obj
+def uninstall(call: Call, /, home: Path | None, dry_run: bool) -> None:
+    """Take the folder away. What was remembered stays, and so do the options."""
+    from pieria.hermes import installing
+
+    before = installing.uninstall(_home(home), dry_run=dry_run)
+    document = {"folder": str(before.folder), "was": before.state, "dry_run": dry_run}
+    word = "would remove" if dry_run else "as it was" if before.state == installing.MISSING else "removed"
+    call.reply(document, lambda: _done(word, document), [str(before.folder)])
+
+
+def _home(given: Path | None) -> Path:
+    from pieria.hermes.options import home_folder
+
+    return home_folder() if given is None else given.expanduser().absolute()
+
+
+def _held(folder: Path) -> dict[str, Any]:
+    """What the options say, or all that is wrong with them."""
+    from dataclasses import asdict
+
+    from pieria.errors import ConfigError
+    from pieria.hermes import options
+
+    try:
+        held = options.options_in(folder)
+    except ConfigError as problem:
+        every = [{"message": one.message, "hint": one.hint} for one in (problem, *problem.errors)]
+        return {"bank": None, "options": None, "problems": every}
+    return {"bank": held.bank_for("", "", ""), "options": asdict(held), "problems": []}
+
+
+def _done(word: str, document: dict[str, Any]) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line
+
+    yield line((f"{word}: ", "green"), (document["folder"], "bold"), (f"  ({document['was']} before)", "dim"))
+    if document.get("options"):
+        yield line(("options: ", "green"), document["options"]["file"])
+    if "next" in document:
+        yield line(("then: ", "cyan"), document["next"])
+
+
+def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line
+
+    style = "green" if document["state"] == "installed" else "yellow"
+    yield line((document["state"], style), (f"  {document['folder']}", "dim"))
+    for problem in document["problems"]:
+        yield line(("wrong: ", "red"), problem["message"], (f"  {problem['hint'] or ''}".rstrip(), "cyan"))
+    if document["options"] is None:
+        return
+    yield line(("bank ", "dim"), (document["bank"], "bold"))
+    for name, value in document["options"].items():
+        yield line((f"{name} ", "dim"), "" if value is None else str(value))

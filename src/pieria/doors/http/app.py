@@ -1,0 +1,115 @@
+"""The application: every route with what stands before it, as one thing that any ASGI server runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pieria.doors.http.callers import Door
+from pieria.doors.http.failing import JSON, failure
+from pieria.doors.http.guard import Guard
+from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.limits import A_SECOND, Rate
+from pieria.doors.http.mcp import mounted
+from pieria.doors.http.openapi import OPENAPI, described
+from pieria.doors.http.resources import RESOURCES
+from pieria.doors.http.routes import EVENTS_PATH, Endpoint, Routes, answering, listing
+from pieria.doors.http.service import Service
+from pieria.errors import InputError, NotFoundError
+from pieria.toolsets.nearest import meant, nearest
+
+GUESSES_A_SECOND = 10.0
+"""Requests without a token, or with a wrong one, that one address may make."""
+MCP = "/mcp"
+ALIKE = 0.7
+"""Addresses begin alike, so they are near one another only where what follows is."""
+TOOL = "/v1/banks/{bank}/tools/{tool}"
+
+
+def application(service: Service, door: Door, hosts: Hosts, rate: float | None = A_SECOND) -> Guard:
+    """Serves as long as its lifespan lasts. Without a rate nobody is held up."""
+    name = version("pieria")
+    mcp = mounted(service, name)
+    described_once = described(service.registry, name)
+    routes = Routes(service, door)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with service.running(), AsyncExitStack() as stack:
+            for server in mcp.values():
+                await stack.enter_async_context(server.session_manager.run())
+            yield
+
+    async def openapi(request: Request) -> Response:
+        return JSON(described_once)
+
+    fixed: dict[str, dict[str, Endpoint]] = {
+        "/": {"GET": listing(_index(name, mcp))},
+        "/health": {"GET": routes.health},
+        "/metrics": {"GET": routes.metrics},
+        OPENAPI: {"GET": openapi},
+        EVENTS_PATH: {"GET": routes.events},
+        "/v1/banks": {"GET": routes.banks},
+        TOOL: {"POST": routes.call_tool},
+    }
+    by_path: defaultdict[str, dict[str, Endpoint]] = defaultdict(dict, fixed)
+    for resource in RESOURCES:
+        by_path[resource.path][resource.method] = routes.resource(resource)
+    app = Starlette(
+        routes=[
+            *(Route(path, answering(_by_method(methods)), methods=[*methods]) for path, methods in by_path.items()),
+            # There is nothing to be listened to by GET, where each request stands for itself.
+            *(Route(f"/mcp/{each}", server, methods=["POST"]) for each, server in mcp.items()),
+        ],
+        exception_handlers={HTTPException: partial(_no_route, [f"/mcp/{each}" for each in mcp])},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False
+    strangers = Rate(GUESSES_A_SECOND, "requests without a valid token")
+    return Guard(app, door, hosts, Rate(rate, "requests"), strangers, service.hub.end)
+
+
+def _by_method(methods: Mapping[str, Endpoint]) -> Endpoint:
+    async def endpoint(request: Request) -> Response:
+        # HEAD is a GET whose body nobody reads.
+        return await methods["GET" if request.method == "HEAD" else request.method](request)
+
+    return endpoint
+
+
+async def _no_route(mcp: Sequence[str], request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    headers = {**(problem.headers or {})}
+    if problem.status_code == 405:
+        return failure(InputError("method", headers.get("Allow", "another"), request.method), 405, headers)
+    path = request.scope["path"]
+    hint = f"{OPENAPI} describes every route."
+    if path == MCP or path.startswith(f"{MCP}/"):
+        near = meant(nearest(path, mcp, ALIKE)) if path.rstrip("/") != MCP else None
+        hint = f"{near or ''} MCP is at {' and '.join(mcp)}.".lstrip()
+    return failure(NotFoundError("route", path, hint=hint), problem.status_code, headers)
+
+
+def _index(name: str, mcp: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        f"Pieria {name}: long-term memory for AI agents.",
+        "",
+        *(f"/mcp/{each}" for each in mcp),
+        TOOL,
+        *dict.fromkeys(resource.path for resource in RESOURCES),
+        "/v1/banks",
+        EVENTS_PATH,
+        OPENAPI,
+        "/health",
+        "/metrics",
+    )

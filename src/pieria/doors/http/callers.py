@@ -1,0 +1,124 @@
+"""Who asks: by their token or, on a server that needs none, whoever can reach it."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pieria.doors.http.tokens import Token, Tokens, digest_of
+from pieria.errors import AccessError, ConfigError
+from pieria.record import check
+from pieria.record.banks import USER_BANK, same_bank
+from pieria.record.ids import new_id
+from pieria.record.time import Clock, system_clock
+from pieria.toolsets import Access
+from pieria.toolsets.host import everything, out_of_reach
+
+log = logging.getLogger(__name__)
+
+SESSION_HEADERS = ("mcp-session-id", "x-pieria-session")
+ADMINISTRATOR = "administrator"
+ANYBODY = "anybody"
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """`name` is what limits know them by; `session` the one they speak in; `mark` begins every session of theirs.
+
+    `opened` are the banks that their token names, for errors to say.
+    """
+
+    name: str
+    access: Access
+    covers: Callable[[str], bool]
+    session: str
+    mark: str = ""
+    opened: tuple[str, ...] = ()
+
+    def reach(self, bank: str) -> None:
+        if not self.covers(bank):
+            raise out_of_reach(bank, self.opened)
+
+    def own(self, session: str, parameter: str) -> str:
+        """The session of that name among their own, so that nobody is in another token's by naming it.
+
+        Replies show it with its mark; with or without it, the name means the same.
+        """
+        kept = check.name(session, parameter)
+        return kept if kept.startswith(self.mark) else check.name(self.mark + kept, parameter)
+
+    def speaking(self, headers: Mapping[str, str]) -> Caller:
+        """The same, in the session that the headers name. Raises `InputError` for a name that cannot be one."""
+        for name in SESSION_HEADERS:
+            if headers.get(name):
+                return replace(self, session=self.own(headers[name], name))
+        return self
+
+
+class Door:
+    """Lets callers in, or raises `AccessError`. `always` says that nobody comes in without a token, whatever."""
+
+    def __init__(self, tokens: Tokens, setting: str | None, *, always: bool, clock: Clock = system_clock) -> None:
+        self.tokens = tokens
+        self._setting = None if setting is None else digest_of(setting)
+        self._always = always
+        self._clock = clock
+        self._process = new_id()
+
+    @property
+    def needs_token(self) -> bool:
+        return self._always or self._setting is not None or self.tokens.needed
+
+    def admit(self, headers: Mapping[str, str]) -> Caller:
+        """Whoever shows a token, or whoever comes where none is needed."""
+        session = f"http-{self._process}"
+        if not self.needs_token:
+            return Caller(ANYBODY, Access.admin, _but_the_user_s, session)
+        shown = _shown(headers.get("authorization"))
+        if shown is None:
+            hint = "Send the header Authorization: Bearer TOKEN; `pieria token create` makes one."
+            raise AccessError("no_token", hint=hint)
+        if self._is_the_setting(shown):
+            return Caller(ADMINISTRATOR, Access.admin, everything, session)
+        token = self._matching(shown)
+        if token is None:
+            raise AccessError("unknown_token", hint="It was revoked, or never made here.")
+        if token.has_expired(self._clock()):
+            raise AccessError("expired", hint="Make a new one: pieria token create.")
+        mark = f"{token.id}/"
+        free = token.access is Access.admin
+        return Caller(
+            f"token {token.id}", token.access, token.covers, mark + session, "" if free else mark, token.banks
+        )
+
+    def still(self, headers: Mapping[str, str]) -> bool:
+        """Whether they would be let in again: for an answer that lasts."""
+        try:
+            self.admit(headers)
+        except (AccessError, ConfigError):
+            return False
+        return True
+
+    def _matching(self, shown: str) -> Token | None:
+        """Raises `ConfigError` where that cannot be known. Where the file lies is not for whoever asks."""
+        try:
+            return self.tokens.matching(shown)
+        except ConfigError as problem:
+            log.error("nobody with a token is let in: %s", problem.message)
+            hint = "The server's log tells more."
+            raise ConfigError("the tokens of this server cannot be read", hint=hint) from problem
+
+    def _is_the_setting(self, shown: str) -> bool:
+        return self._setting is not None and hmac.compare_digest(self._setting, digest_of(shown))
+
+
+def _but_the_user_s(bank: str) -> bool:
+    """What is open to whoever reaches the server: any bank but the user's own."""
+    return same_bank(bank) != USER_BANK
+
+
+def _shown(header: str | None) -> str | None:
+    scheme, _, shown = (header or "").strip().partition(" ")
+    return shown.strip() or None if scheme.lower() == "bearer" else None

@@ -1,0 +1,191 @@
+"""`/v1/events`: what happens to a bank, as it happens.
+
+The journal's entries are numbered and none is lost: whoever comes back with the number of the last one gets the rest.
+What passes (recalls, progress) is told to those who listen, and to a slow listener perhaps not all of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import anyio
+from anyio import CapacityLimiter, from_thread, to_thread
+
+from pieria.bank import Bank
+from pieria.errors import PieriaError
+from pieria.record.banks import same_bank
+
+log = logging.getLogger(__name__)
+
+LOOKS = 0.2
+"""Seconds between looks at the journals that somebody listens to: other processes write to them, too."""
+KEEP_ALIVE = 15.0
+PAGE = 500
+HELD = 500
+"""Passing events that are kept for a listener who is slow."""
+RETRY_MS = 2_000
+
+
+class Passing(NamedTuple):
+    kind: str
+    bank: str
+    told: Mapping[str, Any]
+
+
+class Listener:
+    """One client: which entry it has had, and what passed since it last looked."""
+
+    def __init__(self, bank: Bank, since: int) -> None:
+        self.bank = bank
+        self.name = same_bank(bank.name)
+        self.since = since
+        self.passed: deque[Passing] = deque(maxlen=HELD)
+        self.missed = 0
+        self._stirred = anyio.Event()
+
+    def stir(self) -> None:
+        self._stirred.set()
+
+    def take(self, passing: Passing) -> None:
+        self.missed += len(self.passed) == HELD
+        self.passed.append(passing)
+        self.stir()
+
+    async def wait(self, seconds: float) -> bool:
+        """Whether something stirred it before the time was over."""
+        with anyio.move_on_after(seconds):
+            await self._stirred.wait()
+        stirred = self._stirred.is_set()
+        self._stirred = anyio.Event()
+        return stirred
+
+
+class Hub:
+    """Who listens, and one look at a time for all of them. Lives in the event loop; any thread may `publish`."""
+
+    def __init__(self, keep_alive: float = KEEP_ALIVE) -> None:
+        self._listeners: set[Listener] = set()
+        self._limiter = CapacityLimiter(4)
+        self.keep_alive = keep_alive
+        self._into_loop: Callable[..., Any] | None = None
+        self._ended = False
+
+    @property
+    def listeners(self) -> int:
+        return len(self._listeners)
+
+    async def run(self) -> None:
+        """Looks for new entries as long as it is not cancelled."""
+        self._into_loop = asyncio.get_running_loop().call_soon_threadsafe
+        while True:
+            await anyio.sleep(LOOKS)
+            if self._listeners:
+                await to_thread.run_sync(_look, list(self._listeners), limiter=self._limiter)
+
+    def end(self) -> None:
+        """The server stops: whoever listens is sent away, and comes back to the next one."""
+        self._ended = True
+        for listener in self._listeners:
+            listener.stir()
+
+    def publish(self, kind: str, bank: str, told: Mapping[str, Any]) -> None:
+        if self._into_loop is not None and self._listeners:
+            self._into_loop(self._deliver, Passing(kind, same_bank(bank), told))
+
+    def _deliver(self, passing: Passing) -> None:
+        for listener in self._listeners:
+            if listener.name == passing.bank:
+                listener.take(passing)
+
+    @contextmanager
+    def _listening(self, listener: Listener) -> Iterator[None]:
+        self._listeners.add(listener)
+        try:
+            yield
+        finally:
+            self._listeners.discard(listener)
+
+    async def stream(
+        self, bank: Bank, since: int | None, seconds: float | None, welcome: Callable[[], bool]
+    ) -> AsyncIterator[str]:
+        """What a client is sent, as server-sent events. `welcome` is asked whether it may still listen."""
+        head = await self._in_thread(_head, bank)
+        listener = Listener(bank, head if since is None else since)
+        until = time.monotonic() + (float("inf") if seconds is None else seconds)
+        with self._listening(listener):
+            yield f"retry: {RETRY_MS}\n\n"
+            if listener.since > head:
+                # The bank is another one than the client knew: a backup was brought back.
+                listener.since = head
+                yield _event("reset", {"seq": head})
+            while True:
+                try:
+                    told = [*await self._in_thread(_entries, listener), *_passed(listener)]
+                except PieriaError as problem:
+                    yield _event("error", {"error": problem.as_dict()})
+                    return
+                for event in told:
+                    # A slow reader may take long over a page, and be sent away in the middle of it.
+                    if not welcome():
+                        return
+                    yield event
+                left = until - time.monotonic()
+                if self._ended or left <= 0 or not welcome():
+                    return
+                if not told and not await listener.wait(min(self.keep_alive, left)) and left > self.keep_alive:
+                    yield ": still here\n\n"
+
+    async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        return await to_thread.run_sync(work, *arguments, limiter=self._limiter)
+
+
+def _look(listeners: Iterable[Listener]) -> None:
+    """Stirs those whose journal has grown. One bank is looked at once, however many listen."""
+    heads: dict[str, float] = {}
+    for listener in listeners:
+        if listener.name not in heads:
+            heads[listener.name] = _head_or_trouble(listener.bank)
+        if heads[listener.name] > listener.since:
+            from_thread.run_sync(listener.stir)
+
+
+def _head_or_trouble(bank: Bank) -> float:
+    """Of a bank that cannot be read its listeners learn by reading it themselves."""
+    try:
+        return _head(bank)
+    except PieriaError as problem:
+        log.warning("the journal of bank %s cannot be read: %s", bank.name, problem.message)
+        return float("inf")
+
+
+def _head(bank: Bank) -> int:
+    newest = bank.changes(last=1)
+    return newest[0].seq if newest else 0
+
+
+def _entries(listener: Listener) -> list[str]:
+    found = listener.bank.changes(listener.since, PAGE)
+    if found:
+        listener.since = found[-1].seq
+    return [_event("change", change.as_dict(), change.seq) for change in found]
+
+
+def _passed(listener: Listener) -> list[str]:
+    told = [_event(passing.kind, passing.told) for passing in listener.passed]
+    if listener.missed:
+        told.append(_event("missed", {"events": listener.missed}))
+    listener.passed.clear()
+    listener.missed = 0
+    return told
+
+
+def _event(kind: str, told: Mapping[str, Any], number: int | None = None) -> str:
+    numbered = "" if number is None else f"id: {number}\n"
+    return f"{numbered}event: {kind}\ndata: {json.dumps(told)}\n\n"

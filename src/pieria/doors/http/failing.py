@@ -1,0 +1,105 @@
+"""From an error to an answer: which status it has, and its JSON. No handler chooses a status for an error itself."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.responses import Response
+
+from pieria.errors import AccessError, BudgetError, LimitError, PieriaError
+
+STATUS: Mapping[str, int] = {
+    "error": 500,
+    "invalid": 422,
+    "invalid_input": 422,
+    "unavailable": 422,
+    "privacy": 422,
+    "transfer": 422,
+    "config": 500,
+    "episode": 409,
+    "prompt": 502,
+    "framework": 500,
+    "not_found": 404,
+    "access": 403,
+    "limit": 429,
+    "conflict": 409,
+    "closed": 503,
+    "session": 409,
+    "pipeline": 500,
+    "adapter": 502,
+    "model_missing": 503,
+    "model_damaged": 503,
+    "reply": 502,
+    "reply_refused": 502,
+    "reply_cut": 502,
+    "reply_unreadable": 502,
+    "job": 409,
+    "budget": 429,
+    "repo": 409,
+    "storage": 500,
+    "read_only": 507,
+    "disk_full": 507,
+    "busy": 503,
+    "corrupt": 500,
+    "foreign_file": 409,
+    "newer_version": 500,
+    "unknown": 500,
+    "unknown_error": 500,
+}
+"""By the error's code."""
+STRANGERS = ("no_token", "unknown_token", "expired")
+"""Reasons of an `AccessError` to which showing a token is the answer: 401."""
+BUSY_SECONDS = 1
+CHALLENGE = 'Bearer realm="pieria"'
+
+
+class Refused(Exception):
+    """An error that the door itself found, with a status of its own."""
+
+    def __init__(self, status: int, error: PieriaError, headers: Mapping[str, str] | None = None) -> None:
+        self.status = status
+        self.error = error
+        self.headers = dict(headers or {})
+        super().__init__(error.message)
+
+
+class JSON(Response):
+    """JSON that any reader takes: what is no Unicode is written as escapes."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        try:
+            return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError:
+            return json.dumps(content, allow_nan=False).encode()
+
+
+def status_of(error: PieriaError) -> int:
+    if isinstance(error, AccessError) and error.reason in STRANGERS:
+        return 401
+    return STATUS[error.code]
+
+
+def headers_of(error: PieriaError) -> dict[str, str]:
+    """What a client should know beside the body: how to come in, and when to come again."""
+    status = status_of(error)
+    if status == 401:
+        return {"WWW-Authenticate": CHALLENGE}
+    if isinstance(error, LimitError):
+        return {"Retry-After": str(error.seconds)}
+    if isinstance(error, BudgetError):
+        left = datetime.fromisoformat(error.until) - datetime.now(UTC)
+        return {"Retry-After": str(max(1, math.ceil(left.total_seconds())))}
+    if status == 503 and error.retryable:
+        return {"Retry-After": str(BUSY_SECONDS)}
+    return {}
+
+
+def failure(error: PieriaError, status: int | None = None, headers: Mapping[str, str] | None = None) -> JSON:
+    """The answer that an error is."""
+    return JSON({"error": error.as_dict()}, status or status_of(error), {**headers_of(error), **(headers or {})})

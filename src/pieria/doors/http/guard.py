@@ -1,0 +1,157 @@
+"""What stands before every route: under which name it was asked, from which page, by whom, how often, how much.
+
+Whatever comes past it is small, whole, and from somebody who was let in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pieria.doors.http.callers import Caller, Door
+from pieria.doors.http.failing import Refused, failure
+from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.limits import Rate
+from pieria.errors import AccessError, ConfigError, InputError, LimitError, PieriaError
+from pieria.toolsets import Access
+from pieria.toolsets.host import everything
+
+BODY_LIMIT = 8 << 20
+"""Bytes: the largest text there may be, with every character spelt as an escape, and some more."""
+DRAINED = 4 * BODY_LIMIT
+"""Bytes that are read of a body that is too large, so that its sender comes to read the answer."""
+BODY_SECONDS = 30.0
+"""A body that takes longer than this to come is not waited for."""
+OPEN_TO_ALL = ("/health",)
+HEADERS: Mapping[str, str] = {
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+"""On every answer that does not say otherwise."""
+NOBODY = Caller("nobody", Access.read, everything, "http")
+
+
+class Guard:
+    """Wraps the application. Strangers are counted by their address, so that nobody can go on guessing.
+
+    `stop` sends away whoever would otherwise keep a server from ending.
+    """
+
+    def __init__(
+        self, app: ASGIApp, door: Door, hosts: Hosts, rate: Rate, strangers: Rate, stop: Callable[[], None]
+    ) -> None:
+        self.stop = stop
+        self._app = app
+        self._door = door
+        self._hosts = hosts
+        self._rate = rate
+        self._strangers = strangers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answering = _Answering(send)
+        try:
+            caller = self._admitted(scope)
+            scope.setdefault("state", {})["caller"] = caller
+            # Segments are told apart before they are decoded: an id may hold a slash.
+            scope["path"] = _as_sent(scope)
+            await self._app(scope, await _whole(scope, receive), answering.send)
+        except Refused as refused:
+            await failure(refused.error, refused.status, refused.headers)(scope, receive, answering.send)
+        except PieriaError as error:
+            await failure(error)(scope, receive, answering.send)
+
+    def _admitted(self, scope: Scope) -> Caller:
+        headers = Headers(scope=scope)
+        arrived_at = (scope.get("server") or (None,))[0]
+        named = headers.getlist("host")
+        host = named[0] if len(named) == 1 else None
+        try:
+            self._hosts.check(host, arrived_at)
+        except InputError as problem:
+            raise Refused(421, problem) from problem
+        for origin in headers.getlist("origin"):
+            self._hosts.check_origin(origin, host)
+        if scope["path"] in OPEN_TO_ALL:
+            return NOBODY
+        address = (scope.get("client") or ("",))[0]
+        try:
+            caller = self._door.admit(headers)
+        except (AccessError, ConfigError):
+            # Whoever has a token is let in however many others guess from the same address.
+            self._strangers.take(address)
+            raise
+        self._rate.take(caller.name if self._door.needs_token else address)
+        return caller.speaking(headers)
+
+
+class _Answering:
+    """Sends on, with the headers that every answer has."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            said = {name.lower() for name, _ in message["headers"]}
+            more = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in said]
+            message = {**message, "headers": [*message["headers"], *more]}
+        await self._send(message)
+
+
+def _as_sent(scope: Scope) -> str:
+    raw: bytes | None = scope.get("raw_path")
+    return quote(scope["path"]) if raw is None else raw.decode("ascii", "replace").partition("?")[0]
+
+
+async def _whole(scope: Scope, receive: Receive) -> Receive:
+    """Reads the body to its end, and hands it on in one piece.
+
+    Raises `Refused` where it is too large or too slow, or ends before its end: half of it may mean something else.
+    """
+    headers = Headers(scope=scope)
+    if "content-length" not in headers and "transfer-encoding" not in headers:
+        return receive
+    body = bytearray()
+    size = 0
+    try:
+        with anyio.fail_after(BODY_SECONDS):
+            more = True
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Refused(400, InputError("body", "the whole of it", "a part: the client went away"))
+                part = message.get("body", b"")
+                size += len(part)
+                if size <= BODY_LIMIT:
+                    body += part
+                more = message.get("more_body", False) and size <= DRAINED
+    except TimeoutError as problem:
+        error = LimitError("the body of a request", f"{BODY_SECONDS:g} seconds", 1, hint="Send it in one go.")
+        raise Refused(408, error, {"Connection": "close"}) from problem
+    if size > BODY_LIMIT:
+        hint = "Split it into several requests."
+        error_of_size = InputError("body", f"at most {BODY_LIMIT:,} bytes", f"{size:,} bytes or more", hint=hint)
+        raise Refused(413, error_of_size, {"Connection": "close"})
+    return _Replayed(bytes(body), receive)
+
+
+class _Replayed:
+    """The body in one piece; after it whatever else comes, such as that the client went away."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._message: dict[str, Any] | None = {"type": "http.request", "body": body, "more_body": False}
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        message, self._message = self._message, None
+        return message if message is not None else await self._receive()

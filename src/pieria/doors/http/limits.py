@@ -1,0 +1,50 @@
+"""How much a caller may ask: so many requests a second, with some in stock for a moment of hurry."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from pieria.errors import LimitError
+
+A_SECOND = 100.0
+"""Requests that one caller may make, unless a server is told another number."""
+KNOWN = 10_000
+"""Callers whose stock is remembered; whoever was longest away is forgotten first, and has a full one again."""
+HURRY = 2.0
+"""Seconds' worth of requests that a stock holds."""
+
+
+class Rate:
+    """Of many callers, each by its name. None for no limit. Used by one thread alone."""
+
+    def __init__(self, a_second: float | None, what: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._a_second = a_second
+        self._what = what
+        self._now = now
+        self._stocks: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str) -> None:
+        """One of the caller's stock. Raises `LimitError` where that is used up."""
+        if self._a_second is None:
+            return
+        left = self._left(caller)
+        if left < 1:
+            raise self._error(left)
+        self._stocks[caller] = (left - 1, self._now())
+        while len(self._stocks) > KNOWN:
+            self._stocks.popitem(last=False)
+
+    def _left(self, caller: str) -> float:
+        assert self._a_second is not None
+        most = max(1.0, HURRY * self._a_second)
+        held, since = self._stocks.pop(caller, (most, self._now()))
+        left = min(most, held + (self._now() - since) * self._a_second)
+        self._stocks[caller] = (left, self._now())
+        return left
+
+    def _error(self, left: float) -> LimitError:
+        assert self._a_second is not None
+        return LimitError(self._what, f"{self._a_second:g} a second", math.ceil((1 - left) / self._a_second))

@@ -1,0 +1,88 @@
+"""The shapes of answers, as OpenAPI shows them. What is answered is the engine's `as_dict`; here it is only written
+down, so that clients can be generated from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
+
+_TEXT: Mapping[str, Any] = {"type": "string"}
+_TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
+_NUMBER: Mapping[str, Any] = {"type": "number"}
+_NUMBER_OR_NULL: Mapping[str, Any] = {"type": ["number", "null"]}
+_WHOLE: Mapping[str, Any] = {"type": "integer"}
+_FLAG: Mapping[str, Any] = {"type": "boolean"}
+_OBJECT: Mapping[str, Any] = {"type": "object"}
+_TEXTS: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
+
+
+def _of(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
+    required = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": dict(properties), "required": required}
+
+
+def _list_of(name: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"$ref": f"#/components/schemas/{name}"}}
+
+
+def _one_of(allowed: tuple[str, ...]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(allowed)}
+
+
+MEMORY = _of({
+    "row": _WHOLE, "id": _TEXT, "version": _WHOLE, "kind": _one_of(KINDS), "title": _TEXT_OR_NULL, "text": _TEXT,
+    "place": _TEXT, "scope": _one_of(SCOPES), "at": _TEXT, "known_from": _TEXT, "known_until": _TEXT_OR_NULL,
+    "valid_from": _TEXT_OR_NULL, "valid_until": _TEXT_OR_NULL, "importance": _NUMBER, "confidence": _NUMBER_OR_NULL,
+    "strength": _NUMBER, "trust": _NUMBER, "pinned": _FLAG, "tags": _TEXTS, "entities": _TEXTS, "files": _TEXTS,
+    "flags": _TEXTS, "source": _TEXT_OR_NULL, "context": _TEXT_OR_NULL, "author": _TEXT_OR_NULL,
+    "author_type": {"enum": [*AUTHOR_TYPES, None]}, "channel": _TEXT_OR_NULL, "session": _TEXT_OR_NULL,
+    "sequence": {"type": ["integer", "null"]}, "status": _one_of(STATUSES), "tier": _one_of(TIERS), "ended": _TEXT,
+    "reason": _TEXT_OR_NULL, "superseded_by": _TEXT_OR_NULL, "body": _OBJECT, "meta": _OBJECT,
+})  # fmt: skip
+FACT = _of({
+    "id": _TEXT, "subject": _TEXT, "predicate": _TEXT, "object": _TEXT, "valid_from": _TEXT_OR_NULL,
+    "valid_until": _TEXT_OR_NULL, "known_from": _TEXT, "known_until": _TEXT_OR_NULL, "confidence": _NUMBER_OR_NULL,
+    "memory": _TEXT_OR_NULL, "source": _TEXT_OR_NULL, "ended": _TEXT, "reason": _TEXT_OR_NULL,
+})  # fmt: skip
+
+REPLIES: Mapping[str, Any] = {
+    "Memory": MEMORY,
+    "Memories": _of({"memories": _list_of("Memory"), "cursor": _TEXT_OR_NULL}),
+    "History": _of({"memories": _list_of("Memory")}),
+    "Hit": _of(
+        {
+            "memory": {"$ref": "#/components/schemas/Memory"},
+            "score": _NUMBER,
+            "why": {"type": "object", "additionalProperties": {"type": "number"}},
+            "snippet": _TEXT,
+        }
+    ),
+    "Recall": _of(
+        {"query": _TEXT, "hits": _list_of("Hit"), "confidence": _NUMBER, "cursor": _TEXT_OR_NULL, "plan": _OBJECT}
+    ),
+    "Receipt": _of({"ids": _TEXTS, "also": _TEXTS, "erased": _OBJECT, "unreached": _TEXTS}),
+    "Fact": FACT,
+    "Facts": _of({"facts": _list_of("Fact")}),
+    "Change": _of({"seq": _WHOLE, "at": _TEXT, "who": _TEXT, "what": _TEXT, "ids": _TEXTS}),
+    "Changes": _of({"changes": _list_of("Change"), "next": _WHOLE}),
+    "Stats": _of({"bank": _TEXT, "counts": _OBJECT, "by_kind": _OBJECT, "jobs": _OBJECT}),
+    "Banks": _of({"banks": _TEXTS}),
+    "Health": _of({"status": _TEXT}),
+    "Error": _of(
+        {
+            "error": _of(
+                {
+                    "code": _TEXT,
+                    "message": _TEXT,
+                    "retryable": _FLAG,
+                    "hint": _TEXT_OR_NULL,
+                    "errors": {"type": "array", "items": {"type": "object"}},
+                },
+                "errors",
+            )
+        }
+    ),
+}
+"""By name. An error has its own fields beside these."""

@@ -1,0 +1,142 @@
+"""The resource routes: for each its path, what it takes, who may ask it, which verb it is, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pieria.doors.http import schemas
+from pieria.doors.http.callers import Caller
+from pieria.doors.http.schemas import taking
+from pieria.errors import AccessError, NotFoundError
+from pieria.record.banks import USER_BANK
+from pieria.toolsets import Access, Tool
+from pieria.toolsets.host import out_of_reach
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+
+BANK = "/v1/banks/{bank}"
+MEMORIES, MEMORY = f"{BANK}/memories", f"{BANK}/memories/{{id}}"
+FACTS, FACT = f"{BANK}/facts", f"{BANK}/facts/{{id}}"
+JOURNAL_PAGE = 1_000
+BEGINNING = ("create_memory", "add_fact")
+"""What makes a bank that is not there."""
+Verb = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """`tool` is what the check and OpenAPI need of it; `reply` names the shape of its answer."""
+
+    method: str
+    path: str
+    tool: Tool
+    reply: str
+    verb: Verb
+    status: int = 200
+
+    @property
+    def route(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def in_query(self) -> bool:
+        return self.method in ("GET", "DELETE")
+
+    def answer(self, bank: Bank, path: Mapping[str, str], given: Mapping[str, Any]) -> Any:
+        return self.verb(bank, **path, **given)
+
+
+def _resource(
+    line: str, name: str, access: Access, takes: Mapping[str, Any], reply: str, verb: Verb, says: str, status: int = 200
+) -> Resource:
+    method, _, path = line.partition(" ")
+    return Resource(method, path, Tool(name, says, takes, access, begins=name in BEGINNING), reply, verb, status)
+
+
+def check_scope(given: Mapping[str, Any], caller: Caller) -> None:
+    """What belongs to the user is in the user's bank, whichever bank it is asked of."""
+    scope = given.get("scope", ())
+    if ("user" in scope or scope == "user") and not caller.covers(USER_BANK):
+        hint = out_of_reach(USER_BANK, caller.opened).hint
+        raise AccessError("wrong_bank", hint=f"What belongs to the user is in the bank {USER_BANK}. {hint}")
+
+
+def _opened(bank: Bank, id: str, **given: Any) -> dict[str, Any]:
+    found = bank.get(id, **given)
+    if found is None:
+        raise NotFoundError("memory", id, hint="A list or a recall gives the ids there are.")
+    return found.as_dict()
+
+
+def _changes(bank: Bank, since: int = 0, limit: int = JOURNAL_PAGE, last: int | None = None) -> dict[str, Any]:
+    found = bank.changes(since, limit, last=last)
+    return {"changes": [change.as_dict() for change in found], "next": found[-1].seq if found else since}
+
+
+def _facts(found: Any) -> dict[str, Any]:
+    return {"facts": [fact.as_dict() for fact in found]}
+
+
+def _history(bank: Bank, id: str, **given: Any) -> dict[str, Any]:
+    return {"memories": [memory.as_dict() for memory in bank.history(id, **given)]}
+
+
+def _stats(bank: Bank) -> dict[str, Any]:
+    """Without where the file lies: that is the machine's business."""
+    found = bank.stats().as_dict()
+    found["store"].pop("path", None)
+    return found
+
+
+_READ, _WRITE = Access.read, Access.write
+_VERSION = {"version": schemas.whole("Which version; the present one by default.", 1, 2**53), **schemas.KNOWN_AT}
+_REMOVED = {"include_removed": schemas.flag("Whether it is shown though it was removed.")}
+_INVALID = {
+    "at": schemas.text("A date, or a time in ISO 8601: when it ceased to hold; now by default."),
+    "replacement": schemas.text("The id of the memory that holds instead."),
+    **schemas.REASON,
+}
+_TRIPLE = ("subject", "predicate", "object")
+
+RESOURCES: tuple[Resource, ...] = (
+    _resource(f"GET {MEMORIES}", "list_memories", _READ, taking(schemas.LISTING), "Memories",
+              lambda bank, **given: bank.list(**given).as_dict(), "Memories in order, page by page."),
+    _resource(f"POST {MEMORIES}", "create_memory", _WRITE, taking(schemas.NEW_MEMORY, "text"), "Memory",
+              lambda bank, **given: bank.remember(**given).as_dict(), "Remembers one thing.", 201),
+    _resource(f"GET {MEMORY}", "get_memory", _READ, taking({**_VERSION, **_REMOVED}), "Memory",
+              _opened, "One memory, by its id or as id@version."),
+    _resource(f"PATCH {MEMORY}", "update_memory", _WRITE, taking(schemas.CHANGES), "Memory",
+              lambda bank, id, **given: bank.update(id, **given).as_dict(), "Changes some of it and keeps the rest."),
+    _resource(f"DELETE {MEMORY}", "remove_memory", _WRITE, taking(schemas.REASON), "Memory",
+              lambda bank, id, **given: bank.remove(id, **given).as_dict(), "Removes it; restore brings it back."),
+    _resource(f"POST {MEMORY}/restore", "restore_memory", _WRITE, taking({}), "Memory",
+              lambda bank, id: bank.restore(id).as_dict(), "Brings back what was removed."),
+    _resource(f"POST {MEMORY}/revise", "revise_memory", _WRITE, taking(schemas.REVISION), "Memory",
+              lambda bank, id, **given: bank.revise(id, **given).as_dict(), "Puts a new memory in its place.", 201),
+    _resource(f"POST {MEMORY}/invalidate", "invalidate_memory", _WRITE, taking(_INVALID), "Memory",
+              lambda bank, id, **given: bank.invalidate(id, **given).as_dict(), "Says that it no longer holds."),
+    _resource(f"POST {MEMORY}/purge", "purge_memory", _WRITE, taking({}), "Receipt",
+              lambda bank, id: bank.purge(id).as_dict(), "Erases it everywhere, for good."),
+    _resource(f"GET {MEMORY}/history", "memory_history", _READ,
+              taking({"revisions": schemas.flag("Those of the memories it revised, too.")}), "History",
+              _history, "Every version and standing it had, oldest first."),
+    _resource(f"POST {BANK}/recall", "recall", _READ, taking(schemas.QUESTION, "query"), "Recall",
+              lambda bank, **given: bank.recall(**given).as_dict(), "What answers a question, best first."),
+    _resource(f"GET {FACTS}", "query_facts", _READ, taking(schemas.FACT_QUESTION), "Facts",
+              lambda bank, **given: _facts(bank.facts.query(**given)), "Facts that match everything given."),
+    _resource(f"POST {FACTS}", "add_fact", _WRITE, taking(schemas.NEW_FACT, *_TRIPLE), "Fact",
+              lambda bank, **given: bank.facts.add(**given).as_dict(), "States that something holds.", 201),
+    _resource(f"POST {FACTS}/invalidate", "invalidate_facts", _WRITE, taking(schemas.FACT_END, *_TRIPLE), "Facts",
+              lambda bank, **given: _facts(bank.facts.invalidate(**given)), "Says that something ended."),
+    _resource(f"DELETE {FACT}", "remove_fact", _WRITE, taking(schemas.REASON), "Fact",
+              lambda bank, id, **given: bank.facts.remove(id, **given).as_dict(), "Takes back what never held."),
+    _resource(f"GET {FACT}/history", "fact_history", _READ, taking({}), "Facts",
+              lambda bank, id: _facts(bank.facts.history(id)), "Every version of a fact, oldest first."),
+    _resource(f"GET {BANK}/changes", "list_changes", _READ, taking(schemas.JOURNAL), "Changes",
+              _changes, "The journal: what happened to the bank, and to which ids."),
+    _resource(f"GET {BANK}/stats", "bank_stats", _READ, taking({}), "Stats",
+              _stats, "Counts and sizes."),
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""What stands behind the routes: each reads its request, asks the engine in a thread, and answers in JSON."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+
+from pieria.doors.http import metrics
+from pieria.doors.http.callers import Caller, Door
+from pieria.doors.http.failing import JSON, Refused, failure, headers_of, status_of
+from pieria.doors.http.reading import json_of, query_of, segment
+from pieria.doors.http.resources import Resource, check_scope
+from pieria.doors.http.schemas import taking, text, whole
+from pieria.doors.http.service import Service
+from pieria.errors import InputError, PieriaError, UnknownError
+from pieria.toolsets import Access, Host, Reply, Tool, called
+from pieria.toolsets.validating import validated
+
+log = logging.getLogger(__name__)
+
+ROUTES = "http"
+"""Stands for a toolset where calls of the resource routes are counted."""
+EVENTS_PATH = "/v1/events"
+LONGEST_STREAM = 86_400
+EVENTS = Tool(
+    "listen",
+    "What happens to a bank, as server-sent events.",
+    taking(
+        {
+            "bank": text("The bank."),
+            "since": whole("Begins after this entry of the journal; Last-Event-ID comes before it.", 0, 2**53),
+            "seconds": whole("Ends after so long.", 1, LONGEST_STREAM),
+        },
+        "bank",
+    ),
+    Access.read,
+)
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def caller_of(request: Request) -> Caller:
+    caller: Caller = request.state.caller
+    return caller
+
+
+@dataclass(frozen=True)
+class Routes:
+    """The endpoints of one service."""
+
+    service: Service
+    door: Door
+
+    async def call_tool(self, request: Request) -> Response:
+        """A tool's reply is in its toolset's envelope, whatever came of the call."""
+        service = self.service
+        arguments = await json_of(request)
+        name, bank = segment(request, "tool"), segment(request, "bank")
+        service.registry.found(name)
+
+        def host() -> Host:
+            return service.host(caller_of(request), bank)
+
+        reply: Reply = await service.call(called, service.registry, name, arguments, host)
+        if reply.error is None:
+            return JSON(reply.value)
+        return JSON(reply.value, status_of(reply.error), headers_of(reply.error))
+
+    def resource(self, resource: Resource) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            given = None if resource.in_query else await json_of(request)
+            began = time.perf_counter()
+            code: str | None = "unknown_error"
+            try:
+                answer = await self.service.call(self._answered, resource, request, given)
+                code = None
+            except PieriaError as error:
+                code = error.code
+                raise
+            finally:
+                self.service.metrics.note(ROUTES, resource.tool.name, time.perf_counter() - began, code)
+            return JSON(answer, resource.status)
+
+        return endpoint
+
+    def _answered(self, resource: Resource, request: Request, given: Any) -> Any:
+        caller, tool = caller_of(request), resource.tool
+        path = {name: segment(request, name) for name in request.path_params}
+        bank = path.pop("bank")
+        host = self.service.host(caller, bank).having(begins=tool.begins)
+        host.allow(tool.access)
+        arguments = query_of(request, tool.parameters) if resource.in_query else given
+        checked = validated(tool, arguments, resource.route)
+        check_scope(checked, caller)
+        if checked.get("session"):
+            checked = {**checked, "session": caller.own(checked["session"], "session")}
+        return resource.answer(host.bank, path, checked)
+
+    async def banks(self, request: Request) -> Response:
+        return JSON({"banks": await self.service.call(self.service.names, caller_of(request))})
+
+    async def events(self, request: Request) -> Response:
+        caller = caller_of(request)
+        given = validated(EVENTS, query_of(request, EVENTS.parameters), f"GET {EVENTS_PATH}")
+        since = _last_seen(request)
+
+        def opened() -> Any:
+            return self.service.host(caller, given["bank"]).having(begins=False).bank
+
+        bank = await self.service.call(opened)
+        stream = self.service.hub.stream(
+            bank,
+            given.get("since") if since is None else since,
+            given.get("seconds"),
+            lambda: self.door.still(request.headers),
+        )
+        return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+    async def metrics(self, request: Request) -> Response:
+        service = self.service
+        gauges = await service.call(service.gauges, caller_of(request))
+        return Response(service.metrics.text(gauges, service.started), media_type=metrics.KIND)
+
+    async def health(self, request: Request) -> Response:
+        return JSON({"status": "ok"})
+
+
+def listing(lines: tuple[str, ...]) -> Endpoint:
+    """What is served, for whoever comes to `/`."""
+
+    async def endpoint(request: Request) -> Response:
+        return PlainTextResponse("\n".join(lines) + "\n")
+
+    return endpoint
+
+
+def answering(endpoint: Endpoint) -> Endpoint:
+    """The same, with errors answered as what they are."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except Refused as refused:
+            return failure(refused.error, refused.status, refused.headers)
+        except PieriaError as error:
+            return failure(error)
+        except Exception as problem:
+            # The wire carries no traceback; the log does.
+            log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
+            return failure(UnknownError(type(problem).__name__, hint="The server's log tells more."))
+
+    return answered
+
+
+def _last_seen(request: Request) -> int | None:
+    """The number of the last entry that the client has had, as a browser sends it when it comes back."""
+    said = request.headers.get("last-event-id")
+    if not said:
+        return None
+    if not (said.isascii() and said.isdigit() and len(said) < 17):
+        raise InputError("Last-Event-ID", "the number of an entry of the journal", said)
+    return int(said)

@@ -1,0 +1,161 @@
+"""The process that `pieria serve` is: its socket, its signals, and its end.
+
+It ends in order: it takes nothing new, sends listeners away, finishes the calls that are under way, closes the banks.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from pieria.doors.http.app import application
+from pieria.doors.http.callers import Door
+from pieria.doors.http.guard import Guard
+from pieria.doors.http.hosts import hosts
+from pieria.doors.http.patience import PatientProtocol
+from pieria.doors.http.service import service
+from pieria.doors.http.tokens import Tokens
+from pieria.errors import ConfigError, ConflictError, InputError, StorageError
+from pieria.record import check
+from pieria.toolsets import registry
+from pieria.workspace import Workspace
+
+LAST_CALLS = 8
+"""Seconds that calls under way have to come to an end."""
+IDLE_SECONDS = 15
+"""That a connection may stay open between two requests."""
+CONNECTIONS = 500
+"""At the same time; further ones are sent away with 503."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A socket that listens, and how to reach it."""
+
+    listener: socket.socket
+    is_local: bool
+    """Only this machine reaches it."""
+
+    @property
+    def url(self) -> str:
+        host, port = self.listener.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(
+    workspace: Workspace,
+    host: str,
+    port: int,
+    *,
+    allowed: Sequence[str] = (),
+    rate: float | None = None,
+    told: Callable[[str, bool], None] = lambda url, needs_token: None,
+) -> None:
+    """Serves until it is told to stop by a signal. `told` hears the address when requests are taken.
+
+    Raises before it serves anything: `ConfigError` where others could reach it and nobody has a token.
+    """
+    setting = workspace.resolved.settings.token
+    secret = setting.get_secret_value() if setting is not None else ""
+    tokens = Tokens(workspace.data)
+    bound = bind(host, port)
+    try:
+        door = Door(tokens, secret or None, always=not bound.is_local)
+        if not bound.is_local and not secret and not tokens.all():
+            hint = "Make one with `pieria token create NAME`, or serve on 127.0.0.1."
+            raise ConfigError(f"others can reach {host}, and there is no token", hint=hint)
+        # A file of tokens that cannot be read is told now, and not to whoever comes first.
+        tokens.all()
+        app = application(service(workspace, registry()), door, hosts(host, not bound.is_local, allowed), rate)
+        Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
+    finally:
+        bound.listener.close()
+
+
+def bind(host: str, port: int) -> Bound:
+    """Raises `InputError` for what is no address of this machine, `ConflictError` where somebody has the port."""
+    check.whole(port, "port", 0, 65_535)
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (OSError, UnicodeError) as problem:
+        raise InputError("host", "an address of this machine", host) from problem
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(CONNECTIONS)
+    except OSError as problem:
+        listener.close()
+        raise _unbound(host, port, problem) from problem
+    return Bound(listener, ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback)
+
+
+def _unbound(host: str, port: int, problem: OSError) -> Exception:
+    if problem.errno == errno.EADDRINUSE:
+        hint = "Stop that program, or choose another port with --port."
+        return ConflictError(f"another program has port {port} of {host}", hint=hint)
+    if problem.errno == errno.EADDRNOTAVAIL:
+        return InputError("host", "an address of this machine", host)
+    if problem.errno == errno.EACCES:
+        return InputError("port", "a port that this user may take, such as 7411", port)
+    return StorageError("serve", f"port {port} of {host} cannot be taken ({problem.strerror})")
+
+
+class Server(uvicorn.Server):
+    """Ends well on a signal: the process is left with status 0, as one that did what it was told."""
+
+    def __init__(self, app: Guard, started: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=PatientProtocol,
+                ws="none",
+                lifespan="on",
+                loop="asyncio",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_keep_alive=IDLE_SECONDS,
+                timeout_graceful_shutdown=LAST_CALLS,
+                limit_concurrency=CONNECTIONS,
+            )
+        )
+        self._stop = app.stop
+        self._told = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._told()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._stop()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self._asked_to_stop) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _asked_to_stop(self, *_: Any) -> None:
+        """Whoever asks twice does not want to wait for the calls under way."""
+        self.force_exit = self.should_exit
+        self.should_exit = True

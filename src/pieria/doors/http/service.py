@@ -1,0 +1,149 @@
+"""What all routes share while a server runs: banks, callers, the events of the process, and the worker behind."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from pieria import telemetry
+from pieria.doors.http.callers import Caller
+from pieria.doors.http.events import Hub
+from pieria.doors.http.metrics import Labels, Metrics
+from pieria.doors.places import Places
+from pieria.errors import PieriaError
+from pieria.record.banks import check_bank_name
+from pieria.record.job import Job, Progress
+from pieria.toolsets import Banks, Host, Paths, Registry
+from pieria.toolsets.paths import over_the_network
+
+if TYPE_CHECKING:
+    from pieria.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+CALLS_AT_ONCE = 8
+"""Engine calls at the same time, by the routes and all MCP servers; further ones wait for their turn. Of 32 clients,
+twice as many made the slowest wait longer and none faster, for they share one interpreter."""
+GAUGED = 5.0
+"""Seconds for which what `/metrics` counted in a bank is told again."""
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Service:
+    """Made once for a process; `running` holds while it serves."""
+
+    workspace: Workspace
+    registry: Registry
+    paths: Paths
+    banks: Banks
+    hub: Hub = field(default_factory=Hub)
+    metrics: Metrics = field(default_factory=Metrics)
+    started: float = field(default_factory=time.time)
+    gauged: dict[str, tuple[float, dict[str, Any]]] = field(default_factory=dict)
+    places: Places = field(default_factory=lambda: Places(CALLS_AT_ONCE))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        detach = telemetry.attach(self._heard)
+        behind = self.banks.worker(self._worked)
+        behind.start()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self.hub.run)
+                yield
+                self.hub.end()
+                tasks.cancel_scope.cancel()
+        finally:
+            detach()
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(behind.close)
+                await to_thread.run_sync(self.banks.close)
+
+    async def call(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """The engine's work, in a thread. It is not cut off: whoever goes away leaves a whole change or none."""
+        return await self.places.run(partial(work, *arguments, **named))
+
+    def host(self, caller: Caller, bank: str, *, named: bool = True) -> Host:
+        """On whose behalf a tool is called. Raises `InputError` or `AccessError`."""
+        name = check_bank_name(bank)
+        caller.reach(name)
+        return Host(
+            banks=self.banks,
+            bank_name=name,
+            session=caller.session,
+            paths=self.paths,
+            access=caller.access,
+            is_named=named,
+            covers=caller.covers,
+            progress=partial(self._progressed, name),
+            opened=caller.opened,
+        )
+
+    def names(self, caller: Caller) -> list[str]:
+        """The banks that the caller may reach, and that are there."""
+        return [name for name in self.banks.there() if caller.covers(name)]
+
+    def gauges(self, caller: Caller) -> dict[str, list[tuple[Labels, float]]]:
+        """How the caller's banks are, for `/metrics`."""
+        found: dict[str, list[tuple[Labels, float]]] = {
+            "journal_head": [], "memories": [], "pending_vectors": [], "jobs": [],
+            "listeners": [((), self.hub.listeners)],
+        }  # fmt: skip
+        for name in self.names(caller):
+            stats = self._stats(name)
+            if stats is None:
+                continue
+            labels = (("bank", name),)
+            found["journal_head"].append((labels, (stats["last_change"] or {"seq": 0})["seq"]))
+            found["memories"].append((labels, sum(stats["by_kind"].values())))
+            found["pending_vectors"].append((labels, stats["pending"].get("vectors", 0)))
+            found["jobs"] += [((*labels, ("state", state)), number) for state, number in stats["jobs"].items()]
+        return found
+
+    def _stats(self, name: str) -> dict[str, Any] | None:
+        taken, stats = self.gauged.get(name, (0.0, {}))
+        if time.monotonic() - taken > GAUGED or not stats:
+            try:
+                stats = self.banks.opened(name, None).stats().as_dict()
+            except PieriaError as problem:
+                log.warning("bank %s cannot be counted: %s", name, problem.message)
+                return None
+            self.gauged[name] = (time.monotonic(), stats)
+        return stats
+
+    def _heard(self, event: telemetry.Event, measured: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        """What happens inside, in whichever thread it does."""
+        match event[1:]:
+            case ("toolset", "call", "stop"):
+                self.metrics.note(about["toolset"], about["tool"], measured["duration"] / 1e9, measured["error"])
+            case ("recall", "answered"):
+                told = {"ids": about["ids"], "hits": measured["hits"], "ms": round(measured["duration"] / 1e6, 3)}
+                self.hub.publish("recall", about["repo_id"], told)
+            case ("session", "transition", "stop"):
+                told = {name: about.get(name) for name in ("session_id", "from_state", "to_state")}
+                self.hub.publish("transition", str(about.get("repo_id")), told)
+
+    def _progressed(self, bank: str, done: int, whole: int) -> None:
+        self.hub.publish("progress", bank, {"done": done, "whole": whole})
+
+    def _worked(self, bank: str, job: Job, progress: Progress) -> None:
+        self.hub.publish("progress", bank, {"job": job.id, "kind": job.kind, **progress.as_dict()})
+
+
+def service(workspace: Workspace, registry: Registry, who: str = "http") -> Service:
+    """For a workspace. The folder in which files are exchanged is made where it can be."""
+    paths = over_the_network(workspace.data, workspace.resolved.roots)
+    try:
+        paths.base.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        log.warning("there is no folder for exports: %s cannot be made (%s)", paths.base, problem.strerror)
+    return Service(workspace, registry, paths, Banks(workspace, who))

@@ -1,0 +1,57 @@
+"""How far a call is, told to a client that asked for it. The call never waits until the client has read it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio import from_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+Progress = Callable[[int, int], None]
+
+EVERY = 0.1
+"""Seconds between two notices; the one that says that all is done comes at once."""
+
+
+@asynccontextmanager
+async def telling(context: Any) -> AsyncIterator[Progress]:
+    """What a tool reports its progress to, in a thread of its own. A client that did not ask for it hears nothing.
+
+    Reporting is also where a call that was cancelled ends.
+    """
+    send, receive = anyio.create_memory_object_stream[tuple[int, int]](1)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_passed_on, receive, context.session.report_progress)
+        with send:
+            yield _Notices(send).report
+
+
+async def _passed_on(notices: MemoryObjectReceiveStream[tuple[int, int]], tell: Callable[..., Any]) -> None:
+    with notices:
+        async for done, whole in notices:
+            await tell(float(done), float(whole))
+
+
+class _Notices:
+    def __init__(self, send: MemoryObjectSendStream[tuple[int, int]]) -> None:
+        self._send = send
+        self._last = 0
+        self._next = 0.0
+
+    def report(self, done: int, whole: int) -> None:
+        from_thread.check_cancelled()
+        now = time.monotonic()
+        # The protocol wants numbers that only grow.
+        if done <= self._last or (now < self._next and done < whole):
+            return
+        self._last, self._next = done, now + EVERY
+        from_thread.run_sync(self._put, done, whole)
+
+    def _put(self, done: int, whole: int) -> None:
+        """What a slow client has not taken yet is worth more than what would replace it: nothing."""
+        if self._send.statistics().current_buffer_used == 0:
+            self._send.send_nowait((done, whole))

@@ -1,0 +1,128 @@
+"""The MCP server over some toolsets, whatever carries its messages: what it lists, what it calls, how it answers.
+
+It serves both protocol eras. Who is asking, and of which bank, the transport says: it gives a host for each request.
+Only what answers `initialize` may be imported here; the engine comes with the first host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from pieria.doors.mcp.progress import Progress, telling
+from pieria.doors.places import Places
+from pieria.errors import NotFoundError
+from pieria.toolsets import Access, Host, Registry, Reply, Tool, called
+
+CALLS_AT_ONCE = 16
+"""Tools that are called at the same time, where the transport does not say otherwise."""
+CACHED_MS = 3_600_000
+"""What is listed stays the same for as long as the server runs."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+def anything(context: Context) -> Access:
+    """For a server whose callers may do everything."""
+    return Access.admin
+
+
+def server_for(
+    registry: Registry,
+    host_of: Callable[[Any, Tool], Host],
+    version: str,
+    *,
+    access_of: Callable[[Any], Access] = anything,
+    instructions: str | None = None,
+    places: Places | None = None,
+) -> Server[Any]:
+    """A server of these toolsets.
+
+    `host_of` gets the request's context and the tool, in the thread that will call it: it may wait, and what it raises
+    becomes the tool's reply. `access_of` decides, at once, which tools that caller is shown. `instructions` stand in
+    place of those of the toolsets. `places` are shared with whoever else works on the same banks.
+    """
+    shared = places or Places(CALLS_AT_ONCE)
+
+    async def listed(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        if params is not None and params.cursor is not None:
+            raise MCPError(types.INVALID_PARAMS, "cursor: all tools are on the first page. Leave cursor out.")
+        return types.ListToolsResult(tools=tools_of(registry, access_of(context)), ttl_ms=CACHED_MS)
+
+    async def call(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            _, tool = registry.found(params.name)
+        except NotFoundError as problem:
+            raise MCPError(types.INVALID_PARAMS, f"{problem.message}. {problem.hint}") from problem
+        async with telling(context) as progress:
+            work = partial(_called, registry, params, partial(_hosted, host_of, context, tool, progress))
+            # A caller who is gone is not waited for: what is written by then is written whole, or not at all.
+            return await shared.run(work, abandoned=True)
+
+    return Server(
+        "pieria",
+        version=version,
+        title="Pieria",
+        description="Long-term memory for AI agents.",
+        instructions=instructions_of(registry) if instructions is None else instructions,
+        on_list_tools=listed,
+        on_call_tool=call,
+    )
+
+
+def instructions_of(registry: Registry) -> str:
+    """When to remember and when to recall, toolset by toolset."""
+    toolsets = list(registry.toolsets.values())
+    if len(toolsets) == 1:
+        return toolsets[0].instructions
+    return "\n\n".join(f"{toolset.title}: {toolset.instructions}" for toolset in toolsets)
+
+
+def tools_of(registry: Registry, access: Access) -> list[types.Tool]:
+    return [_listed(tool) for _, tool in registry if tool.access <= access]
+
+
+def _listed(tool: Tool) -> types.Tool:
+    annotations = dict(tool.annotations)
+    return types.Tool(
+        name=tool.name,
+        title=annotations.get("title"),
+        description=tool.description,
+        input_schema=dict(tool.input_schema),
+        output_schema=None if tool.output_schema is None else dict(tool.output_schema),
+        annotations=types.ToolAnnotations.model_validate(annotations),
+    )
+
+
+def _hosted(host_of: Callable[[Any, Tool], Host], context: Context, tool: Tool, progress: Progress) -> Host:
+    """The host's own progress is told as well as the client's."""
+    host = host_of(context, tool)
+    told = host.progress
+
+    def both(done: int, whole: int) -> None:
+        if told is not None:
+            told(done, whole)
+        progress(done, whole)
+
+    return host.having(progress=both)
+
+
+def _called(registry: Registry, params: types.CallToolRequestParams, host: Callable[[], Host]) -> types.CallToolResult:
+    reply = called(registry, params.name, params.arguments or {}, host)
+    return types.CallToolResult(
+        content=[types.TextContent(text=reply.text)],
+        structured_content=reply.structured,
+        is_error=reply.is_error,
+        _meta=_where(reply),
+    )
+
+
+def _where(reply: Reply) -> dict[str, Any]:
+    known = {"pieria/bank": reply.bank, "pieria/session": reply.session, "pieria/scope": reply.scope}
+    return {key: value for key, value in known.items() if value is not None}

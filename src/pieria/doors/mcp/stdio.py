@@ -1,0 +1,90 @@
+"""The server of this process: over stdin and stdout, until the client ends its side or somebody stops it.
+
+stdout carries protocol and nothing else; whatever is printed or logged goes to stderr.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from importlib.metadata import version
+
+import anyio
+from anyio import to_thread
+from mcp.server.stdio import stdio_server
+
+from pieria.doors.mcp.engine import Asked, Engine
+from pieria.doors.mcp.server import instructions_of, server_for
+from pieria.doors.mcp.wire import Answers, Requests, Wire
+from pieria.toolsets import Registry
+
+log = logging.getLogger(__name__)
+
+LAST = 1.8
+"""Seconds after which the process ends, whatever is still under way in it: two are promised."""
+ONLY_READS = "This server only reads: recall from it; nothing can be remembered, changed or forgotten through it."
+SIGNALLED = 128
+"""What shells add to a signal's number in an exit code."""
+
+
+def serve(registry: Registry, asked: Asked, *, debug: bool = False) -> None:
+    """Serves one client, and returns when it is gone."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if debug else logging.WARNING,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    try:
+        anyio.run(_serve, registry, asked)
+    except* (BrokenPipeError, ConnectionError):
+        log.info("the client is gone")
+
+
+class _Ending:
+    """The process ends in time, even where a call, or a client that does not read, holds on to a thread of it."""
+
+    def __init__(self) -> None:
+        self.code = 0
+        self._timer = threading.Timer(LAST, self._end)
+        self._timer.daemon = True
+
+    def begin(self, code: int = 0) -> None:
+        if not self._timer.is_alive():
+            self.code = code
+            self._timer.start()
+
+    def _end(self) -> None:
+        os._exit(self.code)
+
+
+async def _serve(registry: Registry, asked: Asked) -> None:
+    engine, ending = Engine(asked), _Ending()
+    taught = f"{instructions_of(registry)} {ONLY_READS}" if asked.read_only else None
+    server = server_for(registry, engine.host, version("pieria"), access_of=lambda _: asked.access, instructions=taught)
+    async with stdio_server() as (read, write):
+        # Not before the server has taken stdout for itself: whoever prints from now on does so on stderr.
+        sys.stdout = sys.stderr
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_obey_signals, tasks.cancel_scope, ending)
+            wire = Wire(tasks, engine.load, ending.begin)
+            answers = Answers(wire, write)
+            try:
+                await server.run(Requests(wire, read, answers), answers, server.create_initialization_options())
+            finally:
+                ending.begin()
+                with anyio.CancelScope(shield=True):
+                    await to_thread.run_sync(engine.close)
+            tasks.cancel_scope.cancel()
+        if ending.code:
+            # The thread that reads stdin would go on waiting for the client.
+            os._exit(ending.code)
+
+
+async def _obey_signals(scope: anyio.CancelScope, ending: _Ending) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            ending.begin(SIGNALLED + number)
+            scope.cancel()

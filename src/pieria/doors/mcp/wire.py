@@ -1,0 +1,142 @@
+"""What stands between the streams of a client and the server: it sees which requests are yet to be answered.
+
+A client that ends its side is still given the answers it waits for, for a moment, and one that sends what is no
+message is told so. What messages mean is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import mcp_types as types
+from anyio.abc import TaskGroup
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+LAST_ANSWERS = 1.2
+"""Seconds that calls under way have once the client has ended its side."""
+
+CANCELLED = "notifications/cancelled"
+
+
+class Wire:
+    """`first_answered` is called when the client goes on after its first answer, `ended` when it is done sending."""
+
+    def __init__(self, tasks: TaskGroup, first_answered: Callable[[], None], ended: Callable[[], None]) -> None:
+        self._tasks = tasks
+        self._first_answered = first_answered
+        self.ended = ended
+        self._unanswered: set[types.RequestId] = set()
+        self._answered = False
+        self._quiet: anyio.Event | None = None
+
+    def came(self, message: types.JSONRPCMessage) -> None:
+        if self._answered:
+            self._first_answered()
+        if isinstance(message, types.JSONRPCRequest):
+            self._unanswered.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED:
+            self._settled((message.params or {}).get("requestId"))
+
+    def went(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._answered = True
+            self._settled(message.id)
+
+    async def last_answers(self) -> None:
+        """Waits until nothing is left to answer, or for as long as a client that ended its side may be kept."""
+        if self._unanswered:
+            self._quiet = anyio.Event()
+            with anyio.move_on_after(LAST_ANSWERS):
+                await self._quiet.wait()
+
+    def refuse(self, problem: Exception, answers: Answers) -> None:
+        """In a task of its own: a client that does not read must not keep us from seeing that it left."""
+        error = _malformed(problem)
+        if error is not None:
+            told = SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error))
+            self._tasks.start_soon(answers.send_if_open, told)
+
+    def _settled(self, id: Any) -> None:
+        if isinstance(id, str | int):
+            self._unanswered.discard(id)
+        if self._quiet is not None and not self._unanswered:
+            self._quiet.set()
+
+
+def _malformed(problem: Exception) -> types.ErrorData | None:
+    """What to tell a client whose line was no message; nothing where the line was empty."""
+    if not isinstance(problem, ValidationError):
+        return types.ErrorData(code=types.PARSE_ERROR, message=f"not readable: {type(problem).__name__}")
+    first = problem.errors(include_url=False, include_context=False)[0]
+    if first["type"] == "json_invalid":
+        if not str(first["input"]).strip():
+            return None
+        said = first["msg"].removeprefix("Invalid JSON: ")
+        return types.ErrorData(code=types.PARSE_ERROR, message=f"not JSON: {said}. Send one message a line.")
+    expected = "a JSON-RPC 2.0 message: an object with jsonrpc, method and, for a request, id; params an object"
+    return types.ErrorData(code=types.INVALID_REQUEST, message=f"expected {expected}")
+
+
+class _Stream:
+    def __init__(self, wire: Wire, stream: Any) -> None:
+        self._wire = wire
+        self._stream = stream
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class Requests(_Stream):
+    """What the client sends, without what is no message. Ends later than the client, by its last answers."""
+
+    def __init__(self, wire: Wire, stream: Any, answers: Answers) -> None:
+        super().__init__(wire, stream)
+        self._answers = answers
+
+    async def receive(self) -> SessionMessage | Exception:
+        while True:
+            try:
+                item: SessionMessage | Exception = await self._stream.receive()
+            except anyio.EndOfStream:
+                self._wire.ended()
+                await self._wire.last_answers()
+                raise
+            if isinstance(item, SessionMessage):
+                self._wire.came(item.message)
+                return item
+            self._wire.refuse(item, self._answers)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+
+class Answers(_Stream):
+    """What the server sends."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._stream.send(item)
+        self._wire.went(item.message)
+
+    async def send_if_open(self, item: SessionMessage) -> None:
+        """For what nobody waits for."""
+        with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await self.send(item)

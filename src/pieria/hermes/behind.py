@@ -1,0 +1,96 @@
+"""What is done behind the agent, one thing after the other, on a thread of its own: the agent never waits for it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pieria.errors import PieriaError
+
+log = logging.getLogger(__name__)
+
+PAUSES = (0.2, 1.0, 5.0)
+"""Seconds before each further try of what may pass, such as a bank that another process holds."""
+IDLE_SECONDS = 10.0
+"""After so long without anything to do the thread ends; the next task begins another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    what: str
+    do: Callable[[], object]
+
+
+class Behind:
+    """Threads may share it. Its own thread is there while there is something to do, and keeps no process alive."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._waiting: deque[Task] = deque()
+        self._changed = threading.Condition()
+        self._busy = False
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def add(self, what: str, do: Callable[[], object]) -> bool:
+        """Queues it. False where nothing is taken any more."""
+        with self._changed:
+            if self._closed:
+                log.warning("%s: too late, the provider was shut down", what)
+                return False
+            self._waiting.append(Task(what, do))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+            return True
+
+    def flush(self, seconds: float) -> int:
+        """Waits until all is done that was queued. Returns how many are not, when the time is up."""
+        with self._changed:
+            if threading.current_thread() is not self._thread:
+                self._changed.wait_for(lambda: not self._waiting and not self._busy, seconds)
+            return len(self._waiting) + self._busy
+
+    def close(self, seconds: float) -> int:
+        """Takes nothing more and waits as `flush` does. Safe to call twice."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        left = self.flush(seconds)
+        with self._changed:
+            self._waiting.clear()
+        return left
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed, IDLE_SECONDS)
+                if not self._waiting:
+                    self._thread = None
+                    return
+                task = self._waiting.popleft()
+                self._busy = True
+            try:
+                self._do(task)
+            finally:
+                with self._changed:
+                    self._busy = False
+                    self._changed.notify_all()
+
+    def _do(self, task: Task) -> None:
+        for pause in (*PAUSES, None):
+            try:
+                task.do()
+            except PieriaError as problem:
+                if problem.retryable and pause is not None and not self._closed:
+                    with self._changed:
+                        self._changed.wait_for(lambda: self._closed, pause)
+                    continue
+                log.warning("%s: %s", task.what, problem)
+            except Exception:
+                log.exception("%s failed unexpectedly", task.what)
+            return

@@ -1,0 +1,91 @@
+"""The small folder by which Hermes finds the provider: written, looked at, taken away."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from shlex import quote
+
+from pieria.errors import ConfigError, ConflictError, StorageError
+
+NAME = "pieria"
+MARK = "Written by `pieria hermes install`"
+MISSING, INSTALLED, OUTDATED, FOREIGN = "missing", "installed", "outdated", "foreign"
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """`foreign`: somebody else's files are there, which are let be."""
+
+    folder: Path
+    state: str
+
+
+def plugin(home: Path) -> Plugin:
+    folder = home / "plugins" / NAME
+    there = {name: _text(folder / name) for name in _contents()}
+    if all(text is None for text in there.values()):
+        return Plugin(folder, FOREIGN if folder.exists() and any(folder.iterdir()) else MISSING)
+    if any(text is not None and MARK not in text for text in there.values()):
+        return Plugin(folder, FOREIGN)
+    return Plugin(folder, INSTALLED if there == _contents() else OUTDATED)
+
+
+def check_there(home: Path) -> None:
+    """Raises `ConfigError` where there is no Hermes."""
+    if not home.is_dir():
+        hint = f"Where it is yet to come: pieria hermes install --home {quote(str(home))}."
+        raise ConfigError(f"Hermes was not found at {home}; is HERMES_HOME right?", hint=hint)
+
+
+def install(home: Path, *, dry_run: bool = False) -> Plugin:
+    """Writes it, or brings it up to date. Returns it as it was before."""
+    before = _ours(plugin(home))
+    if not dry_run and before.state != INSTALLED:
+        try:
+            before.folder.mkdir(parents=True, exist_ok=True)
+            for name, text in _contents().items():
+                (before.folder / name).write_text(text, "utf-8")
+        except OSError as problem:
+            raise StorageError("install", f"{before.folder} cannot be written ({problem.strerror})") from problem
+    return before
+
+
+def uninstall(home: Path, *, dry_run: bool = False) -> Plugin:
+    """Takes away what was written, and what Python made of it; options and banks stay. Returns it as it was before."""
+    before = _ours(plugin(home))
+    if not dry_run and before.state != MISSING:
+        try:
+            for name in _contents():
+                (before.folder / name).unlink(missing_ok=True)
+            shutil.rmtree(before.folder / "__pycache__", ignore_errors=True)
+            if not any(before.folder.iterdir()):
+                before.folder.rmdir()
+        except OSError as problem:
+            raise StorageError("uninstall", f"{before.folder} cannot be removed ({problem.strerror})") from problem
+    return before
+
+
+def _ours(found: Plugin) -> Plugin:
+    if found.state == FOREIGN:
+        reason = f"{found.folder} holds files that Pieria did not write"
+        raise ConflictError(reason, hint="Move them away, or name another --home.")
+    return found
+
+
+def _contents() -> dict[str, str]:
+    templates = files("pieria.hermes") / "plugin"
+    return {
+        "__init__.py": (templates / "__init__.py.in").read_text("utf-8"),
+        "plugin.yaml": (templates / "plugin.yaml.in").read_text("utf-8").replace("{version}", version("pieria")),
+    }
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -1,0 +1,118 @@
+"""An agent and its bank: opened once, used from the agent's threads and from those behind it, closed with the agent."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pieria.hermes.behind import Behind
+from pieria.hermes.recalling import Recalling
+from pieria.toolsets import Banks, Host
+from pieria.toolsets.paths import paths_of_user
+from pieria.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pieria import Bank
+    from pieria.bank.working import Worker
+    from pieria.hermes.options import Options
+
+log = logging.getLogger(__name__)
+
+WHO = "hermes"
+SLEEP = "sleep"
+UNNAMED = "user"
+"""A person whose name the host does not say."""
+LAST_SECONDS = 5.0
+_open: weakref.WeakSet[Joined] = weakref.WeakSet()
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What the host says of the agent and of whom it speaks with."""
+
+    name: str
+    profile: str
+    platform: str
+    human: str
+    user: str
+    channel: str | None
+    primary: bool
+    """Whether a person speaks with it. What others are told to do, such as by a clock, is not kept."""
+
+
+def agent_of(said: Mapping[str, Any]) -> Agent:
+    def text(name: str) -> str:
+        value = said.get(name)
+        return "" if value is None else str(value).strip()
+
+    profile, platform, chat = text("agent_identity"), text("platform"), text("chat_id")
+    return Agent(
+        name=profile if profile not in ("", "default") else "hermes",
+        profile=profile,
+        platform=platform,
+        human=text("user_name") or text("user_id") or UNNAMED,
+        user=text("user_id"),
+        channel=f"{platform}:{chat}" if chat else None,
+        primary=text("agent_context") in ("", "primary"),
+    )
+
+
+class Joined:
+    """Raises what opening a workspace raises; the bank itself is opened when it is first used."""
+
+    def __init__(self, agent: Agent, options: Options) -> None:
+        self.agent = agent
+        self.options = options
+        bank = options.bank_for(agent.profile, agent.platform, agent.user)
+        speaker = {"channel": agent.channel, "author": agent.name, "author_type": "agent"}
+        workspace = Workspace(options.data, {"bank": bank, **speaker})
+        self.banks = Banks(workspace, WHO)
+        self.bank_name = workspace.resolved.settings.bank
+        self._paths = paths_of_user(workspace)
+        self._lock = threading.Lock()
+        self._worker: Worker | None = None
+        self._ended = False
+        self.behind = Behind("pieria-hermes-keep")
+        self.recalling = Recalling(self.opened, options)
+        _open.add(self)
+
+    def host(self, session: str) -> Host:
+        return Host(self.banks, self.bank_name, session, self._paths)
+
+    def opened(self, session: str) -> Bank:
+        return self.banks.opened(self.bank_name, session)
+
+    def queue_sleep(self, session: str) -> None:
+        self.opened(session).jobs.add(SLEEP)
+
+    def begin_work(self) -> None:
+        """Whatever jobs come to be due in the banks that were reached, on a thread of its own until the agent ends;
+        what is not done by then, the next one does."""
+        worker = self.banks.worker()
+        with self._lock:
+            if not self._ended:
+                self._worker = worker
+                worker.start()
+
+    def close(self, seconds: float) -> None:
+        """Keeps what is still to be kept, as far as that can be done in so many seconds. Safe to call twice."""
+        left = self.behind.close(seconds)
+        if left:
+            log.warning("%s things were not kept: the bank was not ready within %g s", left, seconds)
+        with self._lock:
+            self._ended = True
+        if self._worker is not None:
+            self._worker.close()
+        self.banks.close()
+
+
+@atexit.register
+def _close_all() -> None:
+    """An agent that ends without saying so keeps what it heard all the same."""
+    for joined in list(_open):
+        joined.close(LAST_SECONDS)

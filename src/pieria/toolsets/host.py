@@ -1,0 +1,196 @@
+"""Where tools are called: the banks they reach, on whose behalf, and what that allows."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from pieria.errors import AccessError, ClosedError, PieriaError
+from pieria.record.banks import USER_BANK, same_bank
+from pieria.toolsets.nearest import no_such_bank
+from pieria.toolsets.paths import Paths
+from pieria.toolsets.tool import Access, Tool
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.bank.working import Worker
+    from pieria.record.job import Job
+    from pieria.record.job import Progress as JobProgress
+    from pieria.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[int, int], None]
+
+Told = Callable[[str, "Job", "JobProgress"], object]
+
+KEPT = 64
+"""Banks that stay open between calls, each for one session."""
+
+
+NAMED = 64
+"""Characters of a bank's name that a hint repeats."""
+
+
+class Banks:
+    """The banks of a workspace, kept open between calls. Threads may share it.
+
+    One that is let go of is closed when the last call that uses it is over.
+    """
+
+    def __init__(self, workspace: Workspace, who: str) -> None:
+        self.workspace = workspace
+        self._who = who
+        self._lock = threading.Lock()
+        self._at_work = ""
+        self._open: OrderedDict[tuple[str, str | None, bool], Bank] = OrderedDict()
+
+    def opened(self, name: str, session: str | None, *, user: bool = True) -> Bank:
+        """Without `user`, what belongs to the user is not reached through it."""
+        key = (same_bank(name), session, user)
+        with self._lock:
+            held = self._open.get(key)
+        if held is None:
+            # Without the lock: one that is brought to a new schema must not hold up the others.
+            held = self.workspace.open(name, session=session, who=self._who, user=user)
+        with self._lock:
+            held = self._open.setdefault(key, held)
+            self._open.move_to_end(key)
+            while len(self._open) > KEPT:
+                self._open.popitem(last=False)
+            return held
+
+    def names(self) -> list[str]:
+        return self.workspace.banks()
+
+    def there(self) -> list[str]:
+        """All of them, the user's own as well."""
+        user = self.workspace.data / f"{USER_BANK}.db"
+        return [*self.names(), *([USER_BANK] if user.exists() else [])]
+
+    def has(self, name: str) -> bool:
+        return same_bank(name) in map(same_bank, self.there())
+
+    def worker(self, told: Told = lambda bank, job, progress: None) -> Worker:
+        """One that does what is to be done behind, in every bank that was reached. It is for the caller to close.
+
+        `told` hears how far a job is, and in which bank.
+        """
+        from pieria.bank.handlers import HANDLERS
+        from pieria.bank.working import Worker
+
+        return Worker(self._worked_on, HANDLERS, told=lambda job, progress: told(self._at_work, job, progress))
+
+    def _worked_on(self) -> Iterator[Bank]:
+        """Each bank once, on behalf of no session."""
+        with self._lock:
+            names = {held.name for held in self._open.values()}
+        for name in sorted(names):
+            self._at_work = name
+            try:
+                yield self.opened(name, None)
+            except ClosedError:
+                return
+            except PieriaError as problem:
+                log.warning("bank %s is not worked on: %s", name, problem.message)
+
+    def close(self) -> None:
+        with self._lock:
+            self._open.clear()
+        self.workspace.close()
+
+
+def everything(name: str) -> bool:
+    """Any bank at all."""
+    return True
+
+
+def out_of_reach(bank: str, opened: Sequence[str]) -> AccessError:
+    """What to raise where a caller's token does not open a bank; `opened` are the banks that it names."""
+    named = f"It opens {', '.join(opened)}. " if opened else ""
+    make = f"pieria token create NAME --banks {quote(bank[:NAMED])}"
+    return AccessError("wrong_bank", hint=f"{named}Make a token that names this one, too: {make}.")
+
+
+@dataclass(frozen=True)
+class Host:
+    """On whose behalf tools are called. `covers` says which banks that caller may reach, `opened` how that was put.
+
+    `is_named` says that somebody gave the bank's name, which may be misspelt: then only what `begins` one makes it.
+    """
+
+    banks: Banks
+    bank_name: str
+    session: str | None
+    paths: Paths
+    access: Access = Access.admin
+    is_named: bool = False
+    begins: bool = True
+    covers: Callable[[str], bool] = everything
+    progress: Progress | None = None
+    opened: tuple[str, ...] = ()
+
+    @property
+    def bank(self) -> Bank:
+        name = self._reached(self.bank_name)
+        may_make = self.access is not Access.read and (self.begins or not self.is_named)
+        if not may_make and not self.banks.has(name):
+            raise no_such_bank(name, [other for other in self.banks.there() if self.covers(other)], self._folder)
+        return self._opened(name)
+
+    @property
+    def scope(self) -> str:
+        """Where memories go and come from unless a call says otherwise."""
+        return "user" if self.bank_name == USER_BANK else "bank"
+
+    def other(self, name: str | None) -> Bank:
+        """Another bank that is there; without a name, the caller's own."""
+        if name is None or same_bank(name) == same_bank(self.bank_name):
+            return self.bank
+        there = self.bank_names()
+        if same_bank(self._reached(name)) not in map(same_bank, there):
+            raise no_such_bank(name, there, self._folder)
+        return self._opened(name)
+
+    def bank_names(self) -> list[str]:
+        """The banks that the caller may reach, their own among them."""
+        own = [] if self.bank_name == USER_BANK else [self.bank_name]
+        return sorted({*own, *(name for name in self.banks.names() if self.covers(name))})
+
+    def allow(self, needed: Access) -> None:
+        if self.access < needed:
+            raise AccessError("not_admin" if self.access is Access.write else "read_only")
+
+    def having(self, **changes: Any) -> Host:
+        return replace(self, **changes)
+
+    def _opened(self, name: str) -> Bank:
+        return self.banks.opened(name, self.session, user=self.covers(USER_BANK))
+
+    @property
+    def _folder(self) -> Path | None:
+        """Where the banks are, for whoever may know it: a user of this machine."""
+        return self.banks.workspace.data if self.covers is everything else None
+
+    def _reached(self, name: str) -> str:
+        if not self.covers(name):
+            raise out_of_reach(name, self.opened)
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool, as its handler sees it."""
+
+    host: Host
+    tool: Tool
+
+    @property
+    def bank(self) -> Bank:
+        return self.host.bank

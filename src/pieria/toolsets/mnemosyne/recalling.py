@@ -1,0 +1,84 @@
+"""`recall`: hits as the original shows them, with the reasons of each and how sure the answer is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.toolsets.host import Call
+from pieria.toolsets.mnemosyne.words import here, told
+
+WEIGHTS = {"dense": 0.5, "lexical": 0.3, "importance": 0.2}
+LEAST = 1e-7
+"""What a weight of 0 comes to: too little to be seen in a score, and enough that matches of this kind are looked for.
+Importance finds nothing by itself, and vectors may be missing."""
+DIGITS = 6
+
+
+def recall(
+    call: Call,
+    query: str,
+    top_k: int,
+    author_id: str | None = None,
+    author_type: str | None = None,
+    channel_id: str | None = None,
+    vec_weight: float | None = None,
+    fts_weight: float | None = None,
+    importance_weight: float | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    weights = _weights(vec_weight, fts_weight, importance_weight)
+    found = bank.recall(
+        query,
+        k=top_k,
+        author=author_id,
+        author_type=author_type,
+        channel=channel_id,
+        policy="hybrid" if weights is None else "weighted",
+        weights=None if weights is None else {name: max(weight, LEAST) for name, weight in weights.items()},
+    )
+    results = [
+        {
+            **told(hit.memory),
+            "score": round(hit.score, DIGITS),
+            "snippet": hit.snippet,
+            "why": {name: round(value, DIGITS) for name, value in hit.why.items()},
+        }
+        for hit in found
+    ]
+    embedding = found.plan.get("embedding", {})
+    return {
+        "status": "ok",
+        "count": len(results),
+        "results": results,
+        "confidence": round(found.confidence, DIGITS),
+        "policy": found.plan["policy"],
+        "weights": weights,
+        "warnings": _warnings(query, embedding, weights),
+        **here(call, bank),
+    }
+
+
+def _weights(vec: float | None, fts: float | None, importance: float | None) -> dict[str, float] | None:
+    """Shares of one, so that scores compare whatever the weights; None where none was given."""
+    given = {"dense": vec, "lexical": fts, "importance": importance}
+    if all(weight is None for weight in given.values()):
+        return None
+    weights = {name: WEIGHTS[name] if weight is None else weight for name, weight in given.items()}
+    whole = sum(weights.values())
+    if not whole:
+        hint = "Leave the weights out, or give one of them more than 0."
+        raise InputError("vec_weight", "a weight above 0 among the three", vec, hint=hint)
+    return {name: weight / whole for name, weight in weights.items()}
+
+
+def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] | None) -> list[str]:
+    said = [] if query.strip() else ["query: it is empty, and finds nothing."]
+    note = embedding.get("reason") or embedding.get("note")
+    if note:
+        said.append(str(note))
+    if weights and not embedding.get("model"):
+        said.append("vec_weight: there are no vectors, so it weighs nothing.")
+    if embedding.get("pending"):
+        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+    return said

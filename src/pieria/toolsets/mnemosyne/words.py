@@ -1,0 +1,77 @@
+"""The original's words for what a bank holds, and the record's words for what an agent says."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.record.fact import Fact
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+from pieria.toolsets.host import Call
+
+SCOPES = {"session": "session", "global": "bank"}
+SCOPE_WORDS = {"session": "session", "bank": "global", "user": "user"}
+TIER_WORDS = {"working": "working", "kept": "episodic", "settled": "semantic"}
+VERACITIES = ("stated", "inferred", "tool", "imported", "unknown")
+WRITTEN_BY = {"human": "stated", "agent": "inferred", "system": "tool"}
+LONGEST = 8_000
+"""Characters of a memory in an answer; a longer one says that it is cut, and how long it is."""
+
+
+def veracity(memory: Memory) -> str:
+    """How far it is to be believed, for who wrote it or where it was imported from."""
+    told = memory.meta.get("veracity")
+    if told in VERACITIES:
+        return str(told)
+    if memory.meta.get("imported_from") or memory.source == "import":
+        return "imported"
+    return WRITTEN_BY.get(memory.author_type or "", "unknown")
+
+
+def stamp(moment: datetime | None) -> str | None:
+    return None if moment is None else iso(moment)
+
+
+def told(memory: Memory) -> dict[str, Any]:
+    """A memory as the original's tools show it."""
+    return {
+        "id": memory.id,
+        "content": memory.text[:LONGEST],
+        "truncated": len(memory.text) > LONGEST,
+        "length": len(memory.text),
+        "kind": memory.kind,
+        "tier": TIER_WORDS[memory.tier],
+        "importance": memory.importance,
+        "timestamp": iso(memory.at),
+        "source": memory.source,
+        "scope": SCOPE_WORDS[memory.scope],
+        "session": memory.session,
+        "veracity": veracity(memory),
+        "valid_until": stamp(memory.valid_until),
+        "superseded_by": memory.superseded_by,
+        "author_id": memory.author,
+        "author_type": memory.author_type,
+        "channel_id": memory.channel,
+    }
+
+
+def triple(fact: Fact) -> dict[str, Any]:
+    return {
+        "id": fact.id,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "valid_from": stamp(fact.valid_from),
+        "valid_until": stamp(fact.valid_until),
+        "confidence": fact.confidence,
+        "memory_id": fact.memory,
+        "source": fact.source,
+        "known_since": iso(fact.known_from),
+    }
+
+
+def here(call: Call, bank: Bank) -> dict[str, Any]:
+    """Which bank and session an answer is about."""
+    return {"bank": bank.name, "session": call.host.session}

@@ -1,0 +1,179 @@
+"""Arguments against a tool's schema: all that is wrong with them at once, in words that a model can act on.
+
+Nothing is coerced and nothing is clamped. What a schema cannot say, such as whether a text is a time, the engine says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from pieria.errors import InputError, PieriaError
+from pieria.toolsets.nearest import Guesses, meant
+from pieria.toolsets.tool import Tool
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError  # type: ignore[import-untyped]
+
+_KINDS = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+Arguments = dict[str, Any]
+
+MOST = 50
+"""Violations that are told one by one."""
+
+
+def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arguments:
+    """The arguments by the names that are listed, with defaults filled in. Raises `InputError` with all violations.
+
+    `known_as` is what the caller knows the tool by, where that is not its name.
+    """
+    if not isinstance(arguments, Mapping):
+        raise InputError("arguments", "an object of the tool's parameters", arguments)
+    guesses = Guesses(MOST)
+    given, problems = _by_listed_names(tool, arguments, guesses, known_as or tool.name)
+    problems += _violations(tool, given, guesses)
+    problems += _not_finite(given)
+    if problems:
+        raise _all_of(problems)
+    defaults = {name: schema["default"] for name, schema in tool.parameters.items() if "default" in schema}
+    return {**defaults, **{name: _whole(tool.parameters[name], value) for name, value in given.items()}}
+
+
+def _all_of(problems: list[InputError]) -> InputError:
+    first, *rest = problems[:MOST]
+    if len(problems) > MOST:
+        hint = f"{len(problems) - MOST:,} further violations are not listed."
+        rest.append(InputError("arguments", "parameters of the tool alone", None, hint=hint))
+    first.errors = tuple(rest)
+    return first
+
+
+def violations(error: PieriaError) -> list[dict[str, Any]]:
+    """Each parameter that is wrong, for an envelope: the first of them is the error, the others stand in it."""
+    found = [one for one in (error, *error.errors) if isinstance(one, InputError)]
+    return [
+        {"parameter": one.parameter, "expected": one.expected, "received": one.received, "hint": one.hint}
+        for one in found
+    ]
+
+
+def _by_listed_names(
+    tool: Tool, arguments: Mapping[str, Any], guesses: Guesses, known_as: str
+) -> tuple[Arguments, list[InputError]]:
+    """The arguments that are known; an unknown one is told with what was perhaps meant."""
+    given: Arguments = {}
+    problems = []
+    known = [*tool.parameters, *tool.accepts]
+    otherwise = f"The parameters of {known_as}: {', '.join(tool.parameters) or 'none'}."
+    for name, value in arguments.items():
+        if not isinstance(name, str):
+            problems.append(InputError("arguments", "names of parameters", name))
+            continue
+        listed = tool.accepts.get(name, name)
+        if listed not in tool.parameters:
+            hint = meant(guesses.nearest(name, known)) or otherwise
+            problems.append(InputError(name[:100], f"a parameter of {known_as}", value, hint=hint))
+        elif listed in given:
+            problems.append(InputError(name, f"{listed} once, which goes by this name, too", value))
+        else:
+            given[listed] = value
+    return given, problems
+
+
+def _violations(tool: Tool, given: Arguments, guesses: Guesses) -> Iterator[InputError]:
+    told = set()
+    for error in tool.validator.iter_errors(given):
+        for problem in _worded(tool, error, guesses):
+            if problem.parameter not in told:
+                told.add(problem.parameter)
+                yield problem
+
+
+def _worded(tool: Tool, error: ValidationError, guesses: Guesses) -> Iterator[InputError]:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
+    known = error.schema.get("properties", {})
+    if error.validator == "required":
+        for name in error.validator_value:
+            if name not in error.instance:
+                yield InputError(f"{path}.{name}".lstrip("."), in_words(known.get(name, {})), None)
+    elif error.validator == "additionalProperties":
+        for name in error.instance:
+            if name not in known:
+                hint = meant(guesses.nearest(name, known))
+                parameter = f"{path}.{name}".lstrip(".")[:200]
+                yield InputError(parameter, f"one of {', '.join(known)}", error.instance[name], hint=hint)
+    else:
+        is_needed = path in tool.input_schema.get("required", ())
+        yield InputError(
+            path or "arguments", in_words(error.schema), error.instance, hint=_hint(error, is_needed, guesses)
+        )
+
+
+def _hint(error: ValidationError, is_needed: bool, guesses: Guesses) -> str | None:
+    if error.instance is None:
+        return None if is_needed else "Leave it out."
+    choices = error.schema.get("enum")
+    if choices and isinstance(error.instance, str):
+        return meant(guesses.nearest(error.instance.lower(), map(str, choices), 0.4))
+    return None
+
+
+def in_words(schema: Mapping[str, Any]) -> str:
+    """What a parameter takes, in words."""
+    if "enum" in schema:
+        return f"one of {', '.join(map(str, schema['enum']))}"
+    if "anyOf" in schema:
+        return " or ".join(dict.fromkeys(in_words(choice) for choice in schema["anyOf"]))
+    kinds = schema.get("type", "object")
+    words = " or ".join(_KINDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    return words + "".join(_bounds(schema))
+
+
+def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if least is not None and most is not None:
+        yield f" from {least} to {most}"
+    elif least is not None:
+        yield f" from {least}"
+    elif most is not None:
+        yield f" up to {most}"
+    for name, words in (("minLength", "characters"), ("minItems", "items")):
+        if schema.get(name):
+            yield f" of at least {schema[name]} {words if schema[name] > 1 else words[:-1]}"
+    for name, words in (("maxLength", "characters"), ("maxItems", "items")):
+        if name in schema:
+            yield f" of at most {schema[name]:,} {words}"
+
+
+def _not_finite(value: object, path: str = "") -> list[InputError]:
+    """JSON has no such numbers, but its readers let them through, and no bound holds them."""
+    if isinstance(value, float):
+        return [] if isfinite(value) else [InputError(path, "a finite number", value)]
+    within: Iterable[tuple[str, object]] = ()
+    if isinstance(value, Mapping):
+        within = ((f"{path}.{name}".lstrip("."), one) for name, one in value.items())
+    elif isinstance(value, list):
+        within = ((f"{path}[{place}]", one) for place, one in enumerate(value))
+    return [problem for where, one in within for problem in _not_finite(one, where)]
+
+
+def _whole(schema: Mapping[str, Any], value: Any) -> Any:
+    """5.0 is a whole number to JSON, and a fraction to Python."""
+    kinds = schema.get("type", ())
+    if isinstance(value, float) and "integer" in kinds and "number" not in kinds:
+        return int(value)
+    if isinstance(value, list):
+        return [_whole(schema.get("items", {}), one) for one in value]
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        return {name: _whole(known.get(name, {}), one) for name, one in value.items()}
+    return value

@@ -1,0 +1,130 @@
+"""`pieria token`: made once and shown once, listed without it, revoked; by several processes at once."""
+
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import ENTRY, Answer, Ask
+
+from pieria.doors.http.tokens import FILE, Tokens
+
+
+def test_a_token_is_made_listed_and_revoked(ask: Ask, home: Path) -> None:
+    made = ask("token", "create", "laptop", "--access", "read", "--banks", "notes, @me", "--expires", "+90d").json
+    assert (made["access"], made["banks"]) == ("read", ["notes", "@me"])
+    assert made["expires"]
+    file = home / "data" / FILE
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert made["token"] not in file.read_text()
+    [listed] = ask("token", "list").json["tokens"]
+    assert listed == {**{name: value for name, value in made.items() if name != "token"}, "expired": False}
+    token = Tokens(home / "data").matching(made["token"])
+    assert token is not None
+    assert [token.covers(bank) for bank in ("notes", "Notes", "@me", "other")] == [True, True, True, False]
+    revoked = ask("token", "revoke", "laptop")
+    assert revoked.json["revoked"]["id"] == made["id"]
+    assert "that was the last one" in revoked.err
+    assert ask("token", "list").json == {"tokens": []}
+    assert Tokens(home / "data").needed
+
+
+def test_by_default_it_opens_every_bank_but_the_user_s_own(ask: Ask, home: Path) -> None:
+    shown = ask("-q", "token", "create", "ci").out.strip()
+    token = Tokens(home / "data").matching(shown)
+    assert token is not None
+    assert (token.access.name, token.covers("anything"), token.covers("@me")) == ("write", True, False)
+    one = ask("token", "create", "one", "--bank", "notes").json
+    assert one["banks"] == ["notes"]
+    with_user = ask("token", "create", "two", "--banks", "*,@me").json
+    assert with_user["banks"] == ["*", "@me"]
+    held = Tokens(home / "data").matching(with_user["token"])
+    assert held is not None
+    assert (held.covers("anything"), held.covers("@me")) == (True, True)
+
+
+def test_a_bank_called_all_is_one_bank(ask: Ask, home: Path) -> None:
+    made = ask("token", "create", "ci", "--banks", "All")
+    token = Tokens(home / "data").matching(made.json["token"])
+    assert token is not None
+    assert [token.covers(bank) for bank in ("all", "notes")] == [True, False]
+    assert "every bank is '*'" in made.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "code"),
+    [
+        (["create", "x", "--access", "all"], "--access: expected one of read, write, admin", 2),
+        (["create", "x", "--expires", "2020-01-01"], "--expires: expected a time that is yet to come", 2),
+        (["create", "x", "--banks", "a/b"], "--banks: expected a bank's name", 2),
+        (["create", "x", "--banks", ""], "--banks: expected a bank's name", 2),
+        (["create", "x", "--banks", "a,"], "--banks: expected a bank's name", 2),
+        (["create", "x", "--banks", "a", "--bank", "b"], "give --banks or --bank, not both", 2),
+        (["create", " "], "NAME: expected", 2),
+        (["revoke", "nobody"], "token 'nobody' not found", 1),
+    ],
+)
+def test_what_cannot_be_is_refused(ask: Ask, home: Path, arguments: list[str], said: str, code: int) -> None:
+    refused = ask("token", *arguments)
+    assert refused.code == code
+    assert said in refused.err
+    assert not (home / "data" / FILE).exists()
+
+
+def test_a_name_in_use_is_refused(ask: Ask) -> None:
+    first = ask("token", "create", "laptop").json["id"]
+    again = ask("token", "create", " laptop ")
+    assert again.code == 1
+    assert f"there is a token called laptop already ({first})" in again.err
+    assert f"pieria token revoke {first}" in again.err
+    assert [each["id"] for each in ask("token", "list").json["tokens"]] == [first]
+    assert ask("token", "revoke", "laptop").code == 0
+    assert ask("token", "create", "laptop").code == 0
+
+
+def test_a_name_that_several_have_revokes_none(ask: Ask, home: Path) -> None:
+    """A file of an earlier version may hold them."""
+    first, second = (ask("token", "create", name).json["id"] for name in ("same", "other"))
+    file = home / "data" / FILE
+    file.write_text(file.read_text().replace('"other"', '"same"'))
+    refused = ask("token", "revoke", "same")
+    assert refused.code == 1
+    assert f"2 tokens are called same; name one by its id ({first}, {second})" in refused.err
+    assert ask("token", "revoke", second).code == 0
+    assert [each["id"] for each in ask("token", "list").json["tokens"]] == [first]
+
+
+def test_what_has_expired_is_listed_as_such(ask: Ask, home: Path, terminal: Callable[..., Answer]) -> None:
+    old = datetime(2020, 1, 1, 9, 30, 0, 123456, tzinfo=UTC)
+    Tokens(home / "data", lambda: old).create("old", expires="2020-01-02")
+    ask("token", "create", "new", "--expires", "+90d")
+    listed = ask("token", "list").json["tokens"]
+    assert [(each["name"], each["expired"]) for each in listed] == [("old", True), ("new", False)]
+    assert listed[0]["created"] == "2020-01-01T09:30:00Z"
+    first, second = terminal("token", "list").out.splitlines()
+    assert "until 2020-01-03T00:00:00Z" in first
+    assert "\x1b[31m  expired" in first
+    assert "expired" not in second
+    assert "." not in second.partition("until")[2]
+
+
+def test_processes_that_make_tokens_at_once_lose_none(environment: dict[str, str], home: Path) -> None:
+    making = [
+        subprocess.Popen([*ENTRY, "-q", "token", "create", f"number {n}"], env=environment, stdout=subprocess.PIPE)
+        for n in range(6)
+    ]
+    shown = [process.communicate(timeout=60)[0].decode().strip() for process in making]
+    tokens = Tokens(home / "data")
+    assert sorted(token.name for token in tokens.all()) == [f"number {n}" for n in range(6)]
+    assert all(tokens.matching(each) for each in shown)
+    assert sorted(path.name for path in (home / "data").iterdir()) == [FILE, "tokens.lock"]
+
+
+def test_a_file_that_is_no_file_of_tokens_is_left_alone(ask: Ask, home: Path) -> None:
+    (home / "data").mkdir()
+    (home / "data" / FILE).write_text("[]")
+    refused = ask("token", "create", "x")
+    assert refused.code == 2
+    assert "not a file of tokens" in refused.err
+    assert (home / "data" / FILE).read_text() == "[]"

@@ -1,0 +1,45 @@
+"""A home folder of Hermes, and agents that are surely let go of."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from tests.doors.hermes.host import Hermes
+
+import pieria
+from pieria.hermes.provider import provider
+
+
+class Begin(Protocol):
+    def __call__(self, session: str = "first", **said: Any) -> Hermes: ...
+
+
+@pytest.fixture
+def hermes_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = home / ".hermes"
+    folder.mkdir()
+    monkeypatch.setenv("HERMES_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def begin(hermes_home: Path) -> Iterator[Begin]:
+    """An agent that a person speaks with; one that a test did not end is ended."""
+    begun: list[Hermes] = []
+
+    def began(session: str = "first", **said: Any) -> Hermes:
+        agent = Hermes(said.pop("provider", None) or provider(), hermes_home, session, **said)
+        begun.append(agent)
+        return agent
+
+    yield began
+    for agent in begun:
+        agent.provider.shutdown()
+
+
+@pytest.fixture
+def bank(hermes_home: Path) -> Iterator[pieria.Bank]:
+    """The agent's bank, opened as anybody may open it."""
+    with pieria.open("hermes") as opened:
+        yield opened

@@ -1,0 +1,223 @@
+"""A stand-in for the Hermes Agent: it finds, loads and calls a memory provider as the published interface says.
+
+Written from the interface: discovery by folder or entry point, one external provider, hooks in the order of an agent's
+life, turns written by one thread behind, recall bounded in time, and every failure of a provider logged and survived.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import logging
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+log = logging.getLogger("hermes")
+CORE_TOOLS = ("memory", "clarify", "delegate_task", "terminal", "read_file")
+
+
+class MemoryProvider(ABC):
+    """The base class as Hermes has it: what a provider must have, and what it may leave to this."""
+
+    pre_compress_checkpoint_api_version = 1
+
+    @property
+    @abstractmethod
+    def name(self) -> str: ...
+
+    @abstractmethod
+    def is_available(self) -> bool: ...
+
+    @abstractmethod
+    def initialize(self, session_id: str, **kwargs: Any) -> None: ...
+
+    @abstractmethod
+    def get_tool_schemas(self) -> list[dict[str, Any]]: ...
+
+    def unavailable_reason(self) -> str:
+        return ""
+
+    def a_hook_of_a_later_version(self) -> str:
+        return "as Hermes does it"
+
+
+@contextmanager
+def within_hermes() -> Iterator[None]:
+    """As if the modules of Hermes had been loaded."""
+    module = ModuleType("agent.memory_provider")
+    module.MemoryProvider = MemoryProvider  # type: ignore[attr-defined]
+    package = ModuleType("agent")
+    sys.modules |= {"agent": package, "agent.memory_provider": module}
+    try:
+        yield
+    finally:
+        for name in ("agent", "agent.memory_provider"):
+            del sys.modules[name]
+
+
+class Collector:
+    """The context that `register` is called with."""
+
+    def __init__(self) -> None:
+        self.provider: Any = None
+
+    def register_memory_provider(self, provider: Any) -> None:
+        self.provider = provider
+
+
+def provider_in(home: Path, name: str) -> Any:
+    """By the folder of a plugin: its text must speak of memory providers before it is imported."""
+    file = home / "plugins" / name / "__init__.py"
+    head = file.read_text()[:8192]
+    assert "register_memory_provider" in head or "MemoryProvider" in head
+    spec = importlib.util.spec_from_file_location(f"_hermes_user_memory.{name}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    collector = Collector()
+    module.register(collector)
+    return collector.provider
+
+
+def provider_of(point: EntryPoint) -> Any:
+    loaded = point.load()
+    collector = Collector()
+    loaded.register(collector)
+    return collector.provider
+
+
+class Hermes:
+    """An agent with one memory provider."""
+
+    def __init__(self, provider: Any, home: Path, session: str, *, prefetch_seconds: float = 8.0, **said: Any) -> None:
+        self.provider = provider
+        self.session = session
+        self.messages: list[dict[str, Any]] = []
+        self.failures: list[BaseException] = []
+        self._prefetch_seconds = prefetch_seconds
+        self._turn = 0
+        self._behind = ThreadPoolExecutor(1, "mem-sync")
+        self._waiting: list[Future[Any]] = []
+        self.tools: dict[str, dict[str, Any]] = {}
+        if not provider.is_available():
+            raise RuntimeError(provider.unavailable_reason())
+        for schema in provider.get_tool_schemas():
+            assert isinstance(schema["name"], str)
+            assert isinstance(schema["description"], str)
+            assert schema["parameters"]["type"] == "object"
+            assert schema["name"] not in CORE_TOOLS
+            self.tools[schema["name"]] = schema
+        kwargs = {"hermes_home": str(home), "platform": "cli", "agent_context": "primary", **said}
+        self._guarded(lambda: provider.initialize(session_id=session, **kwargs))
+        self.system_prompt = self._guarded(provider.system_prompt_block) or ""
+
+    def turn(self, message: str, answer: str, **author: Any) -> str:
+        """One turn of a conversation. Returns what memory put before the message."""
+        self._turn += 1
+        self._guarded(lambda: self.provider.on_turn_start(self._turn, message, model="m", platform="cli"))
+        context = self.prefetch(message)
+        self.messages += [{"role": "user", "content": message}, {"role": "assistant", "content": answer}]
+        given: dict[str, Any] = {"session_id": self.session, "messages": list(self.messages), **author}
+        known = inspect.signature(self.provider.sync_turn).parameters
+        given = {name: value for name, value in given.items() if name in known}
+        self._behind_it(lambda: self.provider.sync_turn(message, answer, **given))
+        session = self.session
+        self._behind_it(lambda: self.provider.queue_prefetch(message, session_id=session))
+        return context
+
+    def prefetch(self, message: str) -> str:
+        """On a thread that nobody waits for longer than the host allows."""
+        box: list[str] = []
+        thread = threading.Thread(
+            target=lambda: box.append(
+                self._guarded(lambda: self.provider.prefetch(message, session_id=self.session)) or ""
+            ),
+            daemon=True,
+        )
+        thread.start()
+        thread.join(self._prefetch_seconds)
+        return box[0] if box else ""
+
+    def tool(self, name: str, args: Any = None, **kwargs: Any) -> Any:
+        """What the model is given back: it must be JSON, whatever happens."""
+        reply = self.provider.handle_tool_call(name, {} if args is None else args, **kwargs)
+        assert isinstance(reply, str)
+        return json.loads(reply)
+
+    def notes(self, action: str, content: str, target: str = "memory", **metadata: Any) -> None:
+        """The agent's own memory tool has written."""
+        self._guarded(lambda: self.provider.on_memory_write(action, target, content, metadata=metadata))
+
+    def delegated(self, task: str, result: str) -> None:
+        self._guarded(lambda: self.provider.on_delegation(task, result, child_session_id="child"))
+
+    def compress(self, *, required: bool = False) -> str:
+        """In place: the conversation is replaced by a summary; where a checkpoint is required, only after it."""
+        self.flush()
+        evidence = [
+            {"role": message["role"], "content": message["content"]}
+            for message in self.messages
+            if message["role"] in ("user", "assistant") and not message.get("_compressed_summary")
+        ]
+        try:
+            said: str = self.provider.on_pre_compress(evidence, require_checkpoint=required)
+        except Exception:
+            if required:
+                raise
+            said = ""
+        self.messages = [{"role": "user", "content": f"Summary. {said}", "_compressed_summary": True}]
+        return said
+
+    def switch(self, session: str, *, reset: bool = False, parent: str = "", **more: Any) -> None:
+        """`/new` ends the session before; `/resume` and the like go on with another."""
+        messages = list(self.messages)
+
+        def end_and_switch() -> None:
+            if reset:
+                self._guarded(lambda: self.provider.on_session_end(messages))
+            self._guarded(
+                lambda: self.provider.on_session_switch(session, parent_session_id=parent, reset=reset, **more)
+            )
+
+        self._behind_it(end_and_switch)
+        self.flush()
+        self.session = session
+        self.messages = [] if reset else self.messages
+
+    def flush(self) -> None:
+        for future in self._waiting:
+            future.result(30)
+        self._waiting.clear()
+
+    def leave(self) -> None:
+        """The agent ends: the session first, then what waits behind, then the provider."""
+        self._behind_it(lambda: self._guarded(lambda: self.provider.on_session_end(list(self.messages))))
+        self.flush()
+        self._behind.shutdown(wait=True)
+        self._guarded(self.provider.shutdown)
+
+    def crash(self) -> None:
+        """The agent is gone without a word."""
+        self.flush()
+        self._behind.shutdown(wait=True)
+
+    def _behind_it(self, call: Callable[[], Any]) -> None:
+        self._waiting.append(self._behind.submit(self._guarded, call))
+
+    def _guarded(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except Exception as failure:
+            log.exception("a memory provider failed")
+            self.failures.append(failure)
+            return None

@@ -1,0 +1,265 @@
+"""An engine that is slow, broken or not there: the agent notices nothing but that less is remembered."""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.doors.hermes.conftest import Begin
+
+import pieria
+from pieria import Bank
+from pieria.errors import BusyError, StorageError
+from pieria.hermes import behind as behind_module
+from pieria.hermes.behind import Behind
+from pieria.hermes.keeping import PART
+from pieria.hermes.options import FILE, save
+from pieria.hermes.provider import provider
+
+
+def failing(error: Exception) -> Callable[..., Any]:
+    def fail(*args: Any, **kwargs: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("error", [StorageError("read", "the disk is gone"), RuntimeError("a fault of ours")])
+def test_a_bank_that_fails_is_survived_by_every_hook(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    agent = begin()
+    for verb in ("remember", "recall", "list", "get", "remove"):
+        monkeypatch.setattr(Bank, verb, failing(error))
+    with caplog.at_level(logging.WARNING, "pieria.hermes"):
+        assert agent.turn("Hello.", "Hi.") == ""
+        agent.notes("add", "A note.")
+        agent.notes("remove", "A note.")
+        agent.delegated("a", "b")
+        assert agent.compress() == ""
+        assert agent.tool("mnemosyne_remember", {"content": "x"})["status"] == "error"
+        agent.switch("next", reset=True)
+        agent.leave()
+    assert agent.failures == []
+    assert caplog.records
+
+
+def test_a_file_that_is_no_bank_is_told_and_tried_again(begin: Begin, home: Path) -> None:
+    data = home / "data"
+    data.mkdir()
+    (data / "hermes.db").write_text("this is no database, and it is long enough to be read as one" * 100)
+    agent = begin()
+    assert agent.turn("Hello.", "Hi.") == ""
+    assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "error"
+    (data / "hermes.db").unlink()
+    assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "ok"
+    assert agent.failures == []
+
+
+def test_a_slow_recall_is_not_waited_for_and_the_one_before_stands_in(
+    begin: Begin, bank: Bank, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(hermes_home, {"prefetch_ms": 600})
+    bank.remember("The deploy key expires in May.")
+    agent = begin()
+    agent.turn("Tell me of the deploy key that expires.", "It expires in May.")
+    agent.flush()
+    agent.provider._join().behind.flush(5)
+    go, recall = threading.Event(), Bank.recall
+
+    def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
+        go.wait(10)
+        return recall(self, *args, **kwargs)
+
+    monkeypatch.setattr(Bank, "recall", slow)
+    begun = time.monotonic()
+    assert "in May" in agent.prefetch("When does it expire?")
+    assert agent.prefetch("And when does it expire?") == ""
+    assert time.monotonic() - begun < 9.0
+    go.set()
+    agent.provider._join().recalling._running.join(5)
+    assert "in May" in agent.prefetch("When does the deploy key expire?")
+
+
+def test_a_recall_takes_no_longer_than_it_may(begin: Begin, hermes_home: Path) -> None:
+    save(hermes_home, {"prefetch_ms": 20})
+    agent = begin()
+    begun = time.monotonic()
+    agent.prefetch("anything " * 2_000)
+    assert time.monotonic() - begun < 20.0
+
+
+def test_a_turn_never_waits_for_the_bank(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, remember = threading.Event(), Bank.remember
+
+    def slow(self: Bank, *args: Any, **kwargs: Any) -> Any:
+        go.wait(10)
+        return remember(self, *args, **kwargs)
+
+    agent = begin()
+    monkeypatch.setattr(Bank, "remember", slow)
+    begun = time.monotonic()
+    for number in range(50):
+        agent.provider.sync_turn(f"message {number}", f"answer {number}", session_id="first")
+    assert time.monotonic() - begun < 9.0
+    go.set()
+    agent.leave()
+    assert bank.count(kinds="turn") == 100
+
+
+def test_a_bank_that_is_busy_is_tried_again(begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+    remember = Bank.remember
+
+    def busy_twice(self: Bank, *args: Any, **kwargs: Any) -> Any:
+        tries.append(1)
+        if len(tries) <= 2:
+            raise BusyError("write", "another process is writing")
+        return remember(self, *args, **kwargs)
+
+    monkeypatch.setattr(behind_module, "PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(Bank, "remember", busy_twice)
+    agent = begin()
+    agent.turn("Keep this.", "Kept.")
+    agent.leave()
+    assert bank.count(kinds="turn") == 2
+
+
+def test_a_long_turn_goes_on_from_the_part_that_failed(
+    begin: Begin, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+    remember = Bank.remember
+
+    def busy_in_between(self: Bank, *args: Any, **kwargs: Any) -> Any:
+        tries.append(1)
+        if len(tries) in (2, 3):
+            raise BusyError("write", "another process is writing")
+        return remember(self, *args, **kwargs)
+
+    monkeypatch.setattr(behind_module, "PAUSES", (0.01, 0.01, 0.01))
+    monkeypatch.setattr(Bank, "remember", busy_in_between)
+    agent = begin()
+    long = "first " + "word " * (2 * PART // 5) + "last"
+    agent.turn(long, "Kept.")
+    agent.flush()
+    agent.provider._join().behind.flush(30)
+    for _ in range(2):
+        assert agent.compress(required=True)
+        agent.messages = [{"role": "user", "content": long}]
+        kept = [memory.text for memory in bank.list(kinds="turn")]
+        assert "".join(reversed(kept[1:])) == long
+        assert kept[0] == "Kept."
+
+
+def test_what_could_not_be_kept_in_time_is_told_at_the_end(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from pieria.hermes import provider as provider_module
+
+    go = threading.Event()
+    monkeypatch.setattr(provider_module, "FLUSH_SECONDS", 0.1)
+    agent = begin()
+    agent.provider._join().behind.flush(5)
+    monkeypatch.setattr(Bank, "remember", lambda *args, **kwargs: go.wait(10))
+    agent.turn("Keep this.", "Kept.")
+    agent.flush()
+    begun = time.monotonic()
+    agent.provider.shutdown()
+    assert time.monotonic() - begun < 9
+    assert "were not kept" in caplog.text
+    go.set()
+
+
+def test_nothing_is_taken_after_the_end(begin: Begin, bank: Bank) -> None:
+    agent = begin()
+    agent.provider.shutdown()
+    agent.provider.shutdown()
+    assert agent.turn("Too late.", "Yes.") == ""
+    agent.flush()
+    reply = agent.tool("mnemosyne_remember", {"content": "Too late."})
+    assert reply["status"] == "error"
+    assert "shut down" in json.dumps(reply)
+    assert bank.count() == 0
+    assert agent.failures == []
+    agent.provider.initialize("again", platform="cli")
+    assert agent.turn("In time.", "Good.") == ""
+    agent.leave()
+    assert bank.count(kinds="turn") == 2
+
+
+def test_options_that_cannot_be_right_make_it_unavailable_with_the_reason(hermes_home: Path) -> None:
+    (hermes_home / FILE).write_text('{"bnak": "x", "prefetch_ms": 7}')
+    unwell = provider()
+    assert unwell.is_available() is False
+    assert "bnak" in unwell.unavailable_reason()
+    assert "prefetch_ms" in unwell.unavailable_reason()
+    unwell.initialize("s", hermes_home=str(hermes_home))
+    assert unwell.prefetch("anything") == ""
+    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "error"
+    (hermes_home / FILE).unlink()
+    assert unwell.is_available() is True
+    assert json.loads(unwell.handle_tool_call("mnemosyne_recall", {"query": "x"}))["status"] == "ok"
+    unwell.shutdown()
+
+
+def test_a_data_folder_that_cannot_be_used_makes_it_unavailable(hermes_home: Path) -> None:
+    save(hermes_home, {"data": "postgresql://host/db"})
+    assert "postgresql" in provider().unavailable_reason()
+
+
+def test_a_user_without_a_home_is_served(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    agent = begin()
+    assert agent.tool("mnemosyne_recall", {"query": "x"})["status"] == "ok"
+
+
+def test_looking_at_it_opens_nothing(hermes_home: Path, home: Path) -> None:
+    looked = provider()
+    assert looked.is_available()
+    looked.initialize_for_inspection("s", hermes_home=str(hermes_home), platform="cli")
+    assert "mnemosyne_recall" in looked.system_prompt_block()
+    assert len(looked.get_tool_schemas()) == 15
+    assert looked.backup_paths() == [str(home / "data" / "hermes.db")]
+    assert not (home / "data").exists()
+
+
+# --- what is done behind
+
+
+def test_the_thread_behind_ends_when_there_is_nothing_to_do_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(behind_module, "IDLE_SECONDS", 0.05)
+    done: list[int] = []
+    work = Behind("test-behind")
+    for number in range(3):
+        assert work.add("a task", lambda number=number: done.append(number))  # type: ignore[misc]
+        assert work.flush(5) == 0
+        until = time.monotonic() + 5
+        while any(thread.name == "test-behind" for thread in threading.enumerate()):
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    assert done == [0, 1, 2]
+    assert work.close(1) == 0
+    assert work.add("a task", lambda: done.append(9)) is False
+
+
+def test_a_task_behind_may_end_the_work_it_is_part_of() -> None:
+    work = Behind("test-behind")
+    left: list[int] = []
+    work.add("closing", lambda: left.append(work.close(5)))
+    begun = time.monotonic()
+    work.flush(5)
+    assert time.monotonic() - begun < 4.5
+    assert left == [1]
+
+
+def test_pieria_is_imported_without_hermes() -> None:
+    assert pieria.__version__
+    assert provider().name == "pieria"

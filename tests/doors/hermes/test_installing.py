@@ -1,0 +1,187 @@
+"""How Hermes finds the provider: by the entry point, or by the folder that `pieria hermes install` writes."""
+
+import builtins
+import json
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import ask
+from tests.doors.hermes.conftest import Begin
+from tests.doors.hermes.host import MemoryProvider, provider_in, provider_of, within_hermes
+
+from pieria.hermes.options import options_in
+
+__all__ = ["ask"]
+PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
+Ask = Any
+
+
+def files(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
+
+
+def test_the_entry_point_leads_to_a_provider(begin: Begin) -> None:
+    [(name, value)] = PROJECT["project"]["entry-points"]["hermes_agent.memory_providers"].items()
+    found = provider_of(EntryPoint(name, value, "hermes_agent.memory_providers"))
+    assert found.name == name == "pieria"
+    begin(provider=found)
+
+
+def test_within_hermes_it_descends_from_its_class(begin: Begin) -> None:
+    with within_hermes():
+        found = provider_of(EntryPoint("pieria", "pieria.hermes", "hermes_agent.memory_providers"))
+    assert isinstance(found, MemoryProvider)
+    assert found.a_hook_of_a_later_version() == "as Hermes does it"
+    agent = begin(provider=found)
+    agent.turn("My dog is called Biscuit.", "Noted.")
+    agent.leave()
+    assert agent.failures == []
+
+
+def test_install_writes_a_folder_that_hermes_loads(ask: Ask, begin: Begin, hermes_home: Path) -> None:
+    written = ask("hermes", "install").json
+    folder = hermes_home / "plugins" / "pieria"
+    assert written["folder"] == str(folder)
+    assert written["was"] == "missing"
+    assert set(files(folder)) == {"__init__.py", "plugin.yaml"}
+    assert "name: pieria\n" in files(folder)["plugin.yaml"]
+    found = provider_in(hermes_home, "pieria")
+    agent = begin(provider=found)
+    agent.turn("My dog is called Biscuit.", "Noted.")
+    agent.leave()
+    assert agent.failures == []
+
+
+def test_a_hermes_that_cannot_import_pieria_is_told_so(
+    ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ask("hermes", "install").code == 0
+    real = builtins.__import__
+
+    def without_pieria(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.partition(".")[0] == "pieria":
+            raise ModuleNotFoundError("No module named 'pieria'")
+        return real(name, *args, **kwargs)
+
+    with within_hermes():
+        monkeypatch.setattr(builtins, "__import__", without_pieria)
+        found = provider_in(hermes_home, "pieria")
+        monkeypatch.undo()
+    assert isinstance(found, MemoryProvider)
+    assert found.is_available() is False
+    assert "No module named 'pieria'" in found.unavailable_reason()
+    assert found.get_tool_schemas() == []
+    with pytest.raises(RuntimeError, match="cannot be imported"):
+        found.initialize("s")
+
+
+def test_a_dry_run_writes_and_removes_nothing(ask: Ask, hermes_home: Path) -> None:
+    assert ask("hermes", "install", "--dry-run", "--bank", "team").json["dry_run"] is True
+    assert list(hermes_home.iterdir()) == []
+    assert ask("hermes", "install").code == 0
+    before = files(hermes_home / "plugins" / "pieria")
+    assert ask("hermes", "uninstall", "--dry-run").json["was"] == "installed"
+    assert files(hermes_home / "plugins" / "pieria") == before
+
+
+def test_installing_again_changes_nothing_and_brings_an_old_one_up_to_date(ask: Ask, hermes_home: Path) -> None:
+    folder = hermes_home / "plugins" / "pieria"
+    ask("hermes", "install")
+    new = files(folder)
+    assert ask("hermes", "install").json["was"] == "installed"
+    (folder / "plugin.yaml").write_text(new["plugin.yaml"].replace("version: ", "version: 0."))
+    assert ask("hermes", "status").json["state"] == "outdated"
+    assert ask("hermes", "install").json["was"] == "outdated"
+    assert files(folder) == new
+
+
+def test_somebody_elses_files_are_let_be(ask: Ask, hermes_home: Path) -> None:
+    folder = hermes_home / "plugins" / "pieria"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("mine")
+    for command in ("install", "uninstall"):
+        refused = ask("hermes", command)
+        assert refused.code == 1
+        assert "did not write" in refused.err
+    assert ask("hermes", "status").json["state"] == "foreign"
+    assert files(folder) == {"__init__.py": "mine"}
+
+
+def test_uninstall_takes_the_folder_away_and_leaves_options_and_what_others_put_there(
+    ask: Ask, hermes_home: Path
+) -> None:
+    ask("hermes", "install", "--bank", "team")
+    folder = hermes_home / "plugins" / "pieria"
+    (folder / "__pycache__").mkdir()
+    assert ask("hermes", "uninstall").json["was"] == "installed"
+    assert not folder.exists()
+    assert ask("hermes", "uninstall").json["was"] == "missing"
+    assert options_in(hermes_home).bank == "team"
+    ask("hermes", "install")
+    (folder / "notes.txt").write_text("mine")
+    assert ask("hermes", "uninstall").code == 0
+    assert files(folder) == {"notes.txt": "mine"}
+
+
+def test_status_says_which_bank_and_which_options(ask: Ask, hermes_home: Path, tmp_path: Path) -> None:
+    assert ask("hermes", "status").json["state"] == "missing"
+    ask("hermes", "install", "--home", str(tmp_path), "--bank", "team", "--data", str(tmp_path / "banks"))
+    status = ask("hermes", "status", "--home", str(tmp_path)).json
+    assert (status["state"], status["bank"]) == ("installed", "team")
+    assert status["options"]["data"] == str(tmp_path / "banks")
+    assert ask("hermes", "status", "--no-json", "--home", str(tmp_path)).out.startswith("installed")
+    assert list(hermes_home.iterdir()) == []
+
+
+def test_status_tells_all_that_is_wrong_with_the_options_beside_the_rest(ask: Ask, hermes_home: Path) -> None:
+    ask("hermes", "install")
+    options = {"bnk": "x", "prefetch_ms": "soon", "tools": ["mnemosyne_recal"]}
+    (hermes_home / "pieria.json").write_text(json.dumps(options))
+    answer = ask("hermes", "status")
+    assert answer.code == 1
+    status = json.loads(answer.out)
+    assert (status["state"], status["bank"], status["options"]) == ("installed", None, None)
+    assert [problem["hint"] for problem in status["problems"]] == [
+        "Did you mean bank?", None, "Did you mean mnemosyne_recall?",
+    ]  # fmt: skip
+    said = " ".join(ask("hermes", "status", "--no-json").out.split())
+    assert said.startswith("installed")
+    assert said.count("wrong: ") == 3
+    assert "unknown option 'bnk' Did you mean bank?" in said
+    (hermes_home / "pieria.json").write_text("{")
+    assert "not valid JSON" in ask("hermes", "status").out
+
+
+def test_where_there_is_no_hermes_nothing_is_written_unless_it_is_said_where(
+    ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nowhere = hermes_home / "nowhere"
+    monkeypatch.setenv("HERMES_HOME", str(nowhere))
+    for more in ([], ["--dry-run"], ["--bank", "team"]):
+        refused = ask("hermes", "install", *more)
+        assert refused.code == 2
+        assert f"Hermes was not found at {nowhere}; is HERMES_HOME right?" in refused.err
+        assert f"pieria hermes install --home {nowhere}" in refused.err
+        assert not nowhere.exists()
+    assert ask("hermes", "install", "--home", str(nowhere)).json["was"] == "missing"
+    assert ask("hermes", "status").json["state"] == "installed"
+
+
+def test_options_that_cannot_be_right_are_refused_before_anything_is_written(ask: Ask, hermes_home: Path) -> None:
+    assert ask("hermes", "install", "--bank", "a/b").code == 2
+    assert list(hermes_home.iterdir()) == []
+
+
+def test_a_home_that_cannot_be_written_is_told(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "plugins").write_text("a file")
+    failed = ask("hermes", "install", "--home", str(tmp_path))
+    assert failed.code == 3
+    assert "cannot be written" in failed.err
+
+
+def test_nothing_of_hermes_is_imported() -> None:
+    assert not any(name.partition(".")[0] in ("agent", "hermes_cli", "hermes_constants") for name in sys.modules)

@@ -1,0 +1,192 @@
+"""The application asked in this process, and `pieria serve` as a process of its own where sockets or signals matter."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from starlette.testclient import TestClient
+
+import pieria
+from pieria.doors.http.app import application
+from pieria.doors.http.callers import Door
+from pieria.doors.http.guard import Guard
+from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.resources import RESOURCES
+from pieria.doors.http.server import Server, bind
+from pieria.doors.http.service import Service, service
+from pieria.doors.http.tokens import Tokens
+from pieria.toolsets import Tool, registry
+from pieria.workspace import Workspace
+
+SOURCE = Path(__file__).parents[3] / "src"
+ENTRY = [sys.executable, "-c", "from pieria.doors.cli import main; main()"]
+ADDRESS = "http://localhost:7411"
+PATIENCE = 30.0
+READS, WRITES = "mnemosyne_recall", "mnemosyne_remember"
+SCRATCH_READ, SCRATCH_WRITE = "mnemosyne_scratchpad_read", "mnemosyne_scratchpad_write"
+
+
+@dataclass
+class Served:
+    """The application within its lifespan."""
+
+    app: Guard
+    client: httpx2.Client
+    service: Service
+    tokens: Tokens
+
+    def token(self, access: str = "write", *banks: str, expires: object = None) -> dict[str, str]:
+        """The header that shows a new token."""
+        _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires)
+        return {"Authorization": f"Bearer {shown}"}
+
+    def head(self, bank: str = "notes") -> int:
+        with pieria.open(bank) as opened:
+            newest = opened.changes(last=1)
+            return newest[0].seq if newest else 0
+
+
+@contextmanager
+def serving(
+    hosts: Hosts | None = None, *, rate: float | None = None, setting: str | None = None, always: bool = False
+) -> Iterator[Served]:
+    workspace = Workspace()
+    shared = service(workspace, registry())
+    tokens = Tokens(workspace.data)
+    app = application(shared, Door(tokens, setting, always=always), hosts or Hosts(), rate)
+    with TestClient(app, base_url=ADDRESS) as client:
+        yield Served(app, client, shared, tokens)
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """With a bank `notes` that holds a memory `jwt` and a fact."""
+    with pieria.open("notes") as bank:
+        bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"])
+        bank.facts.add("Maya", "works_on", "billing")
+    with serving() as found:
+        yield found
+
+
+@contextmanager
+def listening(**more: Any) -> Iterator[tuple[Served, str]]:
+    """On a socket, in a thread of this process."""
+    workspace = Workspace()
+    shared = service(workspace, registry())
+    tokens = Tokens(workspace.data)
+    app = application(shared, Door(tokens, None, always=False), Hosts(), more.get("rate"))
+    bound = bind("127.0.0.1", 0)
+    ready = threading.Event()
+    server = Server(app, ready.set)
+    thread = threading.Thread(target=server.run, args=([bound.listener],), daemon=True)
+    thread.start()
+    assert ready.wait(PATIENCE)
+    try:
+        with httpx2.Client(base_url=bound.url, timeout=PATIENCE) as client:
+            yield Served(app, client, shared, tokens), bound.url
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+
+
+def asked(served: Served, path: str, work: Any, *, mode: str = "auto", **headers: str) -> Any:
+    """What the official client gets."""
+
+    async def main() -> Any:
+        async with httpx2.AsyncClient(headers=headers) as http:
+            url = str(served.client.base_url).rstrip("/") + path
+            async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
+                return await work(client)
+
+    with anyio.from_thread.start_blocking_portal() as portal:
+        return portal.call(main)
+
+
+def calling(name: str, *, _meta: Any = None, **arguments: Any) -> Any:
+    async def work(client: Client) -> Any:
+        return await client.call_tool(name, arguments, meta=_meta)
+
+    return work
+
+
+@dataclass
+class Process:
+    """A server of its own."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    def client(self, **more: Any) -> httpx2.Client:
+        return httpx2.Client(base_url=self.url, timeout=PATIENCE, **more)
+
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> int:
+        self.process.send_signal(by)
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[Process]:
+    """`pieria serve` on a free port, from the moment when it says that it serves."""
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
+    process = subprocess.Popen(
+        [*ENTRY, "serve", "--port", "0", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert process.stdout is not None and process.stderr is not None
+    try:
+        line = process.stdout.readline()
+        assert line, process.stderr.read().decode()
+        yield Process(process, json.loads(line)["url"])
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def later(served: Served) -> None:
+    """The time of every token until the first of January 2999 is over: the file says so."""
+    written = served.tokens.path.read_text()
+    assert "2999-01-02T00:00:00Z" in written
+    served.tokens.path.write_text(written.replace("2999-01-02T00:00:00Z", "2020-01-01T00:00:00Z"))
+
+
+def requests() -> Iterator[tuple[str, str, str, dict[str, Any] | None]]:
+    """Every route about a bank and every tool: access, method, path on the bank `notes`, and a body that is right."""
+    for resource in RESOURCES:
+        path = resource.path.format(bank="notes", id="jwt")
+        body = None if resource.in_query else right(resource.tool)
+        yield resource.tool.access.name, resource.method, path, body
+    for _, tool in registry():
+        yield tool.access.name, "POST", f"/v1/banks/notes/tools/{tool.name}", right(tool)
+
+
+def right(tool: Tool) -> dict[str, Any]:
+    return {name: _value(tool.parameters[name]) for name in tool.input_schema.get("required", ())}
+
+
+def _value(schema: Any) -> Any:
+    kind = schema.get("type", "string")
+    if "enum" in schema:
+        return schema["enum"][0]
+    if kind == "array":
+        return [_value(schema.get("items", {}))]
+    if kind == "object":
+        return {name: _value(schema["properties"][name]) for name in schema.get("required", ())}
+    return {"string": "words", "integer": 1, "number": 0.5, "boolean": True}[kind if isinstance(kind, str) else kind[0]]

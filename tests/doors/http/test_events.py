@@ -1,0 +1,266 @@
+"""Events: as they happen, from where one left off, and each client at its own pace."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from tests.doors.http.conftest import PATIENCE, READS, Served, asked, calling, listening
+
+import pieria
+from pieria.doors.http import events as streaming
+
+EVENTS = "/v1/events"
+NOTES = {"bank": "notes"}
+
+
+@pytest.fixture
+def live() -> Iterator[Served]:
+    with listening() as (served, _):
+        served.client.post("/v1/banks/notes/memories", json={"text": "We chose JWT.", "id": "jwt"})
+        yield served
+
+
+def told(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """Event by event."""
+    event: dict[str, Any] = {}
+    for line in lines:
+        name, _, value = line.partition(": ")  # a line that only keeps the stream alive has no name
+        if not line and event:
+            yield event
+            event = {}
+        elif name == "data":
+            event[name] = json.loads(value)
+        elif name:
+            event[name] = value
+
+
+def remember(served: Served, text: str) -> None:
+    assert served.client.post("/v1/banks/notes/memories", json={"text": text}).status_code == 201
+
+
+def listened(served: Served, **asked: Any) -> list[dict[str, Any]]:
+    headers = asked.pop("headers", {})
+    answer = served.client.get(EVENTS, params={**NOTES, "seconds": 1, **asked}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    return list(told(iter(answer.text.split("\n"))))
+
+
+def test_what_is_written_is_told_as_it_happens_whoever_writes_it(live: Served) -> None:
+    with live.client.stream("GET", EVENTS, params=NOTES) as stream:
+        events = told(stream.iter_lines())
+        assert next(events) == {"retry": "2000"}
+        remember(live, "through the server")
+        first = next(events)
+        assert first["event"] == "change"
+        assert first["id"] == str(first["data"]["seq"])
+        assert (first["data"]["who"], first["data"]["what"]) == ("http", "remember")
+        with pieria.open("notes") as bank:
+            bank.remember("past it", id="beside")
+        second = next(events)
+        assert (second["data"]["who"], second["data"]["ids"]) == ("python", ["beside"])
+        assert int(second["id"]) == int(first["id"]) + 1
+
+
+def test_whoever_comes_back_gets_the_rest_and_nothing_twice(live: Served) -> None:
+    for number in range(5):
+        remember(live, f"number {number}")
+    every = [event for event in listened(live, since=0) if event.get("event") == "change"]
+    assert [event["data"]["seq"] for event in every] == [1, 2, 3, 4, 5, 6]
+    rest = listened(live, headers={"Last-Event-ID": "4"}, since=0)
+    assert [event["id"] for event in rest if "id" in event] == ["5", "6"]
+    assert [event for event in listened(live) if "id" in event] == []
+
+
+def test_more_than_a_page_comes_whole(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "PAGE", 3)
+    for number in range(9):
+        remember(live, f"number {number}")
+    assert [event["id"] for event in listened(live, since=0) if "id" in event] == [str(n + 1) for n in range(10)]
+
+
+def test_a_bank_that_knows_less_than_the_client_begins_anew(live: Served) -> None:
+    [_, reset] = listened(live, headers={"Last-Event-ID": "1000"})
+    assert reset == {"event": "reset", "data": {"seq": 1}}
+
+
+@pytest.mark.parametrize("path", ["recall", f"tools/{READS}"])
+def test_recalls_pass_by_without_a_number(live: Served, path: str) -> None:
+    with live.client.stream("GET", EVENTS, params=NOTES) as stream:
+        events = told(stream.iter_lines())
+        next(events)
+        live.client.post("/v1/banks/other/memories", json={"text": "elsewhere"})
+        live.client.post("/v1/banks/other/recall", json={"query": "elsewhere"})
+        live.client.post(f"/v1/banks/notes/{path}", json={"query": "JWT"})
+        passed = next(events)
+        assert passed["event"] == "recall"
+        assert (passed["data"]["ids"], passed["data"]["hits"]) == (["jwt"], 1)
+        assert "id" not in passed
+
+
+def test_progress_of_jobs_passes_by(live: Served) -> None:
+    with pieria.open("notes") as bank:
+        for number in range(8):
+            bank.remember(f"The billing queue was emptied by hand, for the {number}th time.", at="2020-01-01")
+        with live.client.stream("GET", EVENTS, params=NOTES) as stream:
+            events = told(stream.iter_lines())
+            next(events)
+            job = bank.jobs.add("sleep")
+            passed = next(event for event in events if event.get("event") == "progress")
+            assert (passed["data"]["job"], passed["data"]["kind"], passed["data"]["what"]) == (
+                job.id,
+                "sleep",
+                "groups",
+            )
+
+
+def test_silence_is_broken_now_and_then(live: Served) -> None:
+    live.service.hub.keep_alive = 0.2
+    answer = live.client.get(EVENTS, params={**NOTES, "seconds": 1})
+    assert 2 <= answer.text.count(": still here") <= 6
+
+
+def test_a_listener_is_sent_away_when_their_token_is_revoked(live: Served) -> None:
+    live.service.hub.keep_alive = 0.2
+    token, secret = live.tokens.create("page", "read", ["notes"])
+    headers = {"Authorization": f"Bearer {secret}"}
+    with live.client.stream("GET", EVENTS, params=NOTES, headers=headers) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        live.tokens.revoke(token.id)
+        assert [line for line in lines if line and not line.startswith(":")] == []
+
+
+def test_what_happens_after_a_token_is_revoked_is_not_told_with_it(live: Served) -> None:
+    token, secret = live.tokens.create("page", "read", ["notes"])
+    headers = {"Authorization": f"Bearer {secret}"}
+    with live.client.stream("GET", EVENTS, params=NOTES, headers=headers) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        live.tokens.revoke(token.id)
+        with pieria.open("notes") as bank:
+            bank.remember("not for them")
+        assert [line for line in lines if line and not line.startswith(":")] == []
+
+
+def test_a_page_of_events_ends_where_its_listener_is_no_longer_welcome(live: Served) -> None:
+    for number in range(5):
+        remember(live, f"number {number}")
+    asked: list[bool] = []
+
+    def welcome() -> bool:
+        asked.append(len(asked) < 3)
+        return asked[-1]
+
+    async def heard() -> list[str]:
+        with pieria.open("notes") as bank:
+            return [event async for event in streaming.Hub().stream(bank, 0, None, welcome) if "id: " in event]
+
+    assert len(anyio.run(heard)) == 3
+
+
+def test_a_file_of_tokens_that_cannot_be_read_ends_the_streams(live: Served) -> None:
+    """In order: whoever listens sees an end, not a connection that broke."""
+    live.service.hub.keep_alive = 0.2
+    headers = live.token("read", "notes")
+    with live.client.stream("GET", EVENTS, params=NOTES, headers=headers) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 2000"
+        live.tokens.path.write_text("damaged")
+        assert [line for line in lines if line and not line.startswith(":")] == []
+
+
+def test_progress_of_calls_through_mcp_passes_by_as_well(live: Served) -> None:
+    for number in range(8):
+        remember(live, f"The billing queue was emptied by hand, for the {number}th time.")
+    with live.client.stream("GET", EVENTS, params=NOTES) as stream:
+        events = told(stream.iter_lines())
+        next(events)
+        exported = asked(live, "/mcp/all?bank=notes", calling("mnemosyne_export", output_path="notes.json"))
+        assert not exported.is_error, exported.content
+        passed = next(event for event in events if event.get("event") == "progress")
+        assert passed["data"]["whole"] >= passed["data"]["done"] > 0
+
+
+def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads nothing at all, while others listen and call: it costs the server a bounded amount."""
+    host, port = live.client.base_url.host, live.client.base_url.port
+    assert port is not None
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.connect((host, port))
+    slow.sendall(f"GET {EVENTS}?bank=notes HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    deadline = time.monotonic() + PATIENCE
+    while live.service.hub.listeners < 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    heard: list[dict[str, Any]] = []
+    quick = threading.Thread(target=lambda: heard.extend(listened(live, seconds=4)))
+    quick.start()
+    while live.service.hub.listeners < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    large = {"ids": ["x" * 100] * 100}
+    for _ in range(3_000):
+        live.service.hub.publish("recall", "notes", large)
+    began = time.monotonic()
+    remember(live, "for those who listen")
+    assert time.monotonic() - began < 20
+    quick.join(PATIENCE)
+    assert [event["data"]["what"] for event in heard if event.get("event") == "change"] == ["remember"]
+    received = b""
+    slow.settimeout(PATIENCE)
+    while b"event: missed" not in received:
+        part = slow.recv(1 << 20)
+        assert part
+        received += part
+    assert received.count(b"event: recall") < 3_000
+    slow.close()
+
+
+def test_many_listen_at_once(live: Served) -> None:
+    heard: list[list[dict[str, Any]]] = []
+
+    def hear() -> None:
+        with httpx2.Client(base_url=live.client.base_url, timeout=PATIENCE) as client:
+            answer = client.get(EVENTS, params={**NOTES, "seconds": 3})
+            heard.append(list(told(iter(answer.text.split("\n")))))
+
+    listeners = [threading.Thread(target=hear) for _ in range(20)]
+    for listener in listeners:
+        listener.start()
+    deadline = time.monotonic() + PATIENCE
+    while live.service.hub.listeners < 20:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    remember(live, "for all of them")
+    for listener in listeners:
+        listener.join(PATIENCE)
+    assert len(heard) == 20
+    assert all([event["id"] for event in events if "id" in event] == ["2"] for events in heard)
+    assert live.service.hub.listeners == 0
+
+
+@pytest.mark.parametrize(
+    ("params", "headers", "status"),
+    [
+        ({}, {}, 422),
+        ({"bank": "nowhere", "seconds": 1}, {}, 404),
+        ({"bank": "notes", "seconds": 0}, {}, 422),
+        ({"bank": "notes", "second": 1}, {}, 422),
+        ({"bank": "notes", "seconds": 1}, {"Last-Event-ID": "x"}, 422),
+        ({"bank": "notes", "seconds": 1}, {"Last-Event-ID": "9" * 30}, 422),
+    ],
+)
+def test_what_cannot_be_listened_to_is_refused(
+    live: Served, params: dict[str, Any], headers: dict[str, str], status: int
+) -> None:
+    assert live.client.get(EVENTS, params=params, headers=headers).status_code == status

@@ -1,0 +1,102 @@
+"""Whatever a client sends within or against the description: no fault of ours, and no answer that is not described."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    ignored_auth,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+from tests.doors.http.conftest import Served, serving
+
+from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.openapi import OPENAPI
+
+CHECKS = [
+    not_a_server_error,
+    content_type_conformance,
+    ignored_auth,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+]
+"""That what fits a schema is accepted is not among them: whether a text is a time, only the engine says."""
+FEW = settings(
+    max_examples=8,
+    derandomize=True,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+MANY = settings(FEW, max_examples=150)
+
+
+def without_lifespan(app: Any) -> Any:
+    """The fuzzer begins one for every request; the application is within its own already."""
+
+    async def asked(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            for done in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{done}.complete"})
+        else:
+            await app(scope, receive, send)
+
+    return asked
+
+
+def operations(served: Served, headers: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    """Every operation of the description but the stream of events, which is asked for a second at a time elsewhere."""
+    schema = schemathesis.openapi.from_asgi(OPENAPI, without_lifespan(served.app), headers=headers)
+    for result in schema.get_all_operations():
+        assert isinstance(result, Ok)
+        operation = result.ok()
+        if operation.path != "/v1/events":
+            yield operation.label, operation
+
+
+def fuzz(how_many: settings, with_token: bool) -> None:
+    # The name under which the fuzzer asks.
+    with serving(Hosts(frozenset({"testserver"}))) as served:
+        served.client.post("/v1/banks/notes/memories", json={"text": "We chose JWT.", "id": "jwt"})
+        headers = served.token("admin", "*", "@me") if with_token else {}
+        labels = [label for label, operation in operations(served, headers) if ask(operation, how_many, headers)]
+        assert len(labels) > 20
+
+
+def ask(operation: Any, how_many: settings, headers: dict[str, str]) -> bool:
+    # Any text is the name of something: a path alone cannot be wrong.
+    may_be_wrong = any(True for _ in operation.query) or any(True for _ in operation.body)
+    for mode in GenerationMode if may_be_wrong else [GenerationMode.POSITIVE]:
+
+        @how_many
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def one(case: Any) -> None:
+            case.call_and_validate(checks=CHECKS, headers=headers)
+
+        one()
+    return True
+
+
+@pytest.mark.parametrize("with_token", [False, True], ids=["open", "token"])
+def test_a_few_of_every_kind(with_token: bool) -> None:
+    fuzz(FEW, with_token)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_token", [False, True], ids=["open", "token"])
+def test_many_of_every_kind(with_token: bool) -> None:
+    fuzz(MANY, with_token)

@@ -1,0 +1,156 @@
+"""Servers over stdio as processes of their own: asked line by line here, or by the official client."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from mcp import StdioServerParameters
+
+ROOT = Path(__file__).parents[3]
+PATIENCE = 30.0
+PIERIA = ("-m", "pieria", "mcp")
+ODD = ("-m", "tests.doors.mcp.odd.serving")
+LEGACY = "2025-06-18"
+INITIALIZE = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+ERAS = ("legacy", "auto")
+
+
+class Silence(AssertionError):
+    """Nothing came."""
+
+
+class Piped:
+    """A server that is spoken to in lines. stderr is kept aside, so that a full pipe there holds nothing up."""
+
+    def __init__(self, command: list[str], env: dict[str, str], folder: Path, *, read: bool = True) -> None:
+        self.process = subprocess.Popen(
+            command, env=env, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self.lines: queue.Queue[bytes | None] = queue.Queue()
+        self.written = b""
+        self.said = b""
+        self._number = 0
+        for name in ("_hear", *(("_read",) if read else ())):
+            threading.Thread(target=getattr(self, name), daemon=True).start()
+
+    def read_from_now_on(self) -> None:
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.written += line
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def _hear(self) -> None:
+        assert self.process.stderr is not None
+        while part := os.read(self.process.stderr.fileno(), 1 << 16):
+            self.said += part
+
+    def write(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, method: str, params: Any = None, *, id: Any = None) -> None:
+        message = {"jsonrpc": "2.0", "method": method}
+        if id is not None:
+            message["id"] = id
+        if params is not None:
+            message["params"] = params
+        self.write(json.dumps(message).encode())
+
+    def ask(self, method: str, params: Any = None) -> Any:
+        """The answer, whatever comes before it."""
+        self._number += 1
+        self.send(method, params, id=self._number)
+        while True:
+            answer = self.next()
+            if answer.get("id") == self._number:
+                return answer
+
+    def next(self, seconds: float = PATIENCE) -> Any:
+        try:
+            line = self.lines.get(timeout=seconds)
+        except queue.Empty:
+            raise Silence(self.said.decode()) from None
+        if line is None:
+            raise Silence(f"the server ended: {self.said.decode()}")
+        return json.loads(line)
+
+    def begun(self) -> "Piped":
+        self.ask("initialize", INITIALIZE)
+        self.send("notifications/initialized")
+        return self
+
+    def call(self, tool: str, /, **arguments: Any) -> Any:
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
+
+    def end(self) -> None:
+        """Ends the client's side, as a client does that is closed."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+
+
+class Start(Protocol):
+    def __call__(self, *args: str, odd: bool = False, read: bool = True, python: tuple[str, ...] = ()) -> Piped: ...
+
+
+def environment_of(home: Path) -> dict[str, str]:
+    source = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+    return {**os.environ, "HOME": str(home), "PYTHONPATH": source, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def begun_in(folder: Path, *args: str, odd: bool = False, read: bool = True, python: tuple[str, ...] = ()) -> Piped:
+    """A server on the data folder there, in a folder that is no project."""
+    data = [str(folder / "data")] if odd else ["--data", str(folder / "data")]
+    command = [sys.executable, *python, *(ODD if odd else PIERIA), *data, *args]
+    return Piped(command, environment_of(folder), folder, read=read)
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return environment_of(tmp_path)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    started: list[Piped] = []
+
+    def begin(*args: str, odd: bool = False, read: bool = True, python: tuple[str, ...] = ()) -> Piped:
+        started.append(begun_in(tmp_path, *args, odd=odd, read=read, python=python))
+        return started[-1]
+
+    yield begin
+    for server in started:
+        server.close()
+
+
+@pytest.fixture
+def parameters(environment: dict[str, str], tmp_path: Path) -> Callable[..., StdioServerParameters]:
+    """The same for the official client."""
+
+    def made(*args: str) -> StdioServerParameters:
+        command = [*PIERIA, "--data", str(tmp_path / "data"), *args]
+        return StdioServerParameters(command=sys.executable, args=command, env=environment, cwd=str(tmp_path))
+
+    return made

@@ -1,0 +1,66 @@
+"""Tools as a door calls them, on a workspace of their own whose clock stands still."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+
+from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
+from pieria.workspace import Workspace
+
+SETTINGS: dict[str, Any] = {"durability": "off"}
+Ask = Callable[..., Any]
+"""Calls a tool by its name and gives the value of its reply, which is no error."""
+Refused = Callable[..., Any]
+"""The same for a reply that is an error."""
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {}
+
+
+@pytest.fixture
+def models() -> dict[str, Any]:
+    """What the workspace is handed: an embedder, a language model."""
+    return {}
+
+
+@pytest.fixture
+def host(tmp_path: Path, clock: HandClock, settings: dict[str, Any], models: dict[str, Any]) -> Iterator[Host]:
+    """A session of the bank `notes`; files go to the test's own folder."""
+    workspace = Workspace(tmp_path / "data", {**SETTINGS, **settings}, clock=clock, **models)
+    banks = Banks(workspace, "test")
+    yield Host(banks, "notes", "monday", Paths(tmp_path, (tmp_path,)))
+    banks.close()
+
+
+def answered(host: Host, tool: str, arguments: dict[str, Any]) -> Reply:
+    return called(registry(), tool, arguments, host)
+
+
+@pytest.fixture
+def ask(host: Host) -> Ask:
+    def asking(tool: str, at: Host = host, **arguments: Any) -> Any:
+        reply = answered(at, tool, arguments)
+        assert reply.error is None, reply.text
+        return reply.value
+
+    return asking
+
+
+@pytest.fixture
+def refused(host: Host) -> Refused:
+    def asking(tool: str, at: Host = host, **arguments: Any) -> Any:
+        reply = answered(at, tool, arguments)
+        assert reply.is_error, reply.text
+        return reply.value
+
+    return asking

@@ -1,0 +1,137 @@
+"""Counts and checks: of which banks, and without a word of what is remembered."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.bank import Bank
+from pieria.toolsets import Host
+
+
+@requirement("stats.banks")
+def test_without_a_bank_all_are_counted_together_and_each_by_itself(ask: Ask, host: Host) -> None:
+    other = host.having(bank_name="other")
+    ask("mnemosyne_remember", content="One.", source="call", extract=True)
+    ask("mnemosyne_remember", content="Maya leads billing.", source="call", extract=True)
+    ask("mnemosyne_remember", at=other, content="Two.", source="letter")
+    stats = ask("mnemosyne_get_stats")["stats"]
+    assert (stats["total_memories"], stats["banks"]) == (3, ["notes", "other"])
+    assert stats["sources"] == {"call": 2, "letter": 1}
+    assert stats["bytes"] == sum(each["bytes"] for each in stats["by_bank"].values()) > 0
+    assert stats["by_bank"]["notes"]["beam"]["triples"]["total"] == stats["beam"]["triples"]["total"] == 1
+    assert stats["beam"]["working_memory"]["unconsolidated"] == 3
+
+
+@requirement("stats.counts")
+def test_what_several_numbers_rest_on_is_counted_once(ask: Ask, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask("mnemosyne_remember", content="One.")
+    asked: list[str] = []
+    for verb in ("stats", "count"):
+        counting = getattr(Bank, verb)
+
+        def noted(bank: Bank, counting: Any = counting, **values: Any) -> Any:
+            asked.append(repr((counting.__name__, values)))
+            return counting(bank, **values)
+
+        monkeypatch.setattr(Bank, verb, noted)
+    ask("mnemosyne_get_stats")
+    assert len(asked) == len(set(asked)) == 5
+
+
+@requirement("stats.banks")
+def test_a_bank_by_its_name_is_counted_alone(ask: Ask, host: Host) -> None:
+    ask("mnemosyne_remember", content="One.")
+    ask("mnemosyne_remember", at=host.having(bank_name="other"), content="Two.")
+    reply = ask("mnemosyne_stats", bank="other")
+    assert (reply["bank"], reply["stats"]["banks"], reply["stats"]["total_memories"]) == ("other", ["other"], 1)
+
+
+@requirement("stats.banks")
+def test_a_bank_out_of_reach_is_neither_counted_nor_named(ask: Ask, refused: Refused, host: Host) -> None:
+    ask("mnemosyne_remember", at=host.having(bank_name="secret"), content="Two.")
+    confined = host.having(covers=lambda name: name == "notes")
+    assert ask("mnemosyne_get_stats", at=confined)["stats"]["banks"] == ["notes"]
+    reply = refused("mnemosyne_get_stats", at=confined, bank="secret")
+    assert reply["error"]["code"] == "access"
+    assert refused("mnemosyne_get_stats", bank="nowhere")["error"]["hint"].startswith("Banks here: notes, secret.")
+
+
+@requirement("stats.banks")
+def test_a_bank_that_somebody_named_is_counted_alone_unless_another_is_asked_for(ask: Ask, host: Host) -> None:
+    ask("mnemosyne_remember", content="One.")
+    ask("mnemosyne_remember", at=host.having(bank_name="other"), content="Two.")
+    named = host.having(is_named=True)
+    reply = ask("mnemosyne_get_stats", at=named)
+    assert (reply["bank"], reply["stats"]["banks"]) == ("notes", ["notes"])
+    assert ask("mnemosyne_get_stats", at=named, bank="other")["stats"]["banks"] == ["other"]
+    assert ask("mnemosyne_get_stats")["bank"] is None
+
+
+@requirement("stats.banks")
+def test_a_file_that_is_no_bank_is_told_of_and_left_out(ask: Ask, refused: Refused, host: Host, tmp_path: Path) -> None:
+    ask("mnemosyne_remember", content="One.")
+    (tmp_path / "data" / "junk.db").write_bytes(b"junk" * 2_000)
+    reply = ask("mnemosyne_get_stats")
+    assert (reply["stats"]["banks"], reply["stats"]["total_memories"]) == (["notes"], 1)
+    [warning] = reply["warnings"]
+    assert "bank junk" in warning and str(tmp_path) not in warning
+    refused("mnemosyne_get_stats", bank="junk")
+    refused("mnemosyne_get_stats", at=host.having(bank_name="junk"))
+
+
+@requirement("stats.counts")
+def test_what_another_session_said_to_itself_is_not_counted(ask: Ask, host: Host) -> None:
+    ask("mnemosyne_remember", content="One.", scope="session")
+    assert ask("mnemosyne_get_stats")["stats"]["total_memories"] == 1
+    other = host.having(session="tuesday")
+    stats = ask("mnemosyne_get_stats", at=other)["stats"]
+    assert (stats["total_memories"], stats["total_sessions"]) == (0, 0)
+
+
+def entries(reply: Any) -> dict[str, Any]:
+    return {entry["check"]: entry for entry in reply["entries"]}
+
+
+@requirement("diagnose.checks")
+def test_a_sound_bank_passes_every_check(ask: Ask) -> None:
+    ask("mnemosyne_remember", content="One.")
+    reply = ask("mnemosyne_diagnose")
+    assert (reply["checks_failed"], reply["fixable"]) == (0, [])
+    assert reply["checks_total"] == reply["checks_passed"] == len(reply["entries"])
+    assert all(entry["category"] != "other" for entry in reply["entries"])
+    assert reply["settings"]["durability"] == "argument"
+
+
+@requirement("diagnose.checks")
+def test_what_is_damaged_fails_with_a_remedy(ask: Ask, host: Host, tmp_path: Path) -> None:
+    ask("mnemosyne_remember", content="One thing.")
+    with sqlite3.connect(tmp_path / "data" / "notes.db") as connection:
+        connection.execute("DELETE FROM terms")
+    reply = ask("mnemosyne_diagnose")
+    assert reply["checks_failed"] >= 1
+    assert reply["fixable"]
+    assert any(entries(reply)[one["check"]]["status"] == "fail" for one in reply["fixable"])
+
+
+@requirement("diagnose.checks")
+def test_triples_that_contradict_others_are_told_of(ask: Ask, host: Host) -> None:
+    for place in ("Berlin", "Porto"):
+        ask("mnemosyne_triple_add", subject="Maya", predicate="lives_in", object=place)
+    host.bank.facts.declare("lives_in")
+    entry = entries(ask("mnemosyne_diagnose"))["conflicts"]
+    assert entry["status"] == "fail"
+    assert "mnemosyne_triple_query" in entry["remedy"]
+
+
+@requirement("diagnose.private")
+def test_no_word_of_a_memory_and_no_place_is_told(ask: Ask, host: Host, tmp_path: Path) -> None:
+    ask("mnemosyne_remember", content="Zanzibar crabapple.", author_id="Quentin", source="Xylophone")
+    ask("mnemosyne_triple_add", subject="Quentin", predicate="likes", object="crabapple")
+    ask("mnemosyne_scratchpad_write", content="Ulysses.")
+    told = str(ask("mnemosyne_diagnose"))
+    for word in ("Zanzibar", "crabapple", "Quentin", "Xylophone", "Ulysses", str(tmp_path), str(Path.home())):
+        assert word not in told

@@ -1,0 +1,41 @@
+"""A session's notes to itself."""
+
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+
+def read(ask: Ask, at: Host) -> list[str]:
+    return [entry["content"] for entry in ask("mnemosyne_scratchpad_read", at=at)["entries"]]
+
+
+@requirement("scratchpad.session")
+def test_each_session_has_its_own(ask: Ask, host: Host, clock: HandClock) -> None:
+    other = host.having(session="tuesday")
+    ask("mnemosyne_scratchpad_write", content="First.")
+    clock.move(seconds=1)
+    ask("mnemosyne_scratchpad_write", content="Second.")
+    ask("mnemosyne_scratchpad_write", at=other, content="Elsewhere.")
+    assert read(ask, host) == ["Second.", "First."]
+    assert ask("mnemosyne_scratchpad_clear", at=other)["cleared"] == 1
+    assert (read(ask, host), read(ask, other)) == (["Second.", "First."], [])
+
+
+@requirement("scratchpad.apart")
+def test_it_is_not_remembered(ask: Ask) -> None:
+    ask("mnemosyne_scratchpad_write", content="Ask Maya about billing.")
+    assert ask("mnemosyne_recall", query="Maya billing")["count"] == 0
+
+
+@requirement("scratchpad.session", "errors.honest")
+def test_clearing_says_how_much_there_was(ask: Ask) -> None:
+    assert ask("mnemosyne_scratchpad_clear")["cleared"] == 0
+    ask("mnemosyne_scratchpad_write", content="One.")
+    assert ask("mnemosyne_scratchpad_clear")["cleared"] == 1
+
+
+@requirement("schema.validated")
+def test_a_blank_note_is_refused(refused: Refused) -> None:
+    assert refused("mnemosyne_scratchpad_write", content=" ")["error"]["parameter"] == "content"

@@ -1,0 +1,118 @@
+"""What a call comes to: its reply and the bank after it, without what differs from run to run."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.contract.making import HandClock
+
+from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
+from pieria.workspace import Workspace
+
+Step = tuple[str, dict[str, Any]]
+_ID = re.compile(r"\b(?:sum-[0-9a-f]{20}|[0-9a-hjkmnp-tv-z]{26}|[0-9a-hjkmnp-tv-z]{16})\b")
+_PASSING = re.compile(r"[\d,]+ MB free")
+_LEFT_OUT = {"bytes", "sha256", "log_bytes", "free_bytes", "weights"}
+"""What is another number every time, and what only repeats the question."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A call and the same with one argument changed, after the same calls before.
+
+    `$path` in an argument is the value at that path in the latest reply that has it. `prepare` may touch what no tool
+    does: files, the clock, other banks.
+    """
+
+    base: Mapping[str, Any]
+    changed: Mapping[str, Any]
+    before: Sequence[Step] = ()
+    after: Sequence[Step] = ()
+    prepare: Callable[["Run"], None] = field(default=lambda run: None)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Run:
+    """One workspace, on which calls are made one after the other."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.folder = folder
+        self.clock = HandClock()
+        self.workspace = Workspace(folder / "data", {"durability": "off", **settings}, clock=self.clock)
+        self.host = Host(Banks(self.workspace, "test"), "notes", "monday", Paths(folder, (folder,)))
+        self.replies: list[Any] = []
+
+    def __enter__(self) -> "Run":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.host.banks.close()
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Reply:
+        reply = called(registry(), tool, {name: self._filled(value) for name, value in arguments.items()}, self.host)
+        self.replies.append(reply.value)
+        return reply
+
+    def steps(self, steps: Sequence[Step]) -> None:
+        for tool, arguments in steps:
+            reply = self.call(tool, arguments)
+            assert reply.error is None, f"{tool}: {reply.text}"
+
+    def _filled(self, value: Any) -> Any:
+        if not isinstance(value, str) or not value.startswith("$"):
+            return value
+        for reply in reversed(self.replies):
+            found = _at(reply, value[1:].split("."))
+            if found is not None:
+                return found
+        raise AssertionError(f"no reply has {value}")
+
+    def banks(self) -> dict[str, Any]:
+        """Everything in every bank, and every file beside the data."""
+        held = {}
+        for name in [*self.workspace.banks(), "@me"]:
+            file = self.folder / f"{name}.all"
+            bank = self.workspace.open(name)
+            bank.export(file)
+            held[name] = [json.loads(line) for line in file.read_text().splitlines()[1:-1]]
+            file.unlink()
+            bank.close()
+        files = {path.name: path.stat().st_size for path in self.folder.iterdir() if path.is_file()}
+        return {"banks": held, "files": sorted(files)}
+
+
+def outcome(folder: Path, tool: str, arguments: Mapping[str, Any], case: Case) -> str:
+    with Run(folder, **case.settings) as run:
+        case.prepare(run)
+        run.steps(case.before)
+        reply = run.call(tool, arguments)
+        assert reply.error is None, reply.text
+        run.steps(case.after)
+        told = {"reply": reply.value, "after": run.replies[len(run.replies) - len(case.after) :], **run.banks()}
+    return _settled(json.dumps(_without(told), sort_keys=True).replace(str(folder), "FOLDER"))
+
+
+def _settled(text: str) -> str:
+    names: dict[str, str] = {}
+    named = _ID.sub(lambda found: names.setdefault(found[0], f"id{len(names)}"), text)
+    return _PASSING.sub("space", named)
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(held) for name, held in value.items() if name not in _LEFT_OUT}
+    return [_without(held) for held in value] if isinstance(value, list) else value
+
+
+def _at(reply: Any, path: Sequence[str]) -> Any:
+    for step in path:
+        if isinstance(reply, list) and step.isdigit() and int(step) < len(reply):
+            reply = reply[int(step)]
+        elif isinstance(reply, dict):
+            reply = reply.get(step)
+        else:
+            return None
+    return reply

@@ -1,0 +1,203 @@
+"""Arguments against a schema: what passes is what was given, and whatever is wrong is told all at once."""
+
+import json
+import math
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.toolsets.making import tool
+
+from pieria.errors import InputError
+from pieria.toolsets import Access, Tool, nearest, registry
+from pieria.toolsets.validating import validated, violations
+
+PLAIN = tool(
+    properties={
+        "text": {"type": "string", "minLength": 2, "maxLength": 5},
+        "count": {"type": "integer", "minimum": 1, "maximum": 50, "default": 5},
+        "share": {"type": "number", "minimum": 0},
+        "way": {"type": "string", "enum": ["in", "out"]},
+        "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+        "inner": {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False},
+        "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    },
+    required=["text"],
+    accepts={"limit": "count"},
+)
+
+
+def told(arguments: object) -> dict[str, dict[str, Any]]:
+    """What is wrong, by parameter."""
+    with pytest.raises(InputError) as caught:
+        validated(PLAIN, arguments)
+    return {one["parameter"]: one for one in violations(caught.value)}
+
+
+def test_what_is_left_out_is_as_the_schema_says_or_missing() -> None:
+    assert validated(PLAIN, {"text": "abc"}) == {"text": "abc", "count": 5}
+
+
+def test_a_parameter_is_taken_by_its_other_name() -> None:
+    assert validated(PLAIN, {"text": "abc", "limit": 7}) == {"text": "abc", "count": 7}
+    assert told({"text": "abc", "limit": 7, "count": 8}).keys() == {"count"}
+    assert told({"text": "abc", "limit": 0}).keys() == {"count"}
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    found = told({"count": 0, "share": "x", "way": "inn", "tags": ["a", 2], "inner": {"b": 1}, "cuont": 1})
+    assert found.keys() == {"cuont", "text", "count", "share", "way", "tags[1]", "inner.b"}
+    assert found["cuont"]["hint"] == "Did you mean count?"
+    assert found["way"] == {
+        "parameter": "way", "expected": "one of in, out", "received": "'inn'", "hint": "Did you mean in?"
+    }  # fmt: skip
+    assert found["count"]["expected"] == "a whole number from 1 to 50"
+    assert found["text"]["received"] == "nothing"
+    assert found["share"]["expected"] == "a number from 0"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("text", "a", "a text of at least 2 characters of at most 5 characters"),
+        ("tags", ["a", "b", "c"], "a list of at most 2 items"),
+        ("either", 5, "a text or null"),
+        ("inner", [], "an object"),
+        ("count", True, "a whole number from 1 to 50"),
+    ],
+)
+def test_what_is_expected_is_said_in_words(name: str, value: object, expected: str) -> None:
+    assert told({"text": "abc", name: value})[name]["expected"] == expected
+
+
+def test_none_is_left_out_rather_than_given() -> None:
+    assert told({"text": "abc", "way": None})["way"]["hint"] == "Leave it out."
+
+
+@pytest.mark.parametrize("arguments", [None, [], "x", 5])
+def test_what_is_no_object_is_refused(arguments: object) -> None:
+    assert told(arguments).keys() == {"arguments"}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_json_does_not_have_is_refused(value: float) -> None:
+    assert "share" in told({"text": "abc", "share": value})
+
+
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    given = validated(PLAIN, {"text": "abc", "count": 5.0})
+    assert (given["count"], type(given["count"])) == (5, int)
+
+
+def test_a_text_that_is_remembered_is_not_quoted() -> None:
+    secret = tool(properties={"content": {"type": "string", "maxLength": 3}})
+    with pytest.raises(InputError) as caught:
+        validated(secret, {"content": "hush hush"})
+    assert "hush" not in str(caught.value.as_dict())
+
+
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+_ARGUMENTS = st.dictionaries(st.sampled_from([*PLAIN.parameters, "limit", "txet"]) | st.text(max_size=4), _VALUES)
+
+
+@given(_ARGUMENTS)
+def test_what_passes_fits_the_schema_and_is_as_it_was_given(arguments: dict[str, Any]) -> None:
+    validator = jsonschema.Draft202012Validator(PLAIN.input_schema)
+    listed = {PLAIN.accepts.get(name, name): value for name, value in arguments.items()}
+    try:
+        given = validated(PLAIN, arguments)
+    except InputError as error:
+        assert not validator.is_valid(listed) or len(listed) < len(arguments)
+        assert all(one["expected"] and one["parameter"] is not None for one in violations(error))
+        json.dumps(violations(error), allow_nan=False)
+    else:
+        assert validator.is_valid(listed)
+        assert given == {"count": 5, **listed}
+
+
+@given(st.data())
+def test_no_tool_there_is_fails_on_any_arguments(data: st.DataObject) -> None:
+    _, each = data.draw(st.sampled_from(list(registry())))
+    names = st.sampled_from([*each.parameters, "nonsense"])
+    arguments = data.draw(st.dictionaries(names, _VALUES, max_size=4))
+    try:
+        validated(each, arguments)
+    except InputError as error:
+        json.dumps(error.as_dict(), allow_nan=False)
+
+
+def nested() -> Tool:
+    schema = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "name": {"type": "string"},
+            "depth": {"type": ["integer", "null"]},
+            "counts": {"type": "array", "items": {"type": "integer"}},
+            "within": {"type": "object", "properties": {"k": {"type": "integer"}, "w": {"type": "number"}}},
+        },
+        "additionalProperties": False,
+    }
+    return Tool("nested", "", schema, Access.read)
+
+
+def test_numbers_that_are_none_are_found_wherever_they_stand() -> None:
+    with pytest.raises(InputError) as caught:
+        validated(nested(), {"name": "x", "counts": [1, math.nan], "within": {"w": math.inf}})
+    found = {caught.value.parameter, *(one.parameter for one in caught.value.errors)}  # type: ignore[attr-defined]
+    assert {"counts[1]", "within.w"} <= found
+
+
+def test_whole_numbers_are_whole_wherever_they_stand() -> None:
+    given = {"name": "x", "depth": 5.0, "counts": [1.0, 2], "within": {"k": 3.0, "w": 4.0}}
+    kept = validated(nested(), given)
+    assert kept == {"name": "x", "depth": 5, "counts": [1, 2], "within": {"k": 3, "w": 4.0}}
+    assert [type(kept["depth"]), type(kept["counts"][0]), type(kept["within"]["k"]), type(kept["within"]["w"])] == [
+        int, int, int, float
+    ]  # fmt: skip
+
+
+def test_what_is_needed_cannot_be_left_out() -> None:
+    with pytest.raises(InputError) as caught:
+        validated(nested(), {"name": None, "within": None})
+    assert [one["hint"] for one in violations(caught.value)] == [None, "Leave it out."]
+
+
+def test_thousands_of_mistakes_are_told_in_part() -> None:
+    with pytest.raises(InputError) as caught:
+        validated(nested(), {"name": "x", **{f"n{number}": number for number in range(20_000)}})
+    told = violations(caught.value)
+    assert len(told) == 51
+    assert told[-1]["hint"] == "19,950 further violations are not listed."
+
+
+def test_to_guess_what_was_meant_costs_no_more_for_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def noted(name: str, *rest: object) -> list[str]:
+        compared.append(name)
+        return []
+
+    monkeypatch.setattr(nearest, "get_close_matches", noted)
+    unknown = {f"n{number}": number for number in range(200)}
+    for arguments in ({"text": "abc", **unknown}, {"text": "abc", "inner": unknown}):
+        compared.clear()
+        with pytest.raises(InputError):
+            validated(PLAIN, arguments)
+        assert len(compared) == 50
+    compared.clear()
+    with pytest.raises(InputError):
+        validated(PLAIN, {"text": "abc", "n" * 101: 1, "n" * 100: 1})
+    assert compared == ["n" * 100]
+
+
+def test_a_name_that_is_no_text_is_no_parameter() -> None:
+    with pytest.raises(InputError) as caught:
+        validated(nested(), {"name": "x", 3: 4})
+    assert caught.value.parameter == "arguments"
