@@ -312,3 +312,12 @@ def test_what_cannot_be_a_fact_costs_nothing_else_and_is_logged(
     [record] = caplog.records
     assert memory.id in record.getMessage()
     assert long not in record.getMessage()
+
+
+def test_a_secret_is_no_fact(bank: Bank) -> None:
+    key = "AKIA" + "QWERTYUIOPASDFGH"
+    memory = bank.remember(f"The deploy key of the harbour is {key}. Maya works on billing.")
+    drawn = bank.extract(memory.id)
+    assert drawn.left >= 1
+    assert key not in str(bank.facts.query(history=True))
+    assert ("Maya", "works_on", "billing") in stated(bank)

@@ -200,7 +200,7 @@ class Extracting(Core):
             if named.kind in TIMES:
                 continue
             try:
-                name = checked_name(self._screen(named.name, "object").text, "object")
+                name = checked_name(self._plain(named.name, "object"), "object")
                 kept.setdefault(folded(name), name)
             except (InputError, PrivacyError) as problem:
                 left += 1
@@ -219,12 +219,19 @@ class Extracting(Core):
                 _note(memory, problem)
         return tuple(kept.values()), left
 
+    def _plain(self, said: str, parameter: str) -> str:
+        """A secret is no fact, whatever becomes of the text that it stands in."""
+        screened = self._screen(said, parameter)
+        if screened.flags:
+            raise PrivacyError(parameter, [flag.partition(":")[2] for flag in screened.flags])
+        return screened.text
+
     def _statement(self, triple: Triple, memory: Memory) -> Statement:
         begin, end = _time_of(triple, memory)
         return checked_statement(
-            checked_name(self._screen(triple.subject, "subject").text, "subject"),
-            checked_predicate(self._screen(triple.predicate, "predicate").text),
-            checked_name(self._screen(triple.object, "object").text, "object"),
+            checked_name(self._plain(triple.subject, "subject"), "subject"),
+            checked_predicate(self._plain(triple.predicate, "predicate")),
+            checked_name(self._plain(triple.object, "object"), "object"),
             valid_from=begin,
             valid_until=end,
             confidence=triple.confidence,

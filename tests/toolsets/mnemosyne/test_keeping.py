@@ -284,3 +284,18 @@ def test_what_follows_from_it_is_not_told_either(ask: Ask, host: Host, clock: Ha
     clock.move(seconds=1)
     assert ask("mnemosyne_triple_query", object="invoices")["results"] == []
     assert all("invoice 0" not in text for text in found(ask, "billing invoice 0", top_k=50))
+
+
+@requirement("sleep.summarises")
+def test_an_agent_is_told_of_a_great_sleep_in_part(ask: Ask, host: Host, clock: HandClock) -> None:
+    begun = clock()
+    host.bank.remember_many(
+        {"text": f"Turn {n} of talk {talk}.", "kind": "turn", "session": f"talk-{talk}", "at": begun}
+        for talk in range(30)
+        for n in range(4)
+    )
+    clock.move(days=3)
+    result = ask("mnemosyne_sleep")["result"]
+    assert (result["summaries_created"], result["items_consolidated"]) == (30, 120)
+    assert (len(result["summaries"]), len(result["consolidated_ids"])) == (20, 50)
+    assert (result["more"]["summaries"], result["more"]["consolidated_ids"]) == (10, 70)

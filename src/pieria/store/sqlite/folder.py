@@ -21,6 +21,8 @@ from pieria.store.sqlite.turn import ENDING as TURN
 BANK = ".db"
 BACKUP = ".backup"
 SETTINGS = (".toml",)
+TOKENS = ("tokens.json", "tokens.lock")
+"""Who may come in: nothing of any bank."""
 EXPORT_BEGINS = b'{"pieria":"export"'
 EXPORTS = ("exports",)
 """Folders whose every file is taken for an export, whatever it begins with: it may have been packed since."""
@@ -90,7 +92,7 @@ def _what(found: Path, folder: Path) -> str | None:
         return "backup"
     if found.relative_to(folder).parts[0] in EXPORTS or _begins_like_an_export(found):
         return "export"
-    return "file" if found.parent == folder and found.suffix not in SETTINGS else None
+    return "file" if found.parent == folder and found.suffix not in SETTINGS and name not in TOKENS else None
 
 
 def _is_bank(found: Path, mark: int, folder: Path) -> bool:

@@ -23,7 +23,9 @@ def succeeded(call: Call, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
-    told: dict[str, Any] = {"status": "error", "error": {**error.as_dict(), "violations": violations(error)}}
+    # What stands in `errors` stands in `violations` as well, with the first.
+    shown = {name: value for name, value in error.as_dict().items() if name != "errors"}
+    told: dict[str, Any] = {"status": "error", "error": {**shown, "violations": violations(error)}}
     if isinstance(error, NotFoundError) and error.resource == "memory" and tool.name in _MISSING:
         told["status"] = _MISSING[tool.name]
         told["memory_id"] = arguments.get("memory_id")

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 ELSEWHERE = 20
 """Banks that are looked into for an id that is not in the one at hand."""
+TEXTS, IDS = 20, 50
+"""How many are told of what a sleep did; `more` says how many there are besides. An agent reads all of a reply."""
 RECENT = 20
 """Changes among which one's own is looked for, where others write as well."""
 
@@ -120,6 +122,8 @@ def _way_back(bank: Bank, memory: Memory) -> dict[str, Any] | None:
 def _result(slept: Slept) -> dict[str, Any]:
     done = slept.summaries or slept.settled or slept.shortened
     status = "dry_run" if slept.dry_run else "consolidated" if done else "no_op"
+    shortened = [{"id": one.memory.id, "before": one.memory.text, "after": one.text} for one in slept.shortened[:TEXTS]]
+    consolidated = [memory.id for summary in slept.summaries for memory in summary.sources]
     levels = [one.level for one in slept.shortened]
     by_model = slept.mind != "rules" and bool(slept.summaries or slept.shortened)
     return {
@@ -128,18 +132,25 @@ def _result(slept: Slept) -> dict[str, Any]:
         "summaries_created": len(slept.summaries),
         "method": slept.mind,
         "llm_used": by_model,
-        "consolidated_ids": [memory.id for summary in slept.summaries for memory in summary.sources],
-        "summaries": [summary.as_dict() for summary in slept.summaries],
-        "promoted": [{"id": one.memory.id, "why": one.why, "tier": "semantic"} for one in slept.settled],
+        "consolidated_ids": consolidated[:IDS],
+        "summaries": [_told(summary.as_dict()) for summary in slept.summaries[:TEXTS]],
+        "promoted": [{"id": one.memory.id, "why": one.why, "tier": "semantic"} for one in slept.settled[:IDS]],
+        "more": {
+            "consolidated_ids": max(0, len(consolidated) - IDS),
+            "summaries": max(0, len(slept.summaries) - TEXTS),
+            "promoted": max(0, len(slept.settled) - IDS),
+            "texts": max(0, len(slept.shortened) - TEXTS),
+            "failed": max(0, len(slept.failed) - TEXTS),
+        },
         "degradation": {
             "status": "dry_run" if slept.dry_run else "ok",
             "tier1_to_tier2": levels.count(1),
             "tier2_to_tier3": levels.count(2),
-            "texts": [{"id": one.memory.id, "before": one.memory.text, "after": one.text} for one in slept.shortened],
+            "texts": shortened,
         },
         "examined": slept.examined,
         "left": slept.left,
-        "failed": [failure.as_dict() for failure in slept.failed],
+        "failed": [{**failure.as_dict(), "ids": list(failure.ids[:IDS])} for failure in slept.failed[:TEXTS]],
         "stopped": slept.stopped,
     }
 
@@ -151,6 +162,10 @@ def _holds(call: Call, name: str, id: str) -> bool:
         # What is wrong with another bank is no answer to what was asked of this one.
         log.warning("bank %s is not looked into for an id (%s)", name, problem.code)
         return False
+
+
+def _told(summary: dict[str, Any]) -> dict[str, Any]:
+    return {**summary, "sources": summary["sources"][:IDS]}
 
 
 @contextmanager

@@ -13,6 +13,8 @@ LEAST = 1e-7
 """What a weight of 0 comes to: too little to be seen in a score, and enough that matches of this kind are looked for.
 Importance finds nothing by itself, and vectors may be missing."""
 DIGITS = 6
+DOUBTFUL = 0.2
+"""Below so much the bank probably does not hold the answer."""
 
 
 def recall(
@@ -54,7 +56,7 @@ def recall(
         "confidence": round(found.confidence, DIGITS),
         "policy": found.plan["policy"],
         "weights": weights,
-        "warnings": _warnings(query, embedding, weights),
+        "warnings": [*_warnings(query, embedding, weights), *_doubts(len(results), found.confidence)],
         **here(call, bank),
     }
 
@@ -70,6 +72,12 @@ def _weights(vec: float | None, fts: float | None, importance: float | None) -> 
         hint = "Leave the weights out, or give one of them more than 0."
         raise InputError("vec_weight", "a weight above 0 among the three", vec, hint=hint)
     return {name: weight / whole for name, weight in weights.items()}
+
+
+def _doubts(count: int, confidence: float) -> list[str]:
+    if count and confidence < DOUBTFUL:
+        return ["confidence: these are the nearest there are, and probably no answer."]
+    return []
 
 
 def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] | None) -> list[str]:
