@@ -590,7 +590,7 @@ def test_a_model_at_hand_is_loaded_behind_where_questions_are_expected(
     second = kind()
     with opened(tmp_path, second) as bank:
         assert not second.begun.wait(0.6)
-        bank._expect_questions()
+        bank.expect_questions()
         assert second.begun.wait(SOON if loads else 0.6) is loads
         second.may_go.set()
     # A closed bank waits for it, and asks for nothing more.
@@ -600,7 +600,7 @@ def test_a_model_at_hand_is_loaded_behind_where_questions_are_expected(
 def test_no_model_is_loaded_for_a_bank_without_vectors_of_it(tmp_path: Path) -> None:
     model = AtHand()
     with opened(tmp_path, model) as bank:
-        bank._expect_questions()
+        bank.expect_questions()
         assert not model.begun.wait(0.6)
         model.may_go.set()
 
@@ -611,7 +611,7 @@ def test_an_engine_over_stdio_expects_questions(tmp_path: Path, monkeypatch: pyt
     told = threading.Event()
     with opened(tmp_path) as bank:
         bank.remember("tea")
-    monkeypatch.setattr(Bank, "_expect_questions", lambda self: told.set())
+    monkeypatch.setattr(Bank, "expect_questions", lambda self: told.set())
     engine = Engine(Asked(str(tmp_path), {"bank": "b"}))
     engine.load()
     assert told.wait(SOON)

@@ -128,7 +128,7 @@ class Core:
             yield writer
         self._embedding.wake()
 
-    def _expect_questions(self) -> None:
+    def expect_questions(self) -> None:
         """For a process that is there to be asked: what the first question would wait for is loaded behind."""
         self._embedding.expect()
 

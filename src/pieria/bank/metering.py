@@ -21,6 +21,8 @@ from pieria.store.protocol import Reader, Store
 
 log = logging.getLogger(__name__)
 
+Waiting = dict[tuple[str, str, str], Spent]
+
 NOTE_PATIENCE = 2.0
 """Seconds that a reply is held up where another is writing to the bank."""
 
@@ -48,8 +50,9 @@ class BankMeter:
         self._clock = clock
         self.budgets = budgets
         self.start_anew()
-        self._unwritten: dict[tuple[str, str, str], Spent] = {}
+        self._unwritten: Waiting = {}
         """By day, step and model: what waits to be written while the bank cannot be, or nobody should wait for it."""
+        self._being_written: list[Waiting] = []
 
     def start_anew(self) -> None:
         """After a fork the lock may be held by a thread that does not exist here."""
@@ -58,22 +61,29 @@ class BankMeter:
     @property
     def of_readers(self) -> Meter:
         """The same for calls that a reader waits for, who must not wait for writers: they are written with `flush`."""
-        return _ReaderMeter(self, self._store)
-
-    def check(self, reader: Reader) -> None:
-        """Raises `BudgetError` where the day's budget is used up, with what is not written down yet."""
-        now = self._clock().astimezone(UTC)
-        with self._lock:
-            waiting = [spent for (day, _, _), spent in self._unwritten.items() if day == day_of(now)]
-        self._check([*reader.spent(day_of(now)), *waiting], now)
+        return _ReaderMeter(self)
 
     def allow(self, step: str, model: str) -> None:
         step, model = check.name(step, "step"), check.name(model, "model")
         if not self.budgets:
             return
+        now = self._clock().astimezone(UTC)
         with self._store.writing() as writer:
-            self.check(writer)
-            writer.charge(day_of(self._clock()), [Spent(step, model, calls=1)])
+            with self._lock:
+                self._check([*writer.spent(day_of(now)), *self._waiting(day_of(now))], now)
+            writer.charge(day_of(now), [Spent(step, model, calls=1)])
+
+    def allow_reader(self, step: str, model: str) -> None:
+        """The same without writing: other processes learn of the call a moment later."""
+        called = Spent(check.name(step, "step"), check.name(model, "model"), calls=1)
+        now = self._clock().astimezone(UTC)
+        spent: list[Spent] = []
+        if self.budgets:
+            with self._store.reading() as reader:
+                spent = reader.spent(day_of(now))
+        with self._lock:
+            self._check([*spent, *self._waiting(day_of(now))], now)
+            self._add(day_of(now), called)
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
         """A bank that cannot be written for now does not cost the caller its reply: it is counted with the next."""
@@ -82,12 +92,21 @@ class BankMeter:
 
     def keep(self, spent: Spent) -> None:
         """It is written with the next that is."""
-        self._keep(day_of(self._clock()), spent)
+        with self._lock:
+            self._add(day_of(self._clock()), spent)
 
     def flush(self, patience: float = NOTE_PATIENCE) -> None:
         """Writes what waits. What cannot be written goes on waiting, and counts for this process all the same."""
         with self._lock:
             mine, self._unwritten = self._unwritten, {}
+            self._being_written.append(mine)
+        try:
+            self._write(mine, patience)
+        finally:
+            with self._lock:
+                self._being_written.remove(mine)
+
+    def _write(self, mine: Waiting, patience: float) -> None:
         if not mine:
             return
         try:
@@ -98,14 +117,19 @@ class BankMeter:
             models = ", ".join(sorted({model for _, _, model in mine}))
             told = logging.INFO if isinstance(problem, ReadOnlyError) else logging.WARNING
             log.log(told, "calls of %s could not be counted yet: %s", models, problem.message)
-            for (day, _, _), each in mine.items():
-                self._keep(day, each)
+            with self._lock:
+                for (day, _, _), each in mine.items():
+                    self._add(day, each)
 
-    def _keep(self, day: str, spent: Spent) -> None:
+    def _add(self, day: str, spent: Spent) -> None:
         key = (day, spent.step, spent.model)
-        with self._lock:
-            held = self._unwritten.get(key)
-            self._unwritten[key] = spent if held is None else held.plus(spent)
+        held = self._unwritten.get(key)
+        self._unwritten[key] = spent if held is None else held.plus(spent)
+
+    def _waiting(self, day: str) -> list[Spent]:
+        """What is not in the bank yet, or only just: counted twice for a moment, a call costs nobody anything."""
+        held = [self._unwritten, *self._being_written]
+        return [spent for waiting in held for (of, _, _), spent in waiting.items() if of == day]
 
     def told(self, reader: Reader) -> dict[str, Any]:
         """What the bank's models took today and in all, by step and model, and what a day may take."""
@@ -128,17 +152,13 @@ class BankMeter:
 
 
 class _ReaderMeter:
-    """Counts a call at once, and writes nothing: other processes learn of it a moment later."""
+    """Counts a call at once, and writes nothing."""
 
-    def __init__(self, whole: BankMeter, store: Store) -> None:
+    def __init__(self, whole: BankMeter) -> None:
         self._whole = whole
-        self._store = store
 
     def allow(self, step: str, model: str) -> None:
-        if self._whole.budgets:
-            with self._store.reading() as reader:
-                self._whole.check(reader)
-        self._whole.keep(Spent(check.name(step, "step"), check.name(model, "model"), calls=1))
+        self._whole.allow_reader(step, model)
 
     def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
         self._whole.keep(_spent(step, model, usage, seconds, failed, calls=0))

@@ -5,7 +5,6 @@ It knows where a bank's file lies and which store it shares; what a bank does wi
 
 from __future__ import annotations
 
-import logging
 import os
 import weakref
 from collections.abc import Callable, Mapping
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from pieria.models.minds.llm import Override
     from pieria.settings import Resolved
     from pieria.store.protocol import Progress
-
-log = logging.getLogger(__name__)
 
 ENDING = ".db"
 

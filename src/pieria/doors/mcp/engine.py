@@ -87,7 +87,7 @@ class Engine:
         try:
             held = self._loaded()
             if held.banks.has(held.bank_name):
-                held.banks.opened(held.bank_name, held.session or self._session)._expect_questions()
+                held.banks.opened(held.bank_name, held.session or self._session).expect_questions()
         except ClosedError:
             log.debug("the server ended while it was loading")
         except PieriaError as problem:
