@@ -11,9 +11,6 @@ from pieria.record.check import mapping, place
 from pieria.record.end import End as End  # noqa: PLC0414 - links are where it is looked for
 from pieria.record.memory import nothing
 
-RELATIONS = ("membership", "hierarchical", "provenance", "sibling", "tunnel")
-"""The relations the engine itself gives a meaning to; any other name is the user's own."""
-
 SYMMETRIC = ("sibling", "tunnel")
 
 

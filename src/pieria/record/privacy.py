@@ -40,13 +40,15 @@ def cut_private(text: str) -> tuple[str, int]:
     """
     if "private" not in text.lower():
         return text, 0
-    kept: list[str] = []
-    resumed = 0
+    left = ""
+    cuts = resumed = 0
     for start, end in _private_blocks(text):
-        kept.append(text[resumed:start])
-        # A block between two blanks leaves one of them.
-        resumed = end + 1 if text[start - 1 : start].isspace() and text[end : end + 1] == " " else end
-    return "".join(kept) + text[resumed:], len(kept)
+        left += text[resumed:start]
+        cuts += 1
+        # A block between two blanks leaves one of them, and one at either end of the text none.
+        resumed = end + 1 if not text[start - 1 : start].strip() and text[end : end + 1] == " " else end
+        left = left.rstrip() if end == len(text) else left
+    return left + text[resumed:], cuts
 
 
 def _private_blocks(text: str) -> Iterator[tuple[int, int]]:
