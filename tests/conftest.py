@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.servers import database, empty_database, server
+
+__all__ = ["database", "empty_database", "server"]
 
 HOMES = ("HOME", "USERPROFILE")
 # Other folders a program may look up; unset, they fall back to the home that each test is given.
@@ -22,8 +25,12 @@ ORIGINALS = ("MNEMEX_", "CORTEXGRAPH_", "LTM_VAULT_PATH", "MNEMOSYNE_", "MEMPALA
 # Keys that are there for other programs: no test may find one and ask a model of somebody's.
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY")
 
+OURS = "PIERIA_TEST_"
+"""What tests are told themselves."""
+
 for variable in [name for name in os.environ if name.startswith(("PIERIA_", *ORIGINALS, *KEYS))]:
-    del os.environ[variable]
+    if not variable.startswith(OURS):
+        del os.environ[variable]
 
 EMBEDDER = "none"
 """What is not about vectors is tested without them; a test that is asks for an embedder."""

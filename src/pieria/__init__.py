@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pieria.record.memory import Memory as Memory
     from pieria.record.usage import Usage as Usage
     from pieria.workspace import Workspace as Workspace
+    from pieria.workspace import copy as copy
     from pieria.workspace import open as open
     from pieria.workspace import restore as restore
 
@@ -49,6 +50,7 @@ __all__ = [
     "Receipt",
     "Usage",
     "Workspace",
+    "copy",
     "errors",
     "open",
     "restore",
@@ -72,6 +74,7 @@ _HOMES = {
     "Receipt": "pieria.bank.replies",
     "Usage": "pieria.record.usage",
     "Workspace": "pieria.workspace",
+    "copy": "pieria.workspace",
     "open": "pieria.workspace",
     "restore": "pieria.workspace",
 }

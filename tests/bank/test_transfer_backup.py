@@ -361,6 +361,6 @@ def test_the_banks_own_file_and_a_folder_are_no_backups(data: Path, backup: Path
 def test_a_restored_bank_is_for_its_owner_alone(data: Path, backup: Path, tmp_path: Path) -> None:
     backup.chmod(0o644)
     report = pieria.restore(backup, tmp_path / "elsewhere", name="notes")
-    assert stat.S_IMODE(report.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path(report.path).stat().st_mode) == 0o600
     assert list((tmp_path / "elsewhere").iterdir()) == [report.path]
     assert backup.exists()

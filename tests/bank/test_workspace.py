@@ -39,6 +39,7 @@ from pieria.errors import (
 )
 from pieria.models.mind import Said
 from pieria.settings import Settings
+from pieria.workspace.places import FileSpot
 from pieria.workspace.stores import stores
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
@@ -46,7 +47,7 @@ KEY = "AKIA" + "QWERTYUIOPASDFGH"
 
 
 def is_held(path: Path) -> bool:
-    return stores.hold(path)
+    return stores.hold(FileSpot(path.stem, path))
 
 
 def texts(bank: Bank) -> set[str]:
@@ -303,7 +304,8 @@ def test_a_setting_has_its_effect(setting: str, value: Any, tmp_path: Path) -> N
 
 
 def test_every_setting_is_shown_to_have_an_effect() -> None:
-    assert set(EFFECTS) == set(Settings.model_fields)
+    """Those that have one on a server alone are shown there."""
+    assert set(Settings.model_fields) - set(EFFECTS) == {"user", "connections", "row_security", "local"}
     assert [name for name, (_, outcomes) in EFFECTS.items() if len(set(map(repr, outcomes.values()))) < 2] == []
 
 
@@ -449,7 +451,7 @@ def test_the_settings_and_their_origins_are_handed_down(tmp_path: Path, monkeypa
         ({"who": " "}, InputError),
         ({"session": "a\0"}, InputError),
         ({"author_type": "robot"}, InputError),
-        ({"data": "postgresql://db/notes"}, UnavailableError),
+        ({"data": "mysql://db/notes"}, UnavailableError),
     ],
 )
 def test_what_cannot_be_right_is_refused_and_nothing_made(
@@ -677,6 +679,7 @@ def test_a_bank_is_closed_at_the_end_of_the_program(tmp_path: Path) -> None:
 
 FORK = """
 import os, threading, pieria
+from pieria.workspace.places import FileSpot
 from pieria.workspace.stores import stores
 bank = pieria.open("notes")
 bank.remember("by the parent", scope="user")

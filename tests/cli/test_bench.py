@@ -139,3 +139,26 @@ def test_the_workload_is_the_same_each_time() -> None:
     assert (first == again).all()
     assert first[0] @ first[1] > first[0] @ first[2]
     assert json.dumps(Meaning().embed(["never heard of"])) == json.dumps(Meaning().embed(["nor of that"]))
+
+
+@pytest.mark.parametrize("data", ["somewhere", "mysql://host/base"])
+def test_what_is_no_server_is_not_measured_as_one(ask: Ask, data: str) -> None:
+    result = ask("bench", "speed", "--data", data)
+    assert result.code == 2
+    assert "postgresql://" in result.err
+
+
+def test_on_a_server_writing_recalling_and_finding_are_measured(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, database: str
+) -> None:
+    server = import_module("pieria.doors.bench.server")
+    for module, values in {**SMALL, server: {"SINGLE_WRITES": 5}}.items():
+        for name, value in values.items():
+            monkeypatch.setattr(module, name, value)
+    result = ask("bench", "speed", "--data", database, "--n", str(SIZE), "--json")
+    told = result.json
+    rows = {row["name"]: row for row in told["rows"]}
+    assert rows[f"recall at {SIZE:,}, p50"]["value"] > 0
+    assert rows[f"remember at {SIZE:,}, p50"]["value"] > 0
+    assert all(row["met"] for name, row in rows.items() if name.startswith("nearest"))
+    assert "still there" in told["notes"][0]

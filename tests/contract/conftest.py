@@ -6,8 +6,11 @@ from typing import Protocol
 
 import pytest
 from tests.contract.making import HandClock
+from tests.postgres.ahead import OF_TOMORROW, further, take
+from tests.servers import made_database
 
 from pieria.record.time import Clock
+from pieria.store.postgres import PostgresStore
 from pieria.store.protocol import Store
 from pieria.store.sqlite import SQLiteStore
 
@@ -29,7 +32,16 @@ def sqlite_without_waiting_for_the_disk(folder: Path, name: str, clock: Clock) -
     return SQLiteStore(folder / f"{name}.db", durability="off", clock=clock)
 
 
+def postgres(url: str) -> Engine:
+    def open_store(folder: Path, name: str, clock: Clock) -> Store:
+        return PostgresStore(url, f"{folder}/{name}", clock=clock)
+
+    return open_store
+
+
 ENGINES: dict[str, Engine] = {"sqlite": sqlite, "sqlite-off": sqlite_without_waiting_for_the_disk}
+SERVERS = ("postgres", pytest.param("postgres-ahead", marks=pytest.mark.slow))
+"""Whose banks are in a database, kept apart by their names. One has a schema of which this Pieria does not know all."""
 
 
 @pytest.fixture
@@ -37,9 +49,18 @@ def clock() -> HandClock:
     return HandClock()
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(scope="session")
+def database_ahead(server: str) -> Iterator[str]:
+    with made_database(server) as url:
+        take(url, further(OF_TOMORROW))
+        yield url
+
+
+@pytest.fixture(params=[*ENGINES, *SERVERS])
 def engine(request: pytest.FixtureRequest) -> Engine:
-    return ENGINES[request.param]
+    if request.param in ENGINES:
+        return ENGINES[request.param]
+    return postgres(request.getfixturevalue("database" if request.param == "postgres" else "database_ahead"))
 
 
 @pytest.fixture

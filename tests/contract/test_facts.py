@@ -3,13 +3,16 @@
 import itertools
 from collections.abc import Mapping
 from contextlib import closing
+from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.contract.conftest import Opens
-from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, triple
+from tests.contract.making import ALL, DAY, NOW, apply, memory, standing, tie, triple
 
+from pieria.record.check import NAME_LIMIT
+from pieria.record.end import End
 from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, micros, moment
@@ -48,6 +51,26 @@ def test_facts_are_found_by_each_of_their_keys(store: Store) -> None:
     assert found(store, subject_keys=("maya",), predicate_keys=("manages",), object_keys=("ola",)) == ["4"]
     assert found(store, subject_keys=("maya",), object_keys=("kafka",)) == []
     assert found(store, subject_keys=()) == []
+
+
+def test_names_may_be_as_long_as_names_may_be(store: Store) -> None:
+    """And of characters that no two of them share much of."""
+    characters = Random(6)
+    names = ["".join(chr(characters.randint(0x20000, 0x2A6DF)) for _ in range(NAME_LIMIT)) for _ in range(4)]
+    one, other, relation, alike = *names[:3], names[2][:-1] + "x"
+    apply(
+        store,
+        memory("heron", one, tags=[other], author=other, source=relation),
+        memory("stork", other),
+        facts=[triple("1", one, relation, other), triple("2", other, alike, one)],
+        links=[tie("l", one, other, relation), tie("m", other, one, relation)],
+    )
+    assert found(store, subject_keys=(one, other), predicate_keys=(relation,)) == ["1"]
+    assert found(store, object_keys=(one, other), predicate_keys=(relation, alike)) == ["1", "2"]
+    with store.reading() as reader:
+        assert [link.id for link in reader.links(between=(End("memory", one), End("memory", other)))] == ["l", "m"]
+        assert [link.id for link in reader.links([End("memory", other)], relation)] == ["l", "m"]
+        assert reader.tied([one], ALL, 10) == {one: [2, 2]}
 
 
 def test_facts_come_by_the_time_they_held_from(store: Store) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.contract.conftest import Engine, Opens
+from tests.contract.conftest import Opens, sqlite
 from tests.contract.making import ALL, HandClock, apply, everything, memory, next_version, tie
 
 from pieria.store.protocol import Store
@@ -32,9 +32,8 @@ def test_a_store_describes_itself_without_a_word_of_what_it_holds(store: Store) 
     assert not any(word in repr(described) for word in ("heron", "stork", "crane"))
 
 
-def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(
-    opens: Opens, engine: Engine, tmp_path: Path
-) -> None:
+def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(opens: Opens, tmp_path: Path) -> None:
+    """A file, whatever store the bank is in."""
     store, other = opens(), opens()
     first = memory("heron", "m")
     apply(store, first, memory("stork", "n"))
@@ -49,7 +48,7 @@ def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(
     assert [path.name for path in copied.parent.iterdir()] == ["copy.db"]
     assert seen
     assert seen[-1][0] == seen[-1][1]
-    copy = engine(copied.parent, "copy", HandClock())
+    copy = sqlite(copied.parent, "copy", HandClock())
     try:
         assert everything(copy) == before
         assert all(finding.well for finding in copy.check())
@@ -61,13 +60,13 @@ def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(
     assert "copy" not in [row["id"] for row in everything(store)["state"]]
 
 
-def test_a_copy_replaces_the_one_before(opens: Opens, engine: Engine, tmp_path: Path) -> None:
+def test_a_copy_replaces_the_one_before(opens: Opens, tmp_path: Path) -> None:
     store = opens()
     copied = tmp_path / "copies" / "copy.db"
     store.backup(copied)
     apply(store, memory())
     store.backup(copied)
-    copy = engine(copied.parent, "copy", HandClock())
+    copy = sqlite(copied.parent, "copy", HandClock())
     try:
         assert everything(copy) == everything(store)
     finally:

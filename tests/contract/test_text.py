@@ -465,3 +465,13 @@ def test_frequencies_count_every_version(store: Store) -> None:
     apply(store, memory("heron stork", "a"), memory("heron", "b"))
     with store.reading() as reader:
         assert reader.frequencies(["heron", "stork", "crane"]) == {"heron": 2, "stork": 1, "crane": 0}
+
+
+def test_what_no_text_can_hold_is_asked_for_in_vain(store: Store) -> None:
+    apply(store, memory("heron", "m", author="Maya"))
+    with store.reading() as reader:
+        for odd in ("her\0on", "her\ud800on", "\udfff\0"):
+            assert reader.states([odd]) == {}
+            assert reader.labelled("entities", [odd], ALL, 10) == []
+            assert reader.drawn([odd], ALL, 10) == []
+            assert not reader.text([odd], ALL, 10, 10).candidates

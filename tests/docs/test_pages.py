@@ -117,7 +117,7 @@ def public(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def offered() -> set[str]:
-    found = {spelt("pieria.", name, getattr(pieria, name)) for name in ("open", "restore", "Workspace")}
+    found = {spelt("pieria.", name, getattr(pieria, name)) for name in ("open", "restore", "copy", "Workspace")}
     for kind, prefix in (
         (pieria.Bank, "bank."),
         (Facts, "bank.facts."),

@@ -96,6 +96,18 @@ def opened(request: pytest.FixtureRequest, data: Path) -> Callable[[str], Any]:
 
 
 def test_an_agent_s_life(opened: Callable[[str], Any], data: Path) -> None:
+    check_life(opened, data)
+
+
+def test_an_agent_s_life_with_its_banks_on_a_server(
+    data: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_DATA", empty_database)
+    check_life(lambda bank: over_rest(data.parent, bank), empty_database)
+    assert not data.exists()
+
+
+def check_life(opened: Callable[[str], Any], data: str | Path) -> None:
     prepare(data)
     with opened(NOTES) as tools:
         for text in REMEMBERED.values():
@@ -135,7 +147,7 @@ def test_an_agent_s_life(opened: Callable[[str], Any], data: Path) -> None:
     assert everything(data, COPY) == everything(data, NOTES)
 
 
-def prepare(data: Path) -> None:
+def prepare(data: str | Path) -> None:
     """What an agent cannot say: that it was long ago."""
     now = datetime.now(UTC)
     with pieria.open(NOTES, data=data) as bank:
@@ -156,7 +168,7 @@ def recalled(tools: Tools, query: str) -> list[str]:
     return [result["content"] for result in answer.value["results"]]
 
 
-def everything(data: Path, name: str) -> str:
+def everything(data: str | Path, name: str) -> str:
     """All that a bank holds, but for the numbers of its rows."""
     with pieria.open(name, data=data) as bank:
         memories = [memory.as_dict() | {"row": None} for memory in bank.list(limit=1_000, order="oldest")]

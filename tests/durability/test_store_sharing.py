@@ -110,8 +110,8 @@ def test_checking_the_file_keeps_nobody_from_writing(tmp_path: Path) -> None:
 
 
 def _made_reader(store: SQLiteStore) -> sqlite3.Connection:
-    with store.reading() as reader:
-        return reader._connection
+    with store.looking() as connection:
+        return connection
 
 
 def test_a_check_waits_for_whoever_is_writing(tmp_path: Path) -> None:

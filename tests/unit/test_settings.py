@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from pieria.errors import ConfigError, InputError, PieriaError, UnavailableError
+from pieria.record.address import Address
 from pieria.settings import PERSONAL, Resolved, Settings, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,8 +20,11 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "channel": ("c1", "c2"),
     "author": ("Maya", "Jun"),
     "author_type": ("human", "agent"),
+    "user": ("maya", "jun"),
     "durability": ("relaxed", "off"),
     "busy_seconds": (5.0, 60.0),
+    "connections": (2, 30),
+    "row_security": (True, False),
     "secrets": ("redact", "refuse"),
     "text_budget": (100, 900),
     "upkeep_fades": ("note", "note,drawer"),
@@ -39,6 +43,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "paths": ("/srv/one", "/srv/one:/srv/two"),
     "token": ("first", "second"),
     "models": ("one", "two"),
+    "local": ("one", "two"),
 }
 
 
@@ -253,13 +258,65 @@ def test_data_is_looked_for_from_where_it_is_written(tmp_path: Path, home: Path)
     assert resolve({"data": "~/memory"}, environ={}, cwd=inner).settings.data == home / "memory"
 
 
-@pytest.mark.parametrize("address", ["postgresql://maya:hunter2@db/notes", "postgres://db", "mysql://hunter2"])
-def test_a_server_is_not_offered_and_its_password_not_told(address: str) -> None:
-    for data in (address, Path(address)):
-        with pytest.raises(UnavailableError) as caught:
-            resolve({"data": data})
-        assert caught.value.parameter == "data"
-        assert "hunter2" not in str(caught.value.as_dict())
+@pytest.mark.parametrize("data", [Path("postgresql://maya:hunter2@db/notes"), "mysql://hunter2", "postgres:/hunter2"])
+def test_what_is_neither_a_folder_nor_a_server_is_refused_and_its_password_not_told(data: str | Path) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        resolve({"data": data})
+    assert caught.value.parameter == "data"
+    assert "hunter2" not in str(caught.value.as_dict())
+
+
+@pytest.mark.parametrize("address", ["postgresql://maya:hunter2@db/notes", "postgres://db:5433/notes?password=hunter2"])
+def test_a_server_has_a_folder_on_this_machine_and_its_password_is_never_told(address: str, home: Path) -> None:
+    found = resolve({"data": address}, environ={})
+    assert isinstance(found.settings.data, Address)
+    assert found.settings.data.url == address
+    assert found.settings.folder.parent == home / ".pieria" / "servers"
+    assert found.settings.local == found.settings.folder
+    told = (json.dumps(found.shown()), repr(found), str(found.settings), found.settings.model_dump_json())
+    assert not any("hunter2" in each for each in told)
+    assert resolve({}, environ={"PIERIA_DATA": address}).settings.data == found.settings.data
+    assert found.having(bank="other").settings.data == found.settings.data
+
+
+def test_the_folder_beside_a_server_is_the_database_s_whoever_comes_and_may_be_chosen(tmp_path: Path) -> None:
+    def folder(address: str) -> Path:
+        return resolve({"data": address}, environ={}).settings.folder
+
+    assert folder("postgresql://maya:old@db/notes") == folder("postgres://jun:new@db/notes")
+    assert folder("postgresql://db/notes") != folder("postgresql://db/other")
+    chosen = resolve({"data": "postgresql://db/notes"}, environ={"PIERIA_LOCAL": "here"}, cwd=tmp_path)
+    assert chosen.settings.folder == tmp_path / "here"
+
+
+def test_beside_a_server_the_folder_s_file_counts_and_does_not_name_itself(tmp_path: Path) -> None:
+    (tmp_path / "pieria.toml").write_text('bank = "usual"\n')
+    given = {"data": "postgresql://db/notes", "local": tmp_path}
+    found = resolve(given, environ={})
+    assert (found.settings.bank, found.origins["bank"]) == ("usual", "data folder pieria.toml")
+    (tmp_path / "pieria.toml").write_text('local = "elsewhere"\n')
+    with pytest.raises(ConfigError, match=r"pieria\.toml: local cannot be set"):
+        resolve(given, environ={})
+
+
+def test_without_a_home_the_folder_beside_a_server_has_to_be_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(ConfigError, match="home is not known") as caught:
+        resolve({"data": "postgresql://db/notes"}, environ={})
+    assert "PIERIA_LOCAL" in str(caught.value.hint)
+    assert resolve({"data": "postgresql://db/notes", "local": tmp_path}, environ={}).settings.folder == tmp_path
+
+
+def test_a_project_names_no_server(tmp_path: Path) -> None:
+    (tmp_path / ".pieria.toml").write_text('data = "postgresql://maya:hunter2@db/notes"\n')
+    with pytest.raises(ConfigError, match="server cannot be set by a project") as caught:
+        resolve({}, environ={}, cwd=tmp_path)
+    assert "hunter2" not in str(caught.value.as_dict())
 
 
 @pytest.mark.parametrize("value", ["", "  ", "a\0b", 7, b"data", ["data"]])
@@ -295,6 +352,9 @@ def test_a_working_folder_that_is_gone_is_named(home: Path) -> None:
 
 WRONG: dict[str, list[Any]] = {
     "bank": ["../x", "a/b", "x\0", "@you", 7],
+    "user": ["@maya", "a/b", "", 7],
+    "connections": [1, 1_001, "many"],
+    "row_security": ["maybe", 7],
     "session": ["  ", "a\0", "x" * 501, 7],
     "channel": ["\n", 7],
     "author": ["\ud800", 7],
@@ -326,7 +386,7 @@ def test_a_wrong_variable_is_named(name: str) -> None:
         resolve({}, environ={variable: wrong})
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", [name for name in WRONG if name not in PERSONAL])
 def test_a_wrong_value_in_a_file_is_named_with_the_file(name: str, tmp_path: Path) -> None:
     (tmp_path / ".pieria.toml").write_text(f"{name} = [1]\n")
     with pytest.raises(ConfigError) as caught:

@@ -60,6 +60,7 @@ class Core:
         count_uses: bool = True,
         fades: Sequence[str] = FADES,
         me: Callable[[bool], Any] = lambda create: None,
+        knows_user: bool = True,
         origins: Mapping[str, tuple[Any, str]] | None = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
@@ -81,6 +82,7 @@ class Core:
         self.meter = meter
         self._fades = tuple(fades)
         self._me = me
+        self._knows_user = knows_user
         self._origins = origins or {}
         self._on_close = on_close
         self._closed = False
@@ -113,7 +115,11 @@ class Core:
         return micros(self.clock())
 
     def _filter(self, asked: Asked | None = None, /, **values: Any) -> Filter:
-        return asked_filter(asked or Asked(**values), self._now(), self.viewer)
+        filter = asked_filter(asked or Asked(**values), self._now(), self.viewer)
+        if not self._knows_user and filter.scopes is not None and "user" in filter.scopes:
+            # Whoever asks for what is theirs must not be told that there is nothing.
+            self._me(True)
+        return filter
 
     @contextmanager
     def _reading(self) -> Iterator[Reader]:

@@ -62,7 +62,7 @@ class Health(Core):
             *self._embedding_findings(),
             self._llm_finding(),
             self._work(),
-            self._disk(),
+            *self._disk(),
             self._clock_finding(),
             self._engine(),
         ]
@@ -136,11 +136,14 @@ class Health(Core):
         detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
         return Finding("work", True, detail, DEAD if "dead" in counted else None)
 
-    def _disk(self) -> Finding:
+    def _disk(self) -> list[Finding]:
+        """Of this machine, where the bank is on it."""
+        if "path" not in self.store.describe():
+            return []
         free = shutil.disk_usage(self.data if self.data.is_dir() else self.data.parent).free
         well = free > LITTLE_SPACE
         remedy = None if well else "Free some space before writing on."
-        return Finding("disk", well, f"{free / 1e6:,.0f} MB free", remedy)
+        return [Finding("disk", well, f"{free / 1e6:,.0f} MB free", remedy)]
 
     def _clock_finding(self) -> Finding:
         with self._reading() as reader:
@@ -152,7 +155,16 @@ class Health(Core):
 
     def _engine(self) -> Finding:
         held = self.store.describe()
-        return Finding("engine", True, f"{held['engine']} {held['engine_version']}, durability {held['synchronous']}")
+        told = [f"{held['engine']} {held['engine_version']}", f"durability {held['synchronous']}"]
+        if "connections" in held:
+            pool = held["connections"]
+            told += [
+                f"pgvector {held['pgvector']}",
+                f"{pool['in_use']} in use and {pool['idle']} idle of {pool['most']} connections",
+                f"row security {'on' if held['row_security'] else 'off'}",
+                "a copy that takes no writes" if held["read_only_copy"] else "takes writes",
+            ]
+        return Finding("engine", True, ", ".join(told))
 
 
 def _waiting(pending: int, refusal: str | None = None) -> Finding:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from math import inf
 from typing import Any, Self
 
 from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core, missing
 from pieria.bank.replies import Page
 from pieria.bank.tracing import REVISES, reached
-from pieria.errors import InputError
+from pieria.errors import ClosedError, InputError
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.change import Change
@@ -28,6 +31,12 @@ COUNTED = (
     "kind", "type", "place", "scope", "session", "channel", "author", "author_type", "source", "status", "tier",
     "tags", "entities", "files",
 )  # fmt: skip
+
+LONGEST_WAIT = 86_400.0
+PATIENCE = 5.0
+"""Seconds that a store waits for a change at a time, so that whoever waits learns in time that the bank was closed."""
+FOLLOWED = 500
+"""Changes that are read at a time."""
 
 
 class Reading(Core):
@@ -216,6 +225,48 @@ class Reading(Core):
             if last is not None:
                 since = max(since, reader.head().seq - check.whole(last, "last", 1))
             return tuple(reader.changes(since, limit))
+
+    def wait(self, since: int, seconds: float) -> bool:
+        """Waits until there is a change after a sequence number, whoever writes it; False where time is over first."""
+        check.whole(since, "since")
+        until = time.monotonic() + check.number(seconds, "seconds", 0.0, LONGEST_WAIT)
+        while True:
+            self._check_open()
+            left = until - time.monotonic()
+            if self.store.wait(since, max(0.0, min(left, PATIENCE))):
+                return True
+            if left <= PATIENCE:
+                return False
+
+    def follow(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[Change]:
+        """The changes after a sequence number, oldest first, and then each as it comes; without one, from now on.
+
+        Goes on until the bank is closed, or so many seconds are over. Where it ends with an error that may be tried
+        again, nothing was missed: follow on from the last change that came.
+        """
+        begun = time.monotonic()
+        until = inf if seconds is None else begun + check.number(seconds, "seconds", 0.0, LONGEST_WAIT)
+        with self._reading() as reader:
+            head = reader.head().seq
+        if since is not None and check.whole(since, "since") > head:
+            raise InputError("since", f"a number up to {head}", since, hint="It is that of another bank.")
+        return self._followed(head if since is None else since, until)
+
+    def _followed(self, since: int, until: float) -> Iterator[Change]:
+        while True:
+            try:
+                found = self.changes(since, FOLLOWED)
+            except ClosedError:
+                return
+            for change in found:
+                since = change.seq
+                yield change
+            left = until - time.monotonic()
+            if left <= 0:
+                return
+            # Whether the bank was closed meanwhile, the next look tells.
+            with suppress(ClosedError):
+                self.wait(since, min(left, LONGEST_WAIT))
 
 
 def _order_value(memory: Memory, order: str) -> float:

@@ -1,4 +1,4 @@
-"""What export, import and restore answer with."""
+"""What export, import, restore and copy answer with."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ class RestoreReport:
     """`replaced` is where the bank lies now that was there before; `seq` the number of the backup's last change."""
 
     file: Path
-    path: Path
+    path: Path | str
+    """Where the bank is now: its file, or which one it is of a server."""
     bank: str
     replaced: Path | None
     bytes: int
@@ -94,4 +95,30 @@ class RestoreReport:
             "bytes": self.bytes,
             "seq": self.seq,
             "counts": dict(self.counts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """`rows` were copied by table; `sha256` is the same of either bank; so many `questions` found the same in both."""
+
+    bank: str
+    source: str
+    name: str
+    target: str
+    seq: int
+    rows: Mapping[str, int]
+    sha256: Mapping[str, str]
+    questions: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "bank": self.bank,
+            "from": self.source,
+            "name": self.name,
+            "to": self.target,
+            "seq": self.seq,
+            "rows": dict(self.rows),
+            "sha256": dict(self.sha256),
+            "questions": self.questions,
         }

@@ -33,7 +33,10 @@
     │       ├── BusyError             another writer held the bank too long
     │       ├── CorruptError          the file is damaged
     │       ├── ForeignFileError      the file is not a bank
-    │       └── NewerVersionError     the bank was written by a newer Pieria
+    │       ├── NewerVersionError     the bank was written by a newer Pieria
+    │       ├── UnreachableError      the server of the banks cannot be reached
+    │       ├── RefusedError          the server does not let this user in, or not do this
+    │       └── UnsuitableError       the server lacks what a bank needs
     └── Unknown                       anything else
         └── UnknownError              a failure nobody foresaw, wrapped
 
@@ -86,7 +89,10 @@ from pieria.errors.storage import (
     ForeignFileError,
     NewerVersionError,
     ReadOnlyError,
+    RefusedError,
     StorageError,
+    UnreachableError,
+    UnsuitableError,
 )
 
 __all__ = [
@@ -115,6 +121,7 @@ __all__ = [
     "PrivacyError",
     "PromptError",
     "ReadOnlyError",
+    "RefusedError",
     "ReplyCutError",
     "ReplyError",
     "ReplyRefusedError",
@@ -126,6 +133,8 @@ __all__ = [
     "UnavailableError",
     "Unknown",
     "UnknownError",
+    "UnreachableError",
+    "UnsuitableError",
 ]
 
 # Where they are imported from is what a traceback should name.

@@ -68,3 +68,28 @@ class NewerVersionError(StorageError):
     code = "newer_version"
     usual_reason = "the bank was written by a newer version of Pieria"
     advice = "Upgrade Pieria; the bank was left untouched."
+
+
+class UnreachableError(StorageError):
+    """The server of the banks cannot be reached, was lost in the middle, or has no connection free."""
+
+    code = "unreachable"
+    retryable = True
+    usual_reason = "the server of the banks cannot be reached"
+    advice = "Repeat the call; if it goes on, check that the server runs and that the address in data is right."
+
+
+class RefusedError(StorageError):
+    """The server of the banks does not let this user in, or not do this."""
+
+    code = "refused"
+    usual_reason = "the server does not allow it"
+    advice = "Check user and password of the address in data, and what that user is allowed to do."
+
+
+class UnsuitableError(StorageError):
+    """The server of the banks, or the database there, lacks what a bank needs."""
+
+    code = "unsuitable"
+    usual_reason = "the server lacks what a bank needs"
+    advice = "Banks need PostgreSQL 15 or newer with the extension pgvector 0.8, and a database in UTF8."

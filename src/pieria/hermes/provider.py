@@ -129,7 +129,7 @@ class PieriaProvider:
             },
             {
                 "key": "data",
-                "description": "Folder of the banks (empty: ~/.pieria, shared with Pieria's other doors)",
+                "description": "Folder of the banks, or server (empty: ~/.pieria, shared with Pieria's other doors)",
                 "required": False,
             },
         ]
@@ -140,11 +140,9 @@ class PieriaProvider:
 
     @quiet([])
     def backup_paths(self) -> list[str]:
-        """The bank's file, for a backup while no agent runs."""
-        from pieria.workspace import ENDING
-
+        """The bank's file, for a backup while no agent runs; none where a server keeps it."""
         joined = self._joined or Joined(agent_of(self._said), chosen.options_in(self._home))
-        return [str(joined.banks.workspace.data / f"{joined.bank_name}{ENDING}")]
+        return [str(path) for path in joined.banks.workspace.place.at(joined.bank_name).files]
 
     # --- beginning and end
 

@@ -45,6 +45,19 @@ def check_bank_name(value: object, parameter: str = "bank") -> str:
     return name
 
 
+def check_user_name(value: object, parameter: str = "user") -> str:
+    """The name of whoever scope `user` means on a server: it is one as a bank may have."""
+    name = check_bank_name(value, parameter)
+    if name == USER_BANK:
+        raise InputError(parameter, "a name without an @", value)
+    return name
+
+
+def user_bank_of(user: str) -> str:
+    """How the user's own bank is called on a server, where every user has one."""
+    return f"@{same_bank(user)}"
+
+
 def bank_name_from(text: str, longest: int = LONGEST, most_bytes: int = MOST_BYTES) -> str:
     """The text with a hyphen for whatever a name cannot hold; empty where nothing is left."""
     composed = unicodedata.normalize("NFC", text)

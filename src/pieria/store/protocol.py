@@ -336,6 +336,15 @@ class Reader(QueueReader, Protocol):
     def dump(self, table: str) -> Iterator[dict[str, Any]]:
         """Every row of a table by column name, in the order in which it was written, for a lossless copy."""
 
+    def tables(self) -> dict[str, int]:
+        """Every table that a bank is made of, and how many lines it has: what `Writer.fill` takes over."""
+
+    def lines(self, table: str) -> Iterator[Sequence[Any]]:
+        """Of one of these tables, in the order of their keys, alike in every store: vectors as they are packed."""
+
+    def counters(self) -> dict[str, int]:
+        """How far everything in the bank is counted."""
+
 
 class Writer(Reader, QueueWriter, Protocol):
     """One write transaction; it reads its own writes and ends with the `with` block: commit, or nothing at all."""
@@ -364,6 +373,12 @@ class Writer(Reader, QueueWriter, Protocol):
     def drop_old_vectors(self, limit: int) -> int:
         """Takes away vectors of former spaces. Returns how many; fewer than the limit when none is left."""
 
+    def fill(self, source: Reader, progress: Progress | None = None) -> dict[str, int]:
+        """Becomes what the source is, line by line, every version, number and time kept, what is derived made anew.
+
+        Returns how many lines each table has. Raises `ConflictError` where there is anything in the bank yet.
+        """
+
 
 class Store(Protocol):
     analyser: int
@@ -373,6 +388,12 @@ class Store(Protocol):
 
     def writing(self, seconds: float | None = None) -> AbstractContextManager[Writer]:
         """Waits for other writers, no longer than so many seconds where they are given. Raises `BusyError`."""
+
+    def wait(self, seq: int, seconds: float) -> bool:
+        """Until the bank has a change past `seq`, or so many seconds are over. Whether it has.
+
+        Closing the store ends the wait as well. Raises what reading raises.
+        """
 
     def scrub(self) -> list[str]:
         """After an erasure: make sure no file of the store still holds the bytes. Returns what could not be reached."""

@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from pieria.bank.working import Worker
     from pieria.record.job import Job
     from pieria.record.job import Progress as JobProgress
-    from pieria.workspace import Workspace
+    from pieria.workspace import Place, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -71,11 +70,11 @@ class Banks:
 
     def there(self) -> list[str]:
         """All of them, the user's own as well."""
-        user = self.workspace.data / f"{USER_BANK}.db"
-        return [*self.names(), *([USER_BANK] if user.exists() else [])]
+        return self.workspace.place.everything()
 
     def has(self, name: str) -> bool:
-        return same_bank(name) in map(same_bank, self.there())
+        place = self.workspace.place
+        return place.has_user() if name == USER_BANK else place.at(name).is_there
 
     def worker(self, told: Told = lambda bank, job, progress: None) -> Worker:
         """One that does what is to be done behind, in every bank that was reached. It is for the caller to close.
@@ -141,7 +140,7 @@ class Host:
         name = self._reached(self.bank_name)
         may_make = self.access is not Access.read and (self.begins or not self.is_named)
         if not may_make and not self.banks.has(name):
-            raise no_such_bank(name, [other for other in self.banks.there() if self.covers(other)], self._folder)
+            raise no_such_bank(name, [other for other in self.banks.there() if self.covers(other)], self._place)
         return self._opened(name)
 
     @property
@@ -155,7 +154,7 @@ class Host:
             return self.bank
         there = self.bank_names()
         if same_bank(self._reached(name)) not in map(same_bank, there):
-            raise no_such_bank(name, there, self._folder)
+            raise no_such_bank(name, there, self._place)
         return self._opened(name)
 
     def bank_names(self) -> list[str]:
@@ -174,9 +173,9 @@ class Host:
         return self.banks.opened(name, self.session, user=self.covers(USER_BANK))
 
     @property
-    def _folder(self) -> Path | None:
+    def _place(self) -> Place | None:
         """Where the banks are, for whoever may know it: a user of this machine."""
-        return self.banks.workspace.data if self.covers is everything else None
+        return self.banks.workspace.place if self.covers is everything else None
 
     def _reached(self, name: str) -> str:
         if not self.covers(name):

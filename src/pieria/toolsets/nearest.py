@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pieria.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from pieria.workspace import Place
 
 LONGEST = 100
 """Characters of a name that may still be a misspelling of another."""
@@ -37,7 +40,7 @@ def meant(near: str | None) -> str | None:
     return near and f"Did you mean {near}?"
 
 
-def no_such_bank(name: str, there: Sequence[str], data: Path | None = None) -> NotFoundError:
+def no_such_bank(name: str, there: Sequence[str], place: Place | None = None) -> NotFoundError:
     """With the names that may be meant, and how a bank comes to be."""
     near = get_close_matches(name.casefold(), [other.casefold() for other in there], 3)
     alike = [other for other in there if other.casefold() in near]
@@ -46,6 +49,6 @@ def no_such_bank(name: str, there: Sequence[str], data: Path | None = None) -> N
     elif there:
         offered = f"Banks here: {', '.join(there[:MOST_OFFERED])}."
     else:
-        is_there = data is None or data.exists()
-        offered = "There are no banks here yet." if is_there else f"There is no folder {data}."
+        is_there = place is None or place.is_there
+        offered = "There are no banks here yet." if is_there else f"There is no folder {place}."
     return NotFoundError("bank", name, hint=f"{offered} What is first written to a bank makes it.")

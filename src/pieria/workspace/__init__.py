@@ -1,11 +1,10 @@
 """The workspace: resolves the settings, opens banks under them and hands everything down as values.
 
-It knows where a bank's file lies and which store it shares; what a bank does with either is the bank's business.
+It knows which store a bank shares; where banks live is said in `places`, and what a bank does is the bank's business.
 """
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,22 +15,22 @@ from typing import TYPE_CHECKING, Any, Self
 from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.metering import Budgets
-from pieria.errors import ClosedError, ConflictError, InputError, StorageError, UnavailableError
+from pieria.errors import ClosedError, ConflictError, InputError, UnavailableError
 from pieria.models import Library, language_model
 from pieria.record import check
-from pieria.record.banks import USER_BANK, check_bank_name, same_bank
+from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.workspace.models import Thinker, embedders, settled_thinker
+from pieria.workspace.places import Place as Place
+from pieria.workspace.places import Way, no_user, place_of
 from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import RestoreReport
+    from pieria.bank.replies_transfer import CopyReport, RestoreReport
     from pieria.models.minds.llm import Override
     from pieria.settings import Resolved
     from pieria.store.protocol import Progress
-
-ENDING = ".db"
 
 
 def open(
@@ -48,8 +47,9 @@ def open(
 ) -> Bank:
     """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
 
-    `data` is the folder of the banks; `settings` are further settings by name; `who` is noted in the journal.
-    Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the file cannot be used.
+    `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
+    noted in the journal.
+    Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
     """
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
     workspace = Workspace(data, {**_mapping(settings), **named}, clock=clock)
@@ -69,17 +69,52 @@ def restore(
 
     A bank that is there already is not touched, unless `replace` is True: then it is kept beside the new one.
     """
-    from pieria.bank.transfer import restore_file
     from pieria.transfer.file import given_path
 
     check.flag(replace, "replace")
     source = given_path(file, "file")
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
     workspace = Workspace(data, named)
-    kept, path = workspace._located(workspace.resolved.settings.bank)
-    if replace and stores.hold(path):
-        raise ConflictError("the bank is open in this process", ids=(kept,), hint="Close it, then restore.")
-    return restore_file(source, path, replace=replace, progress=progress)
+    spot = workspace.place.at(workspace.resolved.settings.bank)
+    if replace and stores.hold(spot):
+        raise ConflictError("the bank is open in this process", ids=(spot.name,), hint="Close it, then restore.")
+    return spot.restore(source, replace=replace, progress=progress)
+
+
+def copy(
+    bank: str | None = None,
+    *,
+    to: str | Path,
+    data: str | Path | None = None,
+    name: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> CopyReport:
+    """Copies a whole bank, its past included, to another folder or server, and compares both before it is told of.
+
+    `to` is a folder or an address as `data` is, `name` what the copy is called there. The bank stays as it is, and may
+    be in use. Raises `ConflictError` where there is a bank of that name already.
+    """
+    from pieria.workspace.copying import copy_bank
+
+    given = dict(_mapping(settings))
+    named = {} if bank is None else {"bank": check_bank_name(bank)}
+    source = Workspace(data, {**given, **named})
+    own = source.resolved.settings
+    target = _elsewhere(to, given)
+    kept = own.bank if name is None else check_bank_name(name, "name")
+    way = Way(own.durability, own.busy_seconds, source.clock)
+    return copy_bank(source.place.at(own.bank), target.at(kept), way, progress)
+
+
+def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
+    """Raises what is wrong with it under the name by which it was given."""
+    from pieria.settings import resolve
+
+    try:
+        return place_of(resolve({**settings, "data": to}).settings)
+    except InputError as problem:
+        raise problem.renamed("to") if problem.parameter == "data" else problem from problem
 
 
 class Workspace:
@@ -110,7 +145,8 @@ class Workspace:
         given = {} if data is None else {"data": data}
         named = {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
         self.resolved = resolve({**_mapping(settings), **given, **named})
-        self.data = self.resolved.settings.data
+        self.place: Place = place_of(self.resolved.settings)
+        self.data = self.place.folder
         self.models = Library(self.resolved.settings.models)
         own = None if "embedder" in named else embedder
         self._embedder = None if own is None else embedders.given(own, self.models.folder)
@@ -149,8 +185,8 @@ class Workspace:
         return self._opened(resolved, who, thinker, user)
 
     def banks(self) -> list[str]:
-        """The names of the banks in the data folder, without the user's own."""
-        return sorted(name for name in self._files() if name != USER_BANK)
+        """The names of the banks there are, without the user's own."""
+        return self.place.names()
 
     def close(self) -> None:
         """Closes every bank that was opened here. Safe to call twice."""
@@ -173,18 +209,18 @@ class Workspace:
             raise ClosedError("workspace")
         check.name(who, "who")
         settings = resolved.settings
-        name, path = self._located(settings.bank)
+        spot = self.place.at(settings.bank)
         embedder = self._embedder or embedders.named(settings)
         handed = thinker or Thinker(self._llm, {})
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
-        key = Key(os.path.realpath(path), settings.durability, settings.busy_seconds, self.clock, embedder, budgets)
-        held, leave = stores.join(path, key)
-        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, handed), self.data)
+        way = Way(settings.durability, settings.busy_seconds, self.clock)
+        held, leave = stores.join(spot, Key(spot.key, way, embedder, budgets))
+        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, handed), self.place)
         closing = partial(_closed, user, leave)
         try:
             bank = Bank(
-                name,
+                spot.name,
                 held.store,
                 embedding=held.embedding,
                 uses=held.uses,
@@ -202,7 +238,8 @@ class Workspace:
                 count_uses=settings.count_uses,
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
                 me=user.bank if with_user else _nobody,
-                origins=resolved.shown() | self._origins(name, resolved, thinker),
+                knows_user=self.place.keeps_user,
+                origins=resolved.shown() | self._origins(spot.name, resolved, thinker),
                 on_close=closing,
             )
         except BaseException:
@@ -227,37 +264,19 @@ class Workspace:
             found["llm"] = (thinker.llm.model, "argument")
         return found
 
-    def _located(self, name: str) -> tuple[str, Path]:
-        """The bank's name as it was first spelt, and its file.
-
-        Where there is a bank whose name differs in case alone, it is that one: on some file systems the two would
-        share a file, so they mean the same bank on all.
-        """
-        files = self._files()
-        alike = sorted(there for there in files if same_bank(there) == same_bank(name))
-        spelt = name if name in files or not alike else alike[0]
-        return spelt, files.get(spelt, self.data / f"{name}{ENDING}")
-
-    def _files(self) -> dict[str, Path]:
-        try:
-            found = [Path(entry.path) for entry in os.scandir(self.data) if entry.name.endswith(ENDING)]
-        except FileNotFoundError:
-            return {}
-        except OSError as problem:
-            raise StorageError("open", f"{self.data} cannot be read ({problem.strerror})") from problem
-        return {name: path for path in found if (name := _name_of(path))}
-
 
 class _User:
     """The user's own bank as one bank sees it: opened when it is needed, read only where there is one."""
 
-    def __init__(self, open_bank: Callable[[], Bank], data: Path) -> None:
+    def __init__(self, open_bank: Callable[[], Bank], place: Place) -> None:
         self._open_bank = open_bank
-        self._path = data / f"{USER_BANK}{ENDING}"
+        self._place = place
         self._opened: dict[str, Bank] = {}
 
     def bank(self, create: bool) -> Bank | None:
-        if not self._opened and (create or self._path.exists()):
+        if create and not self._place.keeps_user:
+            raise no_user("scope")
+        if not self._opened and (create or self._place.has_user()):
             opened = self._open_bank()
             # Another thread may have been quicker; its bank is then the one in use.
             if self._opened.setdefault(USER_BANK, opened) is not opened:
@@ -282,14 +301,6 @@ def _given_back(closing: Callable[[], None]) -> None:
 def _closed(user: _User, leave: Callable[[], None]) -> None:
     user.close()
     leave()
-
-
-def _name_of(path: Path) -> str | None:
-    """The bank that a file holds by its name; file systems may spell an accent in two ways."""
-    try:
-        return check_bank_name(path.name.removesuffix(ENDING))
-    except InputError:
-        return None
 
 
 def _mapping(settings: Mapping[str, Any] | None) -> Mapping[str, Any]:

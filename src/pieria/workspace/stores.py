@@ -1,14 +1,12 @@
-"""The stores of this process: banks on one file, under the same settings, share one."""
+"""The stores of this process: whoever opens one bank, under the same settings, shares one."""
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from pieria.bank.background import background
@@ -16,39 +14,35 @@ from pieria.bank.embedding import Embedding
 from pieria.bank.metering import BankMeter, Budgets
 from pieria.bank.using import Uses
 from pieria.models import Embedder
-from pieria.record.time import Clock
-from pieria.store.sqlite import SQLiteStore
-
-log = logging.getLogger("pieria.workspace")
+from pieria.workspace.places import Spot, Way
 
 CLOSING = 1.5
 """Seconds that closing waits for what is still to be embedded or counted, and for a step under way."""
 
 
 class Key(NamedTuple):
-    path: str
-    durability: str
-    busy_seconds: float
-    clock: Clock
+    spot: str
+    way: Way
     embedder: Embedder | None
     budgets: Budgets
 
 
 class Held:
-    """A store, its vectors and the uses of its memories; the file it is of, which may be replaced; and who uses it."""
+    """A store, its vectors and the uses of its memories; the bank it is of, whose file may be replaced; and who uses
+    it."""
 
-    def __init__(self, path: Path, key: Key) -> None:
+    def __init__(self, spot: Spot, key: Key) -> None:
         self.key = key
-        self.store = _store(path, key.durability, key.busy_seconds, key.clock)
-        self.meter = BankMeter(self.store, key.clock, key.budgets)
+        self.store = spot.open(key.way)
+        self.meter = BankMeter(self.store, key.way.clock, key.budgets)
         self.embedding = Embedding(self.store, key.embedder, background, self.meter)
-        self.uses = Uses(self.store, key.clock, background)
-        self.file = _file_of(key.path)
+        self.uses = Uses(self.store, key.way.clock, background)
+        self.mark = spot.mark()
         self.users: set[object] = set()
 
-    @property
-    def in_place(self) -> bool:
-        return self.file is not None and self.file == _file_of(self.key.path)
+    def is_of(self, spot: Spot) -> bool:
+        """Whether it is still what is there."""
+        return self.mark is not None and self.mark == spot.mark()
 
     def close(self) -> None:
         deadline = time.monotonic() + CLOSING
@@ -59,7 +53,7 @@ class Held:
 
 
 class Stores:
-    """The stores of this process: banks on one file, under the same settings, share one until the last is closed.
+    """The stores of this process: whoever opens one bank, under the same settings, shares one until the last is closed.
 
     A store is opened and closed outside the lock, since both may wait for another process. The lock guards what
     workspaces note about their banks, too.
@@ -73,14 +67,14 @@ class Stores:
         """After a fork the lock may be held by a thread that does not exist here."""
         self.lock = threading.RLock()
 
-    def join(self, path: Path, key: Key) -> tuple[Held, Callable[[], None]]:
-        """The store of a file, and what to call, once or more often, when it is needed no longer."""
+    def join(self, spot: Spot, key: Key) -> tuple[Held, Callable[[], None]]:
+        """The store of a bank, and what to call, once or more often, when it is needed no longer."""
         user = object()
-        held = self._entered(key, user)
+        held = self._entered(spot, key, user)
         if held is None:
-            opened = Held(path, key)
+            opened = Held(spot, key)
             with self.lock:
-                held = self._entered(key, user)
+                held = self._entered(spot, key, user)
                 if held is None:
                     held = self._held[key] = opened
                     held.users.add(user)
@@ -88,16 +82,22 @@ class Stores:
                 opened.close()
         return held, partial(self._leave, held, user)
 
-    def hold(self, path: Path) -> bool:
-        """Whether a bank of this process is open on the file."""
-        real = os.path.realpath(path)
+    def hold(self, spot: Spot) -> bool:
+        """Whether the bank is open in this process."""
         with self.lock:
-            return any(key.path == real for key in self._held)
+            return any(key.spot == spot.key for key in self._held)
 
-    def _entered(self, key: Key, user: object) -> Held | None:
+    def settle(self, spot: Spot) -> None:
+        """Writes down what was read of the bank through this process and is not counted yet."""
+        with self.lock:
+            held = [each for key, each in self._held.items() if key.spot == spot.key]
+        for each in held:
+            each.uses.flush()
+
+    def _entered(self, spot: Spot, key: Key, user: object) -> Held | None:
         with self.lock:
             held = self._held.get(key)
-            if held is None or not held.in_place:
+            if held is None or not held.is_of(spot):
                 return None
             held.users.add(user)
             return held
@@ -114,16 +114,3 @@ class Stores:
 
 stores = Stores()
 os.register_at_fork(after_in_child=stores.start_anew)
-
-
-def _store(path: Path, durability: str, busy_seconds: float, clock: Clock) -> SQLiteStore:
-    told = partial(log.warning, "%s was brought to a new schema; as it was: %s", path)
-    return SQLiteStore(path, durability=durability, busy_seconds=busy_seconds, clock=clock, on_migration=told)
-
-
-def _file_of(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -208,8 +208,8 @@ def test_options_that_cannot_be_right_make_it_unavailable_with_the_reason(hermes
 
 
 def test_a_data_folder_that_cannot_be_used_makes_it_unavailable(hermes_home: Path) -> None:
-    save(hermes_home, {"data": "postgresql://host/db"})
-    assert "postgresql" in provider().unavailable_reason()
+    save(hermes_home, {"data": "mysql://host/db"})
+    assert "mysql" in provider().unavailable_reason()
 
 
 def test_a_user_without_a_home_is_served(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:

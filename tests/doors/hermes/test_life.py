@@ -124,7 +124,7 @@ def test_what_is_private_is_cut_and_what_is_nothing_else_is_left_out(begin: Begi
     agent.turn("Call Ana. <private>Her number is 555 0142.</private>", "I will.")
     agent.turn("<private>My PIN is 9912.</private>", "Understood.")
     agent.leave()
-    assert [text for _, text in turns(bank)] == ["Call Ana. ", "I will.", "Understood."]
+    assert [text for _, text in turns(bank)] == ["Call Ana.", "I will.", "Understood."]
     assert agent.failures == []
 
 
@@ -218,7 +218,7 @@ def test_a_checkpoint_keeps_what_was_not_kept_yet_and_nothing_twice(begin: Begin
     agent.turn("ok", "Fine.")
     agent.messages.append({"role": "user", "content": "A message that was cut short. <private>x</private>"})
     agent.messages.append({"role": "tool", "content": "what a tool said"})
-    expected = ["ok", "Fine.", "ok", "Fine.", "A message that was cut short. "]
+    expected = ["ok", "Fine.", "ok", "Fine.", "A message that was cut short."]
     messages = list(agent.messages)
     for _ in range(2):
         agent.messages = list(messages)

@@ -27,13 +27,24 @@ def bench() -> None:
 @bench.command(context_settings={"help_option_names": HELP})
 @click.option("--n", "sizes", type=click.IntRange(min=1_000), multiple=True, default=(100_000,), show_default=True,
               help="Memories in the bank that is recalled from; may be given several times.")  # fmt: skip
+@click.option(
+    "--data",
+    metavar="URL",
+    default=None,
+    help="Measure writing and recalling on this server, in banks of their own, which stay there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def speed(ctx: click.Context, /, sizes: tuple[int, ...], as_json: bool) -> None:
+def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, as_json: bool) -> None:
     """Time starting, writing and recalling against the budgets. Needs some minutes for each 1,000,000 memories."""
-    from pieria.doors.bench.speed import measure
+    if data is None:
+        from pieria.doors.bench.speed import measure
 
-    result = measure(list(sizes), _say)
+        result = measure(list(sizes), _say)
+    else:
+        from pieria.doors.bench.server import measure_server
+
+        result = measure_server(data, list(sizes), _say)
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))
         return

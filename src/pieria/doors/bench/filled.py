@@ -64,9 +64,9 @@ class Filled:
 
 
 @contextmanager
-def filled(data: Path, size: int, say: Say) -> Iterator[Filled]:
+def filled(data: Path | str, size: int, say: Say, name: str = "bench") -> Iterator[Filled]:
     meaning = Meaning()
-    with Workspace(data=data, embedder=meaning.embed) as workspace, workspace.open("bench") as bank:
+    with Workspace(data=data, embedder=meaning.embed) as workspace, workspace.open(name) as bank:
         made = Filled(bank, Workload(), meaning, [], [], [])
         for begin in range(0, size, STEP):
             made.write(min(STEP, size - begin))

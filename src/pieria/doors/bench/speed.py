@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -48,8 +48,8 @@ def measure(sizes: list[int], say: Say) -> dict[str, Any]:
         medians: dict[int, float] = {}
         for size in sorted(sizes):
             with filled(data / f"recall-{size}", size, say) as full:
-                rows += _filling(full)
-                recalled = _recalling(full, say)
+                rows += filling(full)
+                recalled = recalling(full, RECALL_TARGETS, say)
                 medians[size] = recalled[0].value
                 rows += [*recalled, *exactness(full)]
         rows += _growth(medians)
@@ -57,7 +57,7 @@ def measure(sizes: list[int], say: Say) -> dict[str, Any]:
             rows += modelled.measured(data, min(sizes), medians, say)
         else:
             notes.append(modelled.MISSING)
-    return {"machine": _machine(), "sizes": sorted(sizes), "rows": [row.as_dict() for row in rows], "notes": notes}
+    return {"machine": machine(), "sizes": sorted(sizes), "rows": [row.as_dict() for row in rows], "notes": notes}
 
 
 def _starting(say: Say) -> Iterator[Row]:
@@ -94,7 +94,7 @@ def _in_bulk(data: Path, what: str, meaning: Meaning | None, say: Say) -> tuple[
             begun = time.perf_counter()
             bank.remember_many(items)
             ours.append(time.perf_counter() - begun)
-            rows = Rows(bank.data / "bench.db")
+            rows = Rows(Path(bank.stats().store["path"]))
         bare.append(rows.seconds_in_bulk(data / f"bare-{number}.db"))
         ratios.append(bare[-1] / ours[-1])
         say(f"writing in bulk {what}", number + 1, ROUNDS)
@@ -125,7 +125,7 @@ def _one_at_a_time(data: Path, rows: Rows, say: Say) -> Row:
     return Row("remember, p50", round(p50, 3), "ms", f"≤ {bare_p50 + 1:.3f} (bare + 1)", p50 <= bare_p50 + 1, detail)
 
 
-def _filling(full: Filled) -> list[Row]:
+def filling(full: Filled) -> list[Row]:
     size, seconds = full.size, full.seconds
     store = full.bank.stats().store
     held = store["bytes"] / size
@@ -138,8 +138,9 @@ def _filling(full: Filled) -> list[Row]:
     ]  # fmt: skip
 
 
-def _recalling(full: Filled, say: Say) -> list[Row]:
-    target = next((limit for least, limit in reversed(RECALL_TARGETS) if full.size >= least), None)
+def recalling(full: Filled, targets: Sequence[tuple[int, float]], say: Say) -> list[Row]:
+    """`targets` are milliseconds, each from a size on."""
+    target = next((limit for least, limit in reversed(targets) if full.size >= least), None)
     rows = [_recall_row(full, f"recall at {full.size:,}, p50", None, target, say)]
     for share, (wing, _) in FILTERS.items():
         name = f"recall at {full.size:,}, a filter passing {share}, p50"
@@ -186,5 +187,5 @@ def _bank(data: Path, meaning: Meaning | None) -> Iterator[Bank]:
         yield bank
 
 
-def _machine() -> dict[str, Any]:
+def machine() -> dict[str, Any]:
     return {"python": platform.python_version(), "cores": os.cpu_count(), "system": platform.system()}

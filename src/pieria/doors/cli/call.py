@@ -54,16 +54,17 @@ class Call:
 
     def check_there(self, workspace: Workspace) -> None:
         """Refuses a bank that is not there, where somebody gave its name."""
-        from pieria.record.banks import USER_BANK, same_bank
+        from pieria.record.banks import USER_BANK
         from pieria.toolsets.nearest import MOST_OFFERED, no_such_bank
 
-        name, there = workspace.resolved.settings.bank, workspace.banks()
-        if name == USER_BANK or same_bank(name) in map(same_bank, there):
+        name = workspace.resolved.settings.bank
+        if name == USER_BANK or workspace.place.at(name).is_there:
             return
+        there = workspace.banks()
         if workspace.resolved.is_bank_named:
-            raise no_such_bank(name, there, workspace.data)
+            raise no_such_bank(name, there, workspace.place)
         others = f" Others here: {', '.join(there[:MOST_OFFERED])}." if there else ""
-        self.note(f"there was no bank {name} in {workspace.data}, so an empty one is made.{others}")
+        self.note(f"there was no bank {name} in {workspace.place}, so an empty one is made.{others}")
 
     def reply(self, document: Any, people: Callable[[], Iterable[RenderableType]], ids: Iterable[str] = ()) -> None:
         """Answers on stdout: JSON for programs, ids alone when asked to be quiet, and otherwise for people."""

@@ -52,7 +52,7 @@ def _shared(*names: str, **attributes: Any) -> click.Option:
 SHARED = (
     _shared("--bank", metavar="NAME", shell_complete=_banks,
             help="The bank to use; otherwise the project's, or `default`."),
-    _shared("--data", metavar="FOLDER", help="The folder that holds the banks; otherwise ~/.pieria."),
+    _shared("--data", metavar="FOLDER", help="The folder of the banks, or a server's address; otherwise ~/.pieria."),
     _shared("--json/--no-json", default=None,
             help="Print JSON, or tables for people. Without either: tables on a terminal, JSON into pipes."),
     _shared("-q", "--quiet", is_flag=True, help="Print ids alone; no notes and no progress."),

@@ -69,6 +69,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "export": Listed(f"{_COMMANDS}.transfer:export", "Write the bank to a file that any program can read."),
         "import": Listed(f"{_COMMANDS}.transfer:import_file", "Read an export into the bank."),
         "backup": Listed(f"{_COMMANDS}.transfer:backup", "Copy the bank's file, while it is in use."),
+        "copy": Listed(f"{_COMMANDS}.copying:copy", "Copy a bank to another folder or server, and compare both."),
         "restore": Listed(f"{_COMMANDS}.transfer:restore", "Bring back a backup as a bank."),
     },
     "See how it is": {

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import pieria
 from pieria.doors.demo.scenes import SCENES
 from pieria.doors.demo.stage import Stage
 from pieria.doors.demo.telling import BANK, Story, lines
@@ -23,7 +24,7 @@ def show(
     told: Iterable[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Plays all scenes on the lines that are told, those of the story by default; returns their calls and results."""
-    if keep is not None and (keep / f"{BANK}.db").exists():
+    if keep is not None and BANK in pieria.Workspace(keep).banks():
         raise InputError("keep", f"a folder without a bank {BANK}", keep, hint="Name another folder.")
     stage = Stage(shown=shown, pause=pause)
     begun = perf_counter()

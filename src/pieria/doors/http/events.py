@@ -11,12 +11,13 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import anyio
-from anyio import CapacityLimiter, from_thread, to_thread
+from anyio import CapacityLimiter, to_thread
+from anyio.abc import TaskGroup
 
 from pieria.bank import Bank
 from pieria.errors import PieriaError
@@ -24,8 +25,12 @@ from pieria.record.banks import same_bank
 
 log = logging.getLogger(__name__)
 
-LOOKS = 0.2
-"""Seconds between looks at the journals that somebody listens to: other processes write to them, too."""
+AWAITED = 2.0
+"""Seconds that a journal is waited for at a time, before it is asked whether anybody still listens."""
+AGAIN = 1.0
+"""Seconds before a bank that could not be reached is tried again."""
+WATCHED = 500
+"""Banks that are listened to at the same time."""
 KEEP_ALIVE = 15.0
 PAGE = 500
 HELD = 500
@@ -68,11 +73,14 @@ class Listener:
 
 
 class Hub:
-    """Who listens, and one look at a time for all of them. Lives in the event loop; any thread may `publish`."""
+    """Who listens, and a watch on each bank that is listened to. Lives in the event loop; any thread may `publish`."""
 
     def __init__(self, keep_alive: float = KEEP_ALIVE) -> None:
         self._listeners: set[Listener] = set()
+        self._watched: set[str] = set()
+        self._watches: TaskGroup | None = None
         self._limiter = CapacityLimiter(4)
+        self._waiting = CapacityLimiter(WATCHED)
         self.keep_alive = keep_alive
         self._into_loop: Callable[..., Any] | None = None
         self._ended = False
@@ -82,12 +90,38 @@ class Hub:
         return len(self._listeners)
 
     async def run(self) -> None:
-        """Looks for new entries as long as it is not cancelled."""
+        """Watches for new entries as long as it is not cancelled."""
         self._into_loop = asyncio.get_running_loop().call_soon_threadsafe
-        while True:
-            await anyio.sleep(LOOKS)
-            if self._listeners:
-                await to_thread.run_sync(_look, list(self._listeners), limiter=self._limiter)
+        async with anyio.create_task_group() as self._watches:
+            await anyio.sleep_forever()
+
+    async def _watch(self, name: str) -> None:
+        """Stirs whoever listens to a bank when its journal has grown, until nobody does."""
+        listeners = self._those_of(name)
+        seen = min(listener.since for listener in listeners)
+        while listeners:
+            seen = await self._seen_next(listeners[0].bank, seen)
+            listeners = self._those_of(name)
+            for listener in listeners:
+                if listener.since < seen:
+                    listener.stir()
+        self._watched.discard(name)
+
+    async def _seen_next(self, bank: Bank, seen: int) -> int:
+        """The number of the last entry, once there is one after `seen` or the time is over."""
+        try:
+            # It ends by itself when the bank is closed.
+            return await to_thread.run_sync(_grown, bank, seen, limiter=self._waiting, abandon_on_cancel=True)
+        except PieriaError as problem:
+            # Listeners learn it by reading the bank themselves.
+            log.warning("the journal of bank %s cannot be read: %s", bank.name, problem.message)
+            for listener in self._those_of(same_bank(bank.name)):
+                listener.stir()
+            await anyio.sleep(AGAIN)
+            return seen
+
+    def _those_of(self, name: str) -> list[Listener]:
+        return [listener for listener in self._listeners if listener.name == name]
 
     def end(self) -> None:
         """The server stops: whoever listens is sent away, and comes back to the next one."""
@@ -107,6 +141,9 @@ class Hub:
     @contextmanager
     def _listening(self, listener: Listener) -> Iterator[None]:
         self._listeners.add(listener)
+        if self._watches is not None and listener.name not in self._watched:
+            self._watched.add(listener.name)
+            self._watches.start_soon(self._watch, listener.name)
         try:
             yield
         finally:
@@ -121,6 +158,7 @@ class Hub:
         until = time.monotonic() + (float("inf") if seconds is None else seconds)
         with self._listening(listener):
             yield f"retry: {RETRY_MS}\n\n"
+            trouble: str | None = None
             if listener.since > head:
                 # The bank is another one than the client knew: a backup was brought back.
                 listener.since = head
@@ -128,9 +166,13 @@ class Hub:
             while True:
                 try:
                     told = [*await self._in_thread(_entries, listener), *_passed(listener)]
+                    trouble = None
                 except PieriaError as problem:
-                    yield _event("error", {"error": problem.as_dict()})
-                    return
+                    told = [] if trouble == problem.code else [_event("error", {"error": problem.as_dict()})]
+                    trouble = problem.code
+                    if not problem.retryable:
+                        yield told[0]
+                        return
                 for event in told:
                     # A slow reader may take long over a page, and be sent away in the middle of it.
                     if not welcome():
@@ -139,30 +181,18 @@ class Hub:
                 left = until - time.monotonic()
                 if self._ended or left <= 0 or not welcome():
                     return
-                if not told and not await listener.wait(min(self.keep_alive, left)) and left > self.keep_alive:
+                if trouble is not None:
+                    # What comes meanwhile cannot be told yet.
+                    await anyio.sleep(min(AGAIN, left))
+                elif not told and not await listener.wait(min(self.keep_alive, left)) and left > self.keep_alive:
                     yield ": still here\n\n"
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
         return await to_thread.run_sync(work, *arguments, limiter=self._limiter)
 
 
-def _look(listeners: Iterable[Listener]) -> None:
-    """Stirs those whose journal has grown. One bank is looked at once, however many listen."""
-    heads: dict[str, float] = {}
-    for listener in listeners:
-        if listener.name not in heads:
-            heads[listener.name] = _head_or_trouble(listener.bank)
-        if heads[listener.name] > listener.since:
-            from_thread.run_sync(listener.stir)
-
-
-def _head_or_trouble(bank: Bank) -> float:
-    """Of a bank that cannot be read its listeners learn by reading it themselves."""
-    try:
-        return _head(bank)
-    except PieriaError as problem:
-        log.warning("the journal of bank %s cannot be read: %s", bank.name, problem.message)
-        return float("inf")
+def _grown(bank: Bank, seen: int) -> int:
+    return _head(bank) if bank.wait(seen, AWAITED) else seen
 
 
 def _head(bank: Bank) -> int:

@@ -47,6 +47,9 @@ STATUS: Mapping[str, int] = {
     "corrupt": 500,
     "foreign_file": 409,
     "newer_version": 500,
+    "unreachable": 503,
+    "refused": 500,
+    "unsuitable": 500,
     "unknown": 500,
     "unknown_error": 500,
 }

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from pieria.store.sqlite.connection import UnreadableRow
+from pieria.store.sql.embedded import SPACE_ENTRIES
+from pieria.store.sql.session import UnreadableRow
 from pieria.store.vectors import signs, turned, unpacked
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SIZE = 1_024
+SIZE = SPACE_ENTRIES
 ROW = 8
 LIKE = 16
 """Less than this part of a code's signs may differ from those of its vector."""

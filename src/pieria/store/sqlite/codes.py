@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pieria.store.sql.sieves import Sieve
 from pieria.store.sqlite.beside import begin
 from pieria.store.sqlite.kept import Kept
-from pieria.store.sqlite.sieves import Sieve
 from pieria.store.vectors import alike, code_width, signs, turned
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from pieria.errors import (
     ReadOnlyError,
     StorageError,
 )
+from pieria.store.sql.session import UnreadableRow
 from pieria.store.sqlite.gate import Gate
 from pieria.store.sqlite.turn import Turn
 
@@ -46,10 +47,6 @@ _forking: list[Connections] = []
 _at_work = Gate()
 _out_of_reach: set[str] = set()
 """Files that this process must not touch, since it was forked in the middle of their use."""
-
-
-class UnreadableRow(Exception):
-    """A row that no code of ours could have written."""
 
 
 @contextmanager
@@ -146,7 +143,7 @@ class Connections:
         They are kept for the next thread: SQLite cannot give a file back while the process holds a lock on it, so
         that a connection closed with its thread would leak.
         """
-        self._check_open()
+        self.check_open()
         own, idle = self._own, self._idle
         held: sqlite3.Connection | None = getattr(own, "connection", None)
         if held is not None:
@@ -181,7 +178,7 @@ class Connections:
 
     def writer(self) -> sqlite3.Connection:
         """The writing connection; the caller holds the lock."""
-        self._check_open()
+        self.check_open()
         if self._writer is None:
             self._writer = self.connect(query_only=False)
         return self._writer
@@ -189,7 +186,7 @@ class Connections:
     @contextmanager
     def used(self) -> Iterator[None]:
         """Around every use of a connection, so that neither a fork nor a close comes between."""
-        with _at_work.inside(_anybody), self._gate.inside(self._check_open):
+        with _at_work.inside(_anybody), self._gate.inside(self.check_open):
             yield
 
     def close(self) -> None:
@@ -210,7 +207,7 @@ class Connections:
     def _all(self) -> list[sqlite3.Connection]:
         return [*self._readers, *([self._writer] if self._writer else [])]
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
         if self._closed:
             raise ClosedError(self.path.stem)
         if _out_of_reach and os.path.realpath(self.path) in _out_of_reach:

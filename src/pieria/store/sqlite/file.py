@@ -64,3 +64,9 @@ def _journal_mode(path: Path) -> str | None:
 
 def _is_no_database(problem: sqlite3.DatabaseError) -> bool:
     return getattr(problem, "sqlite_errorname", None) == "SQLITE_NOTADB"
+
+
+def as_backup(path: Path) -> None:
+    """From now on nothing is kept beside it, so that it can be read from a folder in which nobody may write."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")

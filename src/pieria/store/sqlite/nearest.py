@@ -7,22 +7,21 @@ to let few through, only these are candidates.
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter
 from pieria.store.protocol import Near, VectorMatch
+from pieria.store.sql.driving import driven
+from pieria.store.sql.sieves import Sieve
+from pieria.store.sql.vectors import halves_of
+from pieria.store.sql.visibility import compiled
 from pieria.store.sqlite.codes import ByCode, ByHeart, View
-from pieria.store.sqlite.connection import UnreadableRow
-from pieria.store.sqlite.driving import driven
 from pieria.store.sqlite.kept import NOWHERE
-from pieria.store.sqlite.sieves import Sieve
+from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.visibility import compiled
-from pieria.store.vectors import alike, halves, singles
+from pieria.store.vectors import alike, singles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,21 +54,21 @@ class Search:
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        session: SQLiteSession,
         view: View,
         question: Floats,
         filter: Filter,
         sieve: Sieve | None,
         most: int = MOST,
     ) -> None:
-        self._connection = connection
+        self._session = session
         self._view = view
         self._question = question
         self._filter = filter
         self._sieve = sieve
         self._most = most
-        self._sql = statements("vectors.sql")
-        self._where, self._params = compiled(filter, probe=True)
+        self._sql = statements("codes.sql")
+        self._where, self._params = compiled(session, filter, probe=True)
         self._known = FOREVER if filter.known_at is None else filter.known_at
         self._visible: dict[int, bool] = {}
         self._scored: list[tuple[float, int, int]] = []
@@ -91,9 +90,9 @@ class Search:
         return self._take(candidates, want, candidates.whole) or candidates.scored
 
     def _listed(self) -> list[int]:
-        where, params = driven(self._connection, self._filter)
-        sql = self._sql["rows_by"].format(where=where)
-        return [row for (row,) in self._connection.execute(sql, {**params, "limit": -1})]
+        where, params = driven(self._session, self._filter)
+        sql = statements("queries.sql")["sieve"].format(where=where)
+        return [row for (row,) in self._session.execute(sql, {**params, "limit": -1})]
 
     def _ordered(self, places: Places | None) -> ByHeart | ByCode:
         order = ByCode if self._view.vectors is None else ByHeart
@@ -186,7 +185,7 @@ class Search:
         if new:
             self._visible.update(dict.fromkeys(new, False))
             sql = self._sql["probe"].format(where=self._where)
-            found = self._connection.execute(sql, {**self._params, "rows": json.dumps(sorted(new))})
+            found = self._session.execute(sql, {**self._params, "rows": SQLiteSession.listed(sorted(new))})
             self._visible.update((row, True) for (row,) in found)
 
     def _span(self, entries: Iterable[int]) -> None:
@@ -198,16 +197,5 @@ class Search:
 
     def _at_hand(self, vector: str, entries: Sequence[int]) -> list[tuple[int, int, int, bytes]]:
         sql = self._sql["by_entry"].format(vector=vector)
-        asked = {"entries": json.dumps(sorted(entries)), "known_at": self._known}
-        return self._connection.execute(sql, asked).fetchall()
-
-
-def vectors_of(stored: Sequence[bytes], dimension: int) -> Floats:
-    return singles(halves_of(stored, dimension))
-
-
-def halves_of(stored: Sequence[bytes], dimension: int) -> Halves:
-    try:
-        return halves(stored, dimension)
-    except (TypeError, ValueError) as problem:
-        raise UnreadableRow("a vector is not of its space's dimension") from problem
+        asked = {"entries": SQLiteSession.listed(sorted(entries)), "known_at": self._known}
+        return self._session.execute(sql, asked).fetchall()

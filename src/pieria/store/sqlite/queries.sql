@@ -227,13 +227,13 @@ SELECT key, name, number FROM (
 ORDER BY key
 
 -- name: spelling.entity
-SELECT subject FROM fact WHERE subject_key = :key
-UNION ALL
-SELECT object FROM fact WHERE object_key = :key
-LIMIT 1
+SELECT coalesce(
+    (SELECT subject FROM fact WHERE subject_key = :key ORDER BY entry LIMIT 1),
+    (SELECT object FROM fact WHERE object_key = :key ORDER BY entry LIMIT 1)
+)
 
 -- name: spelling.predicate
-SELECT predicate FROM fact WHERE predicate_key = :key LIMIT 1
+SELECT (SELECT predicate FROM fact WHERE predicate_key = :key ORDER BY entry LIMIT 1)
 
 -- name: usage
 SELECT u.* FROM json_each(:ids) j CROSS JOIN usage u ON u.id = j.value
@@ -288,13 +288,6 @@ INSERT INTO text_index (rowid, terms) VALUES (?, ?)
 
 -- name: unindex_terms
 INSERT INTO text_index (text_index, rowid, terms) SELECT 'delete', row, terms FROM terms WHERE row = ?
-
--- name: merge_index
-INSERT INTO text_index (text_index) VALUES ('optimize')
-
--- name: index_depth
--- Row 10 is where FTS5 keeps the record of its levels and segments.
-SELECT length(block) FROM text_index_data WHERE id = 10
 
 -- name: check_index
 -- Only with a rank of 1 is the index held against what it was made from.

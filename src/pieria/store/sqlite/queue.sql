@@ -15,7 +15,7 @@ SELECT kind, state, count(*) AS number FROM job GROUP BY state, kind ORDER BY ki
 -- name: any_waiting
 SELECT due AS first FROM job WHERE state = 'waiting' AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
   AND NOT EXISTS (SELECT 1 FROM job r WHERE r.state = 'running' AND r.kind = job.kind AND r.key = job.key)
-LIMIT 1
+ORDER BY priority DESC, entry LIMIT 1
 
 -- name: next_later
 SELECT min(due) AS first FROM job

@@ -13,9 +13,9 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, NamedTuple
 
+from pieria.store.sql.session import UnreadableRow
 from pieria.store.sqlite.blocks import KINDS, SIZE, Entries, block_of, coded, read
 from pieria.store.sqlite.codes import LEAST_ROOM, Codes, View
-from pieria.store.sqlite.connection import UnreadableRow
 from pieria.store.sqlite.statements import statements
 from pieria.store.vectors import code_width, unpacked
 
@@ -51,7 +51,7 @@ class Loaded:
         self.gone = seen.gone
         room = max(SIZE, int((seen.entry - self.entry) * ROOM_TO_SPARE))
         self._kinds = {kind: Codes(self.dimension, room if kind == "passage" else LEAST_ROOM) for kind in KINDS}
-        self._sql = statements("vectors.sql")
+        self._sql = statements("codes.sql")
 
     def advance(self, connection: sqlite3.Connection, seen: Seen) -> bool:
         """Up to what the transaction sees; False where that is too far to be followed."""

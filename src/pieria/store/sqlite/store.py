@@ -6,6 +6,7 @@ import errno
 import os
 import random
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,16 +19,19 @@ from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
 from pieria.store.protocol import Finding, Progress
+from pieria.store.sql.checks import MENDED, REBUILT, REPAIR, SCRUBBED
+from pieria.store.sql.reader import SQLReader
+from pieria.store.sql.sieves import Sieves
+from pieria.store.sql.text import Frequencies
 from pieria.store.sqlite import folder
-from pieria.store.sqlite.check import MENDED, REBUILT, REPAIR, SCRUBBED, findings
+from pieria.store.sqlite.check import findings
 from pieria.store.sqlite.connection import Connections, translated
 from pieria.store.sqlite.file import LOGS
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
-from pieria.store.sqlite.reader import SQLiteReader
+from pieria.store.sqlite.near import SQLiteVectors
 from pieria.store.sqlite.scan import Scan
-from pieria.store.sqlite.sieves import Sieves
+from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.text import Frequencies
 from pieria.store.sqlite.vacuum import vacuum
 from pieria.store.sqlite.writer import SQLiteWriter
 
@@ -42,6 +46,8 @@ PAGES_A_STEP = 2_000
 AGAIN = "`pieria doctor --repair` tries again"
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 SHORTEST_NAP, LONGEST_NAP = 0.0002, 0.002
+LOOK_SECONDS = 0.2
+"""Nobody tells another process of a change to a file: whoever waits for one looks so often."""
 
 
 class SQLiteStore:
@@ -62,6 +68,7 @@ class SQLiteStore:
         self._clock = clock
         self._on_migration = on_migration
         self._frequencies = Frequencies()
+        self._closing = threading.Event()
         self._scan = Scan()
         self._sieves = Sieves()
         self._make_place()
@@ -111,7 +118,7 @@ class SQLiteStore:
             self._bring_up_to_date(connection)
             self._patiently(connection, lambda: connection.execute("PRAGMA journal_mode = WAL"))
             unfinished = connection.execute(statements("queries.sql")["unfinished_purge"]).fetchone()
-            unsifted = connection.execute(statements("vectors.sql")["unsifted"]).fetchone()
+            unsifted = connection.execute(statements("codes.sql")["unsifted"]).fetchone()
         if unsifted and unsifted[0]:
             with self.writing() as writer:
                 writer.sift_windows()
@@ -155,6 +162,8 @@ class SQLiteStore:
                 except sqlite3.OperationalError as problem:
                     if not problem.sqlite_errorname.startswith(BUSY) or time.monotonic() > deadline:
                         raise
+                # Whoever closes the store waits for this thread no longer than a moment.
+                self._connections.check_open()
                 time.sleep(random.uniform(SHORTEST_NAP, LONGEST_NAP))  # noqa: S311 - not a secret
         finally:
             connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._busy_seconds)}")
@@ -166,9 +175,11 @@ class SQLiteStore:
             self._on_migration(str(target))
 
     @contextmanager
-    def reading(self) -> Iterator[SQLiteReader]:
+    def reading(self) -> Iterator[SQLReader]:
         with translated("read", self.path), self.looking() as connection:
-            yield SQLiteReader(connection, self._frequencies, self._scan, self._sieves)
+            session = SQLiteSession(connection)
+            vectors = SQLiteVectors(session, self._scan, self._sieves)
+            yield SQLReader(session, self._frequencies, self._sieves, vectors)
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[SQLiteWriter]:
@@ -176,12 +187,23 @@ class SQLiteStore:
         with translated("write", self.path), self._turn(seconds) as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"), _left(until))
             try:
-                yield SQLiteWriter(connection, self._frequencies, self._scan, self.now, self.analyser)
+                session = SQLiteSession(connection)
+                yield SQLiteWriter(session, self._frequencies, self._scan, self.now, self.analyser)
                 connection.execute("COMMIT")
             finally:
                 # A failed commit (a full disk) may have rolled back already.
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
+
+    def wait(self, seq: int, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while True:
+            with self.reading() as reader:
+                if reader.head().seq > seq:
+                    return True
+            left = deadline - time.monotonic()
+            if left <= 0 or self._closing.wait(min(left, LOOK_SECONDS)):
+                return False
 
     def now(self) -> int:
         return micros(self._clock())
@@ -283,6 +305,7 @@ class SQLiteStore:
             }
 
     def close(self) -> None:
+        self._closing.set()
         self._connections.close()
 
     @contextmanager

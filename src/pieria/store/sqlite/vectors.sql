@@ -1,4 +1,4 @@
--- Every statement about vectors, their codes and what is still to be embedded.
+-- Every statement about vectors and what is still to be embedded; of their codes: codes.sql.
 
 -- name: space
 SELECT number, name, dimension, first_entry, NOT EXISTS (SELECT 1 FROM pending) FROM space WHERE current = 1
@@ -64,18 +64,6 @@ WHERE NOT EXISTS (
       AND s.session = o.session AND {company}
 )
 
--- name: unsifted
-SELECT value FROM counter WHERE name = 'unsifted'
-
--- name: windows_in_other_company
-SELECT DISTINCT v.entry, v.row FROM member m CROSS JOIN vector v ON v.entry = m.entry
-WHERE NOT EXISTS (
-    SELECT 1 FROM state o CROSS JOIN state s
-    WHERE o.row = v.row AND o.known_until = 9223372036854775807
-      AND s.row = m.row AND s.known_until = 9223372036854775807
-      AND s.session = o.session AND {company}
-)
-
 -- name: turn_of
 SELECT row, session, scope, at, author, channel, status, valid_from, valid_until, ended FROM state
 WHERE id = ? AND known_until = 9223372036854775807 AND session IS NOT NULL
@@ -111,57 +99,16 @@ DELETE FROM vector WHERE entry = ?
 -- name: erase_members
 DELETE FROM member WHERE entry = ?
 
--- name: note_gone
-INSERT INTO vector_gone (number, entry) VALUES (?, ?)
-
--- name: forget_gone
-DELETE FROM vector_gone WHERE number <= ?
-
--- name: gone
-SELECT number, entry FROM vector_gone WHERE number > ? ORDER BY number
-
--- name: has_block
-SELECT EXISTS (SELECT 1 FROM codes WHERE block = ?)
-
--- name: blocks
-SELECT block, codes FROM codes WHERE block >= ? ORDER BY block
-
--- name: block
-SELECT codes FROM codes WHERE block = ?
-
--- name: put_block
-INSERT INTO codes (block, codes) VALUES (?, ?) ON CONFLICT (block) DO UPDATE SET codes = excluded.codes
-
--- name: entries_from
-SELECT entry, row, what, vector FROM vector WHERE entry >= ? AND entry < ? ORDER BY entry
-
 -- name: old_entries
 SELECT v.entry FROM vector v, space p WHERE p.current = 1 AND v.entry < p.first_entry ORDER BY v.entry LIMIT ?
 
--- name: drop_old_blocks
-DELETE FROM codes WHERE block < (SELECT first_entry FROM space WHERE current = 1) / 1024
-
 -- name: drop_old_spaces
 DELETE FROM space WHERE current = 0
-
--- name: probe
-SELECT s.row FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value WHERE {where}
-
--- name: by_entry
-SELECT v.entry, v.start, v.stop, {vector}
-FROM json_each(:entries) j CROSS JOIN vector v ON v.entry = j.value
-WHERE v.known_from IS NULL OR v.known_from <= :known_at
-
--- name: raw
-SELECT v.entry, v.vector FROM json_each(:entries) j CROSS JOIN vector v ON v.entry = j.value
 
 -- name: by_row
 SELECT v.row, v.number, v.start, v.stop, v.vector
 FROM json_each(:rows) j CROSS JOIN vector v ON v.row = j.value AND v.what = :what AND v.space = :space
 ORDER BY v.row, v.number
-
--- name: rows_by
-SELECT s.row FROM state s WHERE {where} LIMIT :limit
 
 -- name: around
 -- `seen` bounds how much of a session is looked through for neighbours that may be seen.
@@ -241,9 +188,6 @@ WHERE s.session IS NOT NULL AND s.known_until = 9223372036854775807 AND s.ended 
     SELECT 1 FROM space JOIN vector v ON v.space = space.number
     WHERE space.current = 1 AND v.row = s.row AND v.what = 'window'
   )
-
--- name: mend.drop_blocks
-DELETE FROM codes
 
 -- name: stored
 SELECT count(*) FROM vector

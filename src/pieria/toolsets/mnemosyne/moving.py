@@ -138,6 +138,7 @@ def _document(path: Path) -> dict[str, Any] | None:
 def _taken_in(call: Call, bank: Bank, read: Original) -> tuple[ImportReport, dict[int, tuple[str, str]]]:
     """As an export of ours, so that all of it comes in or nothing. With whose each line of it is."""
     numbered: dict[int, tuple[str, str]] = {}
+    bank.data.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=bank.data, prefix=f".{bank.name}.import.", suffix=".part") as file:
         digest = hashlib.sha256()
         counts: Counter[str] = Counter()

@@ -58,12 +58,12 @@ def where(call: Call, /) -> None:
     with call.workspace() as workspace:
         resolved = workspace.resolved
         settings = resolved.settings
-        file = workspace.data / f"{settings.bank}.db"
+        spot = workspace.place.at(settings.bank)
         found: dict[str, Any] = {
             "bank": {"value": settings.bank, "from": resolved.origins["bank"]},
-            "data": {"value": str(workspace.data), "from": resolved.origins["data"]},
-            "file": str(file),
-            "exists": file.exists(),
+            "data": {"value": str(workspace.place), "from": resolved.origins["data"]},
+            "file": str(spot),
+            "exists": spot.is_there,
             "project": str(resolved.project.root) if resolved.project else None,
             "banks": workspace.banks(),
         }

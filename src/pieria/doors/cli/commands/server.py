@@ -41,7 +41,7 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
     with call.workspace() as workspace:
 
         def told(url: str, needs_token: bool) -> None:
-            document = {"url": url, "data": str(workspace.data), "needs_token": needs_token}
+            document = {"url": url, "data": str(workspace.place), "needs_token": needs_token}
             call.reply(document, lambda: _started(document), [url])
             _flush()
 

@@ -98,6 +98,9 @@ def backup(call: Call, /, path: str | None) -> None:
     folder. `pieria restore` brings it back.
     """
     with call.opened(reading=True) as bank, call.progress("backing up") as progress:
+        if path is None:
+            # Beside a server it may not be there yet.
+            bank.data.mkdir(parents=True, exist_ok=True, mode=0o700)
         written = bank.backup(path or bank.data, progress=progress)
         name = bank.name
     size = written.stat().st_size

@@ -14,7 +14,6 @@ from pieria.doors.cli.parsing import Command
 from pieria.doors.cli.values import NUMBER
 from pieria.errors import PieriaError
 from pieria.record import check
-from pieria.record.banks import USER_BANK
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -75,14 +74,10 @@ class _Banks:
             self._opened.setdefault(name, None)
             self._opened[name] = self._opened[name] or self._workspace.open(who=WHO)
         else:
-            for name in self._there():
+            for name in self._workspace.place.everything():
                 if name not in self._opened:
                     self._opened[name] = self._of_many(name)
         return [bank for bank in self._opened.values() if bank is not None]
-
-    def _there(self) -> list[str]:
-        user = self._workspace.data / f"{USER_BANK}.db"
-        return [*self._workspace.banks(), *([USER_BANK] if user.exists() else [])]
 
     def _of_many(self, name: str) -> Bank | None:
         try:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, PlainSerializer, SecretStr, ValidationError
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -23,34 +22,48 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from pieria.errors import ConfigError, InputError, Invalid, UnavailableError
+from pieria.errors import ConfigError, InputError, Invalid
 from pieria.models import checked_llm, checked_name, provider_of
 from pieria.project import Project, find_project
 from pieria.record import check
-from pieria.record.banks import check_bank_name
+from pieria.record.address import Address
+from pieria.record.banks import check_bank_name, check_user_name
 from pieria.record.memory import FADES, KINDS
+from pieria.settings.folders import (
+    DATA,
+    MODELS,
+    data_of,
+    folder_of,
+    home_folder,
+    local_folder,
+    models_folder,
+    working_folder,
+)
+from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
 
-PREFIX = "PIERIA_"
 FILE = "pieria.toml"
-OWN_MODELS = ("share", "pieria", "models")
-"""Where a virtual environment may hold models for whatever runs in it."""
 """In the data folder: what holds for all of its banks."""
 PERSONAL = (
     *("embedder_url", "embedder_key", "llm_url", "llm_key"),
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
     *("paths", "token"),
+    *("user", "row_security", "local"),
 )
-"""No project may say them: what is remembered would go wherever the author of a repository likes, and money as well."""
+"""No project may say them: what is remembered would go wherever the author of a repository likes, and money as well.
+Nor may one name a server in `data`, for the same reason."""
 
 Checked = TypeVar("Checked")
 
-_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"://[^/\s]*@")
 _ALIKE = 0.75
 
 
 def _bank(value: str) -> str:
     return _checked(check_bank_name, value, "bank")
+
+
+def _user(value: str) -> str:
+    return _checked(check_user_name, value, "user")
 
 
 def _fading(value: str) -> str:
@@ -107,9 +120,12 @@ class Settings(BaseSettings):
         extra="forbid",
         frozen=True,
         hide_input_in_errors=True,
+        arbitrary_types_allowed=True,
     )
 
-    data: Path = Field(default=Path("~/.pieria"), description="the folder that holds the banks")
+    data: Annotated[Path | Address, PlainSerializer(str, when_used="json")] = Field(
+        default=DATA, description="the folder that holds the banks, or the address of a server"
+    )
     bank: Annotated[str, AfterValidator(_bank)] = Field(
         default="default", description="the bank that is opened when none is named"
     )
@@ -118,6 +134,9 @@ class Settings(BaseSettings):
     author: Name | None = Field(default=None, description="who is said to have written a memory")
     author_type: Literal["human", "agent", "system"] | None = Field(
         default=None, description="what the author is; a memory's trust follows from it"
+    )
+    user: Annotated[str, AfterValidator(_user)] | None = Field(
+        default=None, description="whose the memories of scope user are on a server"
     )
     durability: Literal["full", "relaxed", "off"] = Field(
         default="full", description="how far a write waits for the disk before it is acknowledged"
@@ -128,6 +147,12 @@ class Settings(BaseSettings):
         le=3_600,
         allow_inf_nan=False,
         description="how long a write waits for another process",
+    )
+    connections: int = Field(
+        default=8, ge=2, le=1_000, description="connections that this process keeps to a server, at most"
+    )
+    row_security: bool = Field(
+        default=False, description="whether a server itself keeps the rows of each bank apart, too"
     )
     secrets: Literal["flag", "redact", "refuse"] = Field(
         default="flag", description="what becomes of a text that holds a secret"
@@ -170,7 +195,18 @@ class Settings(BaseSettings):
         default=None, description="further folders in which tools may read and write files, with colons between"
     )
     token: SecretStr | None = Field(default=None, description="the token that lets an administrator into a server")
-    models: Path = Field(default=Path("~/.pieria/models"), description="the folder of installed models")
+    models: Path = Field(default=MODELS, description="the folder of installed models")
+    local: Path | None = Field(
+        default=None, description="the folder of what is this machine's own where the banks are on a server"
+    )
+
+    @property
+    def folder(self) -> Path:
+        """Of what is this machine's own: of the banks themselves, or beside a server that holds them."""
+        if isinstance(self.data, Path):
+            return self.data
+        assert self.local is not None
+        return self.local
 
     @classmethod
     def settings_customise_sources(
@@ -216,38 +252,12 @@ class Resolved:
         given = _from_arguments(arguments, Path())
         values = self.settings.model_dump() | dict(given.values)
         settings = _settings(values, dict.fromkeys(given.values, given), given.unknown)
-        return Resolved(settings, {**self.origins, **dict.fromkeys(given.values, _ARGUMENT)}, self.project)
+        return Resolved(settings, {**self.origins, **dict.fromkeys(given.values, ARGUMENT)}, self.project)
 
 
-_ARGUMENT = "argument"
 _REPOSITORY = "git repository"
 _DEFAULT = "default"
 _UNNAMED = (_REPOSITORY, _DEFAULT)
-_PROJECT = "project .pieria.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """Values, and how to speak of where they came from. `{}` in the origin stands for the setting's name."""
-
-    origin: str
-    values: Mapping[str, Any]
-    folder: Path
-    file: Path | None = None
-    unknown: tuple[Invalid, ...] = ()
-    """What is wrong with the names beside the values."""
-    personal: bool = True
-    """Whether it is the user who says it, and not whoever made the project."""
-
-    def origin_of(self, setting: str) -> str:
-        return self.origin.format(setting.upper())
-
-    def problem(self, setting: str, expected: str, received: object, hint: str | None = None) -> Invalid:
-        told = InputError(setting, expected, received, hint=hint)
-        if self.origin == _ARGUMENT:
-            return told
-        place = f"{PREFIX}{setting.upper()}" if self.file is None else f"{self.file}: {setting}"
-        return ConfigError(f"{place}: expected {told.expected}, got {told.received}", hint=hint)
 
 
 def resolve(
@@ -258,38 +268,40 @@ def resolve(
     An argument that is None was not given. Raises `InputError` for a wrong argument and `ConfigError` for
     anything wrong elsewhere; where several values are wrong, the error holds the others.
     """
-    folder = _working_folder(cwd)
-    home = _home()
+    folder = working_folder(cwd)
+    home = home_folder()
     project = find_project(folder, home)
     variables = os.environ if environ is None else environ
     sources = [_from_arguments(arguments, folder), _from_environment(variables, folder)]
     if project is not None and project.file is not None:
-        sources.append(_impersonal(_from_file(project.file, _PROJECT)))
-    data = _data_folder(sources, folder)
+        sources.append(_impersonal(_from_file(project.file, PROJECT)))
+    data = data_of(sources, folder)
+    own = data if isinstance(data, Path) else local_folder(sources, data)
     if project is not None and not any("bank" in source.values for source in sources):
         named = project.bank_name()
-        sources.append(_Source(_REPOSITORY, {"bank": named} if named else {}, folder))
-    if os.path.isfile(data / FILE):
-        shared = _from_data_folder(data / FILE)
+        sources.append(Source(_REPOSITORY, {"bank": named} if named else {}, folder))
+    if os.path.isfile(own / FILE):
+        shared = _from_data_folder(own / FILE, ("data",) if own is data else ("data", "local"))
         # A project that chooses the data folder could lay a file into it, too.
         chosen = next((source for source in sources if "data" in source.values), None)
-        sources.append(_impersonal(shared) if chosen is not None and chosen.origin == _PROJECT else shared)
+        sources.append(_impersonal(shared) if chosen is not None and chosen.origin == PROJECT else shared)
     sources.append(_from_provider(sources, variables, folder))
-    return _resolved(sources, data, project)
+    return _resolved(sources, data, own, project)
 
 
-def _resolved(sources: list[_Source], data: Path, project: Project | None) -> Resolved:
-    chosen: dict[str, _Source] = {}
+def _resolved(sources: list[Source], data: Path | Address, own: Path, project: Project | None) -> Resolved:
+    chosen: dict[str, Source] = {}
     for source in reversed(sources):
         chosen.update(dict.fromkeys(source.values, source))
     values = {name: source.values[name] for name, source in chosen.items()} | {"data": data}
-    values["models"] = _models_folder(chosen.get("models"), data)
+    values["models"] = models_folder(chosen.get("models"), own)
+    values["local"] = folder_of(chosen.get("local"), "local") if own is data else own
     origins = {name: chosen[name].origin_of(name) if name in chosen else _DEFAULT for name in Settings.model_fields}
     unknown = [problem for source in sources for problem in source.unknown]
     return Resolved(_settings(values, chosen, unknown), origins, project)
 
 
-def _settings(values: Mapping[str, Any], chosen: Mapping[str, _Source], unknown: Sequence[Invalid] = ()) -> Settings:
+def _settings(values: Mapping[str, Any], chosen: Mapping[str, Source], unknown: Sequence[Invalid] = ()) -> Settings:
     """Raises everything that is wrong with them, and with what stood beside them, at once."""
     try:
         settings = Settings(**values)
@@ -306,7 +318,7 @@ def _all_of(problems: Sequence[Invalid]) -> Invalid:
     return first
 
 
-def _problems(invalid: ValidationError, chosen: Mapping[str, _Source]) -> list[Invalid]:
+def _problems(invalid: ValidationError, chosen: Mapping[str, Source]) -> list[Invalid]:
     found = []
     for error in invalid.errors():
         name = str(error["loc"][0])
@@ -320,17 +332,17 @@ def _problems(invalid: ValidationError, chosen: Mapping[str, _Source]) -> list[I
     return found
 
 
-def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> _Source:
+def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> Source:
     unknown = tuple(
         InputError("settings", "names of settings", name, hint=_names_near(str(name)))
         for name in arguments
         if name not in Settings.model_fields
     )
     given = {name: value for name, value in arguments.items() if value is not None and name in Settings.model_fields}
-    return _Source(_ARGUMENT, given, folder, unknown=unknown)
+    return Source(ARGUMENT, given, folder, unknown=unknown)
 
 
-def _from_environment(environ: Mapping[str, str], folder: Path) -> _Source:
+def _from_environment(environ: Mapping[str, str], folder: Path) -> Source:
     """Variables that are no setting are let be, since versions share an environment; a slip is refused."""
     ours = {name: value for name, value in environ.items() if name.startswith(PREFIX) and value}
     unknown = []
@@ -341,10 +353,10 @@ def _from_environment(environ: Mapping[str, str], folder: Path) -> _Source:
             unknown.append(ConfigError(f"{name} is no setting", hint=f"Did you mean {PREFIX}{near[0].upper()}?"))
     source = EnvSettingsSource(Settings)
     source.env_vars = {name.lower(): value for name, value in ours.items()}
-    return _Source(f"environment {PREFIX}{{}}", source(), folder, unknown=tuple(unknown))
+    return Source(f"environment {PREFIX}{{}}", source(), folder, unknown=tuple(unknown))
 
 
-def _from_file(file: Path, origin: str) -> _Source:
+def _from_file(file: Path, origin: str) -> Source:
     try:
         values = TomlConfigSettingsSource(Settings, toml_file=file)()
     except OSError as problem:
@@ -358,20 +370,24 @@ def _from_file(file: Path, origin: str) -> _Source:
         if name not in Settings.model_fields
     )
     known = {name: value for name, value in values.items() if name in Settings.model_fields}
-    return _Source(origin, known, file.parent, file, unknown)
+    return Source(origin, known, file.parent, file, unknown)
 
 
-def _from_data_folder(file: Path) -> _Source:
+def _from_data_folder(file: Path, naming: Sequence[str]) -> Source:
+    """The settings of the folder's file, in which those that name the folder have no place."""
     source = _from_file(file, f"data folder {FILE}")
-    if "data" not in source.values:
-        return source
-    hint = f"Set it in {PREFIX}DATA or a project's .pieria.toml."
-    misplaced = ConfigError(f"{file}: data cannot be set in the folder that it names", hint=hint)
-    values = {name: value for name, value in source.values.items() if name != "data"}
-    return replace(source, values=values, unknown=(*source.unknown, misplaced))
+    misplaced = tuple(
+        ConfigError(
+            f"{file}: {name} cannot be set in the folder that it names", hint=f"Set it in {PREFIX}{name.upper()}."
+        )
+        for name in naming
+        if name in source.values
+    )
+    values = {name: value for name, value in source.values.items() if name not in naming}
+    return replace(source, values=values, unknown=(*source.unknown, *misplaced))
 
 
-def _impersonal(source: _Source) -> _Source:
+def _impersonal(source: Source) -> Source:
     """The source without what a project may not say, which is refused."""
     refused = tuple(
         ConfigError(f"{source.file}: {name} cannot be set by a project", hint=f"Set {PREFIX}{name.upper()} instead.")
@@ -382,7 +398,7 @@ def _impersonal(source: _Source) -> _Source:
     return replace(source, values=values, unknown=(*source.unknown, *refused), personal=False)
 
 
-def _from_provider(sources: Sequence[_Source], environ: Mapping[str, str], folder: Path) -> _Source:
+def _from_provider(sources: Sequence[Source], environ: Mapping[str, str], folder: Path) -> Source:
     """The key in the variable of the provider whose model the user named, for the provider's own address alone.
 
     Such a variable is there for other programs: neither a project nor another server gets hold of it.
@@ -393,8 +409,8 @@ def _from_provider(sources: Sequence[_Source], environ: Mapping[str, str], folde
     variable = provider.variable if provider is not None else None
     elsewhere = any("llm_url" in source.values for source in sources)
     if variable is None or elsewhere or not environ.get(variable):
-        return _Source("default", {}, folder)
-    return _Source(f"environment {variable}", {"llm_key": environ[variable]}, folder)
+        return Source("default", {}, folder)
+    return Source(f"environment {variable}", {"llm_key": environ[variable]}, folder)
 
 
 def _names_near(name: str) -> str:
@@ -402,57 +418,3 @@ def _names_near(name: str) -> str:
     if near:
         return f"Did you mean {near[0]}?"
     return f"The settings are {', '.join(Settings.model_fields)}."
-
-
-def _data_folder(sources: list[_Source], folder: Path) -> Path:
-    default = _Source("default", {"data": Settings.model_fields["data"].default}, folder)
-    source = next((source for source in sources if "data" in source.values), default)
-    value = source.values["data"]
-    given = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(given, str) or not given.strip() or "\0" in given:
-        raise source.problem("data", "a folder", given)
-    # What follows the scheme may hold a password: it is not quoted.
-    if address := _ADDRESS.match(given):
-        reason = f"this version keeps banks in a folder of this machine, not behind a {address[1].lower()} address"
-        raise UnavailableError("data", reason, hint="name a folder, or leave data out")
-    return _folder(source, "data", given)
-
-
-def _models_folder(source: _Source | None, data: Path) -> Path:
-    """One for all banks of the user, unless the Python environment has its own; without a home, beside the banks."""
-    if source is None:
-        if sys.prefix != sys.base_prefix and (own := Path(sys.prefix, *OWN_MODELS)).is_dir():
-            return own
-        default: Path = Settings.model_fields["models"].default
-        return default.expanduser() if _home() is not None else data / default.name
-    value = source.values["models"]
-    given = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(given, str) or not given.strip() or "\0" in given:
-        raise source.problem("models", "a folder", given)
-    return _folder(source, "models", given)
-
-
-def _folder(source: _Source, setting: str, given: str) -> Path:
-    """In full: a relative one counts from where it was said."""
-    try:
-        path = source.folder / Path(given).expanduser()
-    except RuntimeError as problem:
-        hint = f"This user's home is not known; name the folder in full, as {setting} or {PREFIX}{setting.upper()}."
-        raise source.problem(setting, "a folder with a known home behind its ~", given, hint) from problem
-    if os.path.isfile(path):
-        raise source.problem(setting, "a folder, not a file", given)
-    return path.resolve() if ".." in path.parts else path
-
-
-def _working_folder(cwd: str | Path | None) -> Path:
-    try:
-        return Path.cwd() if cwd is None else Path(cwd).absolute()
-    except FileNotFoundError as problem:
-        raise ConfigError("the working folder no longer exists", hint="Change to one that does.") from problem
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home()
-    except RuntimeError:
-        return None

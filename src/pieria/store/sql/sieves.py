@@ -6,16 +6,14 @@ past moment; of what is in it the predicate decides. The journal tells whose sta
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pieria.record.filter import Filter
-from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.visibility import COUNTED, SIEVES, Compiled, alone
+from pieria.store.sql.session import Session
+from pieria.store.sql.visibility import COUNTED, SIEVES, Compiled, alone
 
 FIELDS = tuple(field for field in (*SIEVES, *COUNTED) if field != "standing")
 """Standing rules are noted anew with the text index, of which the journal tells nothing."""
@@ -28,7 +26,7 @@ FOLLOWED = 500
 """After more changes than this a sieve is made anew."""
 ROOM = 4_096
 
-Key = tuple[str, tuple[tuple[str, Any], ...]]
+Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
 @dataclass(slots=True)
@@ -64,32 +62,32 @@ class Sieve:
 
 
 class Sieves:
-    """Those that were asked for of late. A store's threads share them; none holds the lock while it reads the file."""
+    """Those that were asked for of late. A store's threads share them; none holds the lock while it reads the bank."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, Sieve] = OrderedDict()
 
-    def of(self, connection: sqlite3.Connection, filter: Filter, seq: int, documents: int) -> Sieve | None:
+    def of(self, session: Session, filter: Filter, seq: int, documents: int) -> Sieve | None:
         """The narrowest; None where no condition lets few enough through. `seq` is the transaction's latest change."""
-        asked = [condition for field in FIELDS if (condition := alone(filter, field)) is not None]
-        found = [self._level(connection, condition, seq, documents) for condition in asked]
+        asked = [condition for field in FIELDS if (condition := alone(session, filter, field)) is not None]
+        found = [self._level(session, condition, seq, documents) for condition in asked]
         return min((sieve for sieve in found if sieve.marks is not None), key=lambda sieve: sieve.number, default=None)
 
-    def _level(self, connection: sqlite3.Connection, asked: Compiled, seq: int, documents: int) -> Sieve:
-        key = (asked.where, tuple(asked.params.items()))
+    def _level(self, session: Session, asked: Compiled, seq: int, documents: int) -> Sieve:
+        key = (asked.where, tuple((name, str(value)) for name, value in asked.params.items()))
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:
                 self._kept.move_to_end(key)
         if kept is None:
-            return self._keep(key, _made(connection, asked, seq, min(AT_FIRST, documents // PART)))
+            return self._keep(key, _made(session, asked, seq, min(AT_FIRST, documents // PART)))
         is_old = documents // PART > 2 * kept.number if kept.marks is None else seq - kept.seq > FOLLOWED
         if is_old:
-            return self._keep(key, _made(connection, asked, seq, documents // PART))
+            return self._keep(key, _made(session, asked, seq, documents // PART))
         if kept.marks is not None and seq > kept.seq:
-            sql = statements("queries.sql")["rows_since"].format(where=asked.where)
-            rows = [row for (row,) in connection.execute(sql, {**asked.params, "seq": kept.seq})]
+            sql = session.statements("queries.sql")["rows_since"].format(where=asked.where)
+            rows = [row for (row,) in session.execute(sql, {**asked.params, "seq": kept.seq})]
             with self._lock:
                 kept.add(rows)
                 kept.seq = max(kept.seq, seq)
@@ -103,11 +101,13 @@ class Sieves:
         return made
 
 
-def _made(connection: sqlite3.Connection, asked: Compiled, seq: int, most: int) -> Sieve:
-    sql = statements("queries.sql")["count_to"].format(where=asked.where)
-    if connection.execute(sql, {**asked.params, "limit": most + 1}).fetchone()[0] > most:
+def _made(session: Session, asked: Compiled, seq: int, most: int) -> Sieve:
+    sql = session.statements("queries.sql")["count_to"].format(where=asked.where)
+    if session.execute(sql, {**asked.params, "limit": most + 1}).fetchone()[0] > most:
         return Sieve(seq, most)
     made = Sieve(seq, 0, bytearray(ROOM))
-    sql = statements("vectors.sql")["rows_by"].format(where=asked.where)
-    made.add(sorted((row for (row,) in connection.execute(sql, {**asked.params, "limit": -1})), reverse=True))
+    sql = session.statements("queries.sql")["sieve"].format(where=asked.where)
+    made.add(
+        sorted((row for (row,) in session.execute(sql, {**asked.params, "limit": session.unlimited})), reverse=True)
+    )
     return made

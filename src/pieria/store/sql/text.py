@@ -1,19 +1,16 @@
-"""The text index of a SQLite bank: from terms to the visible versions that hold them, with counts."""
+"""The text index of a bank: from terms to the visible versions that hold them, with counts."""
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import TypeVar
 
 from pieria.record.filter import Filter
 from pieria.store.protocol import Candidate, Head, Run, Terms, TextMatch
-from pieria.store.sqlite.connection import UnreadableRow
-from pieria.store.sqlite.sieves import Sieve, Sieves
-from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.visibility import compiled
+from pieria.store.sql.session import Session, UnreadableRow
+from pieria.store.sql.sieves import Sieve, Sieves
+from pieria.store.sql.visibility import compiled
 from pieria.store.text import rarest_first, rough_order, weight
 
 Counted = TypeVar("Counted", bound=Hashable)
@@ -33,7 +30,7 @@ class Frequencies:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, int]] = {}
 
-    def of(self, connection: sqlite3.Connection, terms: Sequence[str], documents: int) -> dict[str, int]:
+    def of(self, session: Session, terms: Sequence[str], documents: int) -> dict[str, int]:
         found = dict.fromkeys(terms, 0)
         unknown = []
         for term in found:
@@ -42,7 +39,7 @@ class Frequencies:
                 found[term] = kept[0]
             else:
                 unknown.append(term)
-        counted = connection.execute(statements("queries.sql")["frequencies"], {"terms": json.dumps(unknown)})
+        counted = session.execute(session.statements("queries.sql")["frequencies"], {"terms": session.listed(unknown)})
         for term, frequency in counted:
             found[term] = frequency
             if frequency >= FREQUENT:
@@ -52,12 +49,10 @@ class Frequencies:
         return found
 
 
-def counts(
-    connection: sqlite3.Connection, rows: Sequence[int], terms: Collection[str], runs: Collection[Run]
-) -> dict[int, Terms]:
+def counts(session: Session, rows: Sequence[int], terms: Collection[str], runs: Collection[Run]) -> dict[int, Terms]:
     """From the terms as they were written, which stand in the order of the text."""
     wanted = Sought(terms, runs)
-    found = connection.execute(statements("queries.sql")["terms_of"], {"rows": json.dumps(list(rows))})
+    found = session.execute(session.statements("queries.sql")["terms_of"], {"rows": session.listed(rows)})
     return {row: wanted.counted(length, _split(row, written)) for row, length, written in found}
 
 
@@ -107,20 +102,20 @@ def _numbers(found: Iterable[Counted]) -> dict[Counted, int]:
 class TextIndex:
     """The index as one read transaction sees it."""
 
-    def __init__(self, connection: sqlite3.Connection, frequencies: Frequencies, sieves: Sieves, head: Head) -> None:
-        self._connection = connection
+    def __init__(self, session: Session, frequencies: Frequencies, sieves: Sieves, head: Head) -> None:
+        self._session = session
         self._frequencies = frequencies
         self._sieves = sieves
         self._head = head
-        self._sql = statements("queries.sql")
+        self._sql = session.statements("queries.sql")
 
     def match(self, asked: Sought, filter: Filter, want: int, budget: int) -> TextMatch:
-        frequencies = self._frequencies.of(self._connection, asked.terms, self._head.documents)
+        frequencies = self._frequencies.of(self._session, asked.terms, self._head.documents)
         # So few rows hold a term that probing them is the shortest way, whatever the filter lets through.
         sieve = None
         found = None
         if sum(frequencies.values()) > want:
-            sieve = self._sieves.of(self._connection, filter, self._head.seq, self._head.documents)
+            sieve = self._sieves.of(self._session, filter, self._head.seq, self._head.documents)
             most = min(budget, sum(frequencies.values()))
             found = self._through_sieve(asked, filter, sieve, want, most)
         looked_up = [term for term in asked.terms if frequencies[term]]
@@ -140,7 +135,7 @@ class TextIndex:
 
     def rarest_rows(self, terms: Sequence[str]) -> list[int]:
         """Every row that holds the rarest of the terms."""
-        frequencies = self._frequencies.of(self._connection, terms, self._head.documents)
+        frequencies = self._frequencies.of(self._session, terms, self._head.documents)
         rarest = min(frequencies, key=lambda term: (frequencies[term], term))
         return self._postings([rarest])[rarest]
 
@@ -158,9 +153,9 @@ class TextIndex:
         return None if filter.standing is None else self._listed(asked, filter)
 
     def _listed(self, asked: Sought, filter: Filter) -> list[Candidate] | None:
-        where, params = compiled(filter)
+        where, params = compiled(self._session, filter)
         sql = self._sql["sieve"].format(where=where)
-        rows = [row for (row,) in self._connection.execute(sql, {**params, "limit": SIEVE + 1})]
+        rows = [row for (row,) in self._session.execute(sql, {**params, "limit": SIEVE + 1})]
         if len(rows) > SIEVE:
             return None
         return list(self._candidates(rows, asked, filter))
@@ -226,19 +221,19 @@ class TextIndex:
         return found
 
     def _candidates(self, rows: Sequence[int], asked: Sought, filter: Filter) -> Iterator[Candidate]:
-        where, params = compiled(filter, probe=True)
+        where, params = compiled(self._session, filter, probe=True)
         sql = self._sql["probe_terms"].format(where=where)
-        for row, length, written in self._connection.execute(sql, {**params, "rows": json.dumps(list(rows))}):
+        for row, length, written in self._session.execute(sql, {**params, "rows": self._session.listed(rows)}):
             held = asked.counted(length, _split(row, written))
             if held.counts:
                 yield Candidate(row, held)
 
     def _postings(self, terms: Sequence[str]) -> dict[str, list[int]]:
         """Of each term the rows in ascending order, a row as often as it holds the term."""
-        found = self._connection.execute(self._sql["postings"], {"terms": json.dumps(terms)})
+        found = self._session.execute(self._sql["postings"], {"terms": self._session.listed(terms)})
         return {term: list(map(int, joined.split(","))) if joined else [] for term, joined in found}
 
     def _newest_postings(self, term: str, limit: int) -> list[int]:
-        asked = {"match": f'"{term}"', "limit": limit}
-        joined = self._connection.execute(self._sql["newest_postings"], asked).fetchone()[0]
+        asked = {"match": f'"{term}"', "term": term, "limit": limit}
+        joined = self._session.execute(self._sql["newest_postings"], asked).fetchone()[0]
         return list(map(int, joined.split(",")))[::-1] if joined else []

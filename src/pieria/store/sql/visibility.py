@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pieria.record import check
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.memory import ENDINGS
-from pieria.store.sqlite.statements import statements
+from pieria.store.sql.session import Session
 
 LISTS = ("ids", "kinds", "types", "scopes", "tags", "entities", "files", "standing", "status", "tiers")
 VALUES = ("author", "author_type", "channel", "session", "source", "since", "until")
@@ -24,12 +24,13 @@ class Compiled(NamedTuple):
     params: dict[str, Any]
 
 
-def compiled(filter: Filter, *, probe: bool = False, driver: str | None = None) -> Compiled:
+def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: str | None = None) -> Compiled:
     """The predicate over `state s`. With `probe` it is cheapest for rows already at hand, without it for a scan.
 
-    Of the counted fields only the `driver` may lead a scan by its index.
+    Of the counted fields only the `driver` may lead a scan by its index, where the store does not know any better.
     """
-    blocks = statements("filter.sql")
+    blocks = session.statements("filter.sql")
+    behind = set() if session.picks_indexes else set(COUNTED) - {driver}
     parts: list[str] = []
     params: dict[str, Any] = {}
     if not filter.viewer.everything:
@@ -40,21 +41,22 @@ def compiled(filter: Filter, *, probe: bool = False, driver: str | None = None) 
         parts.append(blocks["unended"])
     elif set(filter.endings) != set(ENDINGS):
         parts.append(blocks["endings"])
-        params["endings"] = json.dumps(filter.endings)
+        params["endings"] = session.listed(filter.endings)
     for name in LISTS:
         wanted = getattr(filter, name)
         if wanted is not None:
             block = blocks[f"{name}.probe" if probe and name in LABELS else name]
-            parts.append(_kept_from_leading(block) if name in COUNTED and name != driver else block)
-            params[name] = json.dumps(wanted)
+            parts.append(_kept_from_leading(block) if name in behind else block)
+            params[name] = session.listed(wanted)
     for name in VALUES:
         value = getattr(filter, name)
         if value is not None:
-            parts.append(_kept_from_leading(blocks[name]) if name in COUNTED and name != driver else blocks[name])
+            block = blocks[name]
+            parts.append(_kept_from_leading(block) if name in behind else block)
             params[name] = value
     if filter.place is not None:
         form, params["place"] = _place(filter.place)
-        parts.append(blocks[form] if driver == "place" else _kept_from_leading(blocks[form]))
+        parts.append(_kept_from_leading(blocks[form]) if "place" in behind else blocks[form])
     if filter.meta:
         parts.append(blocks["meta"])
         params["meta"] = check.mapping(filter.meta, "meta")
@@ -64,13 +66,13 @@ def compiled(filter: Filter, *, probe: bool = False, driver: str | None = None) 
     return Compiled("\n  AND ".join(parts), params)
 
 
-def alone(filter: Filter, field: str) -> Compiled | None:
+def alone(session: Session, filter: Filter, field: str) -> Compiled | None:
     """What a field asks for, whatever else is asked; None where it asks nothing that its index could answer."""
     wanted = getattr(filter, field)
     if wanted is None:
         return None
-    name, value = _place(wanted) if field == "place" else (field, json.dumps(wanted) if field in LISTS else wanted)
-    return None if name == "place.room" else Compiled(statements("filter.sql")[name], {field: value})
+    name, value = _place(wanted) if field == "place" else (field, session.listed(wanted) if field in LISTS else wanted)
+    return None if name == "place.room" else Compiled(session.statements("filter.sql")[name], {field: value})
 
 
 def _kept_from_leading(block: str) -> str:
@@ -78,7 +80,7 @@ def _kept_from_leading(block: str) -> str:
     return block.replace("s.", "+s.")
 
 
-def _times(filter: Filter, blocks: dict[str, str], parts: list[str], params: dict[str, Any]) -> None:
+def _times(filter: Filter, blocks: Mapping[str, str], parts: list[str], params: dict[str, Any]) -> None:
     if filter.known_at is None:
         parts.append(blocks["known_now"])
     else:

@@ -1,4 +1,4 @@
-"""Between the columns of the SQLite tables and the record's values."""
+"""Between the columns of the tables and the record's values."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Jobs and the ledger of model calls in a SQLite bank: the rows, and the rules by which jobs are queued and claimed."""
+"""Jobs and the ledger of model calls in a bank: the rows, and the rules by which jobs are queued and claimed."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from pieria.errors import ConflictError, JobError, NotFoundError
 from pieria.record.job import ENDED, OPEN, QUEUED, Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress
 from pieria.record.ledger import Spent
 from pieria.record.time import moment
-from pieria.store.sqlite.statements import statements
+from pieria.store.sql.session import Session
 
 Row = Mapping[str, Any]
 UNKNOWN = "`jobs.list` gives the jobs there are; those that are over go after a week."
@@ -20,12 +19,12 @@ UNKNOWN = "`jobs.list` gives the jobs there are; those that are over go after a 
 class QueueRows:
     """What a reader knows of them."""
 
-    _connection: sqlite3.Connection
+    _session: Session
 
     def jobs(self, query: JobQuery) -> list[Job]:
         if query.ids is not None:
-            return [_job(row) for row in self._queue("jobs_by_id", ids=json.dumps(query.ids))]
-        asked = {"states": _listed(query.states), "kinds": _listed(query.kinds), "limit": query.limit}
+            return [_job(row) for row in self._queue("jobs_by_id", ids=self._session.listed(query.ids))]
+        asked = {"states": self._listed(query.states), "kinds": self._listed(query.kinds), "limit": query.limit}
         return [_job(row) for row in self._queue("jobs", **asked)]
 
     def job_counts(self) -> dict[tuple[str, str], int]:
@@ -33,16 +32,22 @@ class QueueRows:
 
     def jobs_due(self, kinds: Collection[str] | None = None) -> int | None:
         asked = ("any_waiting", "next_later", "next_lost")
-        found = [row["first"] for name in asked for row in self._queue(name, kinds=_listed(kinds))]
+        found = [row["first"] for name in asked for row in self._queue(name, kinds=self._listed(kinds))]
         return min((moment for moment in found if moment is not None), default=None)
 
     def spent(self, day: str | None = None) -> list[Spent]:
-        return [Spent(*row) for row in self._connection.execute(statements("queue.sql")["spent"], {"day": day})]
+        return [
+            Spent(*row) for row in self._session.execute(self._session.statements("queue.sql")["spent"], {"day": day})
+        ]
+
+    def _listed(self, names: Collection[str] | None) -> Any:
+        return None if names is None else self._session.listed(names)
 
     def _queue(self, statement: str, **values: Any) -> list[Row]:
-        found = self._connection.execute(statements("queue.sql")[statement], values)
+        found = self._session.execute(self._session.statements("queue.sql")[statement], values)
+        rows = found.fetchall()
         columns = [column[0] for column in found.description or ()]
-        return [dict(zip(columns, row, strict=True)) for row in found]
+        return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 class QueueChanges(QueueRows):
@@ -72,7 +77,7 @@ class QueueChanges(QueueRows):
         self._changed("lost_for_good", now=now, crashed=JobError("crashed").message)
         self._changed("lost_and_superseded", now=now, superseded=JobError("superseded").message)
         self._changed("lost", now=now)
-        asked = {"lease": lease.token, "until": lease.until, "worker": lease.worker, "kinds": _listed(kinds)}
+        asked = {"lease": lease.token, "until": lease.until, "worker": lease.worker, "kinds": self._listed(kinds)}
         for row in self._queue("claim", now=now, **asked):
             return _job(row)
         return None
@@ -122,8 +127,8 @@ class QueueChanges(QueueRows):
         return self._changed("prune", before=before, limit=limit)
 
     def charge(self, day: str, spent: Iterable[Spent]) -> None:
-        self._connection.executemany(
-            statements("queue.sql")["charge"],
+        self._session.executemany(
+            self._session.statements("queue.sql")["charge"],
             [
                 (day, one.step, one.model, one.calls, one.failures, one.input_tokens, one.output_tokens, one.seconds)
                 for one in spent
@@ -132,10 +137,10 @@ class QueueChanges(QueueRows):
 
     def _erase_jobs(self, id: str) -> None:
         """A payload may hold something of the memory."""
-        self._connection.execute(statements("queue.sql")["erase"], (id,))
+        self._session.execute(self._session.statements("queue.sql")["erase"], (id,))
 
     def _changed(self, statement: str, **values: Any) -> int:
-        return self._connection.execute(statements("queue.sql")[statement], values).rowcount
+        return self._session.execute(self._session.statements("queue.sql")[statement], values).rowcount
 
 
 def _job(row: Row) -> Job:
@@ -174,7 +179,3 @@ def _payload(written: str) -> Mapping[str, Any] | None:
 
 def _same_content(row: Row, job: NewJob) -> bool:
     return all(row[name] == getattr(job, name) for name in ("payload", "memory", "version", "digest"))
-
-
-def _listed(names: Collection[str] | None) -> str | None:
-    return None if names is None else json.dumps(list(names))

@@ -1,0 +1,98 @@
+"""The settings that say where things are: banks, what is this machine's own, models."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pieria.errors import ConfigError, UnavailableError
+from pieria.record.address import HOW_TO_WRITE, UNREADABLE, Address, is_server
+from pieria.settings.source import PREFIX, PROJECT, Source
+
+DATA = Path("~/.pieria")
+MODELS = DATA / "models"
+SERVERS = DATA / "servers"
+"""A folder for each server, of what is this machine's own."""
+OWN_MODELS = ("share", "pieria", "models")
+"""Where a virtual environment may hold models for whatever runs in it."""
+
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
+
+
+def data_of(sources: Sequence[Source], folder: Path) -> Path | Address:
+    default = Source("default", {"data": DATA}, folder)
+    source = next((source for source in sources if "data" in source.values), default)
+    given = _text(source, "data")
+    # What follows the scheme may hold a password: it is not quoted.
+    if not (address := _ADDRESS.match(given)):
+        return _folder(source, "data", given)
+    if not is_server(given):
+        reason = f"banks are in a folder or on a PostgreSQL server, not behind a {address[1].lower()}:/ address"
+        raise UnavailableError("data", reason, hint="name a folder, or write postgresql://USER@HOST/DATABASE as a text")
+    if source.origin == PROJECT:
+        told = f"{source.file}: an address of a server cannot be set by a project"
+        raise ConfigError(told, hint=f"Set {PREFIX}DATA instead.")
+    found = Address(given.strip())
+    if not found.is_sound:
+        raise UnavailableError("data", UNREADABLE, hint=HOW_TO_WRITE)
+    return found
+
+
+def local_folder(sources: Sequence[Source], address: Address) -> Path:
+    """One for each server and its database: who may come in there is not who may come in to another."""
+    named = folder_of(next((source for source in sources if "local" in source.values), None), "local")
+    if named is not None:
+        return named
+    if home_folder() is None:
+        hint = f"Name the folder in full, as local or {PREFIX}LOCAL."
+        raise ConfigError("this user's home is not known, and so no folder of what is this machine's own", hint=hint)
+    return SERVERS.expanduser() / address.stem
+
+
+def models_folder(source: Source | None, data: Path) -> Path:
+    """One for all banks of the user, unless the Python environment has its own; without a home, beside the banks."""
+    if source is None and sys.prefix != sys.base_prefix and (own := Path(sys.prefix, *OWN_MODELS)).is_dir():
+        return own
+    usual = MODELS.expanduser() if home_folder() is not None else data / MODELS.name
+    return folder_of(source, "models") or usual
+
+
+def folder_of(source: Source | None, setting: str) -> Path | None:
+    return None if source is None else _folder(source, setting, _text(source, setting))
+
+
+def _text(source: Source, setting: str) -> str:
+    value = source.values[setting]
+    given = value.url if isinstance(value, Address) else os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(given, str) or not given.strip() or "\0" in given:
+        raise source.problem(setting, "a folder", given)
+    return given
+
+
+def _folder(source: Source, setting: str, given: str) -> Path:
+    """In full: a relative one counts from where it was said."""
+    try:
+        path = source.folder / Path(given).expanduser()
+    except RuntimeError as problem:
+        hint = f"This user's home is not known; name the folder in full, as {setting} or {PREFIX}{setting.upper()}."
+        raise source.problem(setting, "a folder with a known home behind its ~", given, hint) from problem
+    if os.path.isfile(path):
+        raise source.problem(setting, "a folder, not a file", given)
+    return path.resolve() if ".." in path.parts else path
+
+
+def working_folder(cwd: str | Path | None) -> Path:
+    try:
+        return Path.cwd() if cwd is None else Path(cwd).absolute()
+    except FileNotFoundError as problem:
+        raise ConfigError("the working folder no longer exists", hint="Change to one that does.") from problem
+
+
+def home_folder() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None

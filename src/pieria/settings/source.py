@@ -1,0 +1,38 @@
+"""One place that settings come from, and how to speak of what is wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pieria.errors import ConfigError, InputError, Invalid
+
+PREFIX = "PIERIA_"
+ARGUMENT = "argument"
+PROJECT = "project .pieria.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Values, and how to speak of where they came from. `{}` in the origin stands for the setting's name."""
+
+    origin: str
+    values: Mapping[str, Any]
+    folder: Path
+    file: Path | None = None
+    unknown: tuple[Invalid, ...] = ()
+    """What is wrong with the names beside the values."""
+    personal: bool = True
+    """Whether it is the user who says it, and not whoever made the project."""
+
+    def origin_of(self, setting: str) -> str:
+        return self.origin.format(setting.upper())
+
+    def problem(self, setting: str, expected: str, received: object, hint: str | None = None) -> Invalid:
+        told = InputError(setting, expected, received, hint=hint)
+        if self.origin == ARGUMENT:
+            return told
+        place = f"{PREFIX}{setting.upper()}" if self.file is None else f"{self.file}: {setting}"
+        return ConfigError(f"{place}: expected {told.expected}, got {told.received}", hint=hint)

@@ -1,0 +1,61 @@
+-- Conditions for links and facts, joined by AND.
+
+-- name: known_now
+known_until = 9223372036854775807
+
+-- name: known_at
+known_from <= %(known_at)s AND known_until > %(known_at)s
+
+-- name: standing
+ended = ''
+
+-- name: by_ids
+id = ANY(%(ids)s::text[])
+
+-- name: link_ends
+entry IN (
+    SELECT l.entry FROM jsonb_array_elements(%(ends)s::jsonb) j
+    JOIN link l ON l.bank = %(bank)s AND l.source = j.value ->> 1 AND l.source_is = j.value ->> 0
+    UNION
+    SELECT l.entry FROM jsonb_array_elements(%(ends)s::jsonb) j
+    JOIN link l ON l.bank = %(bank)s AND l.target = j.value ->> 1 AND l.target_is = j.value ->> 0
+)
+
+-- name: link_between
+entry IN (
+    SELECT entry FROM link
+    WHERE bank = %(bank)s AND source = %(one)s AND source_is = %(one_is)s AND target = %(other)s AND target_is = %(other_is)s
+      AND left(target, 100) = left(%(other)s, 100)
+    UNION
+    SELECT entry FROM link
+    WHERE bank = %(bank)s AND source = %(other)s AND source_is = %(other_is)s AND target = %(one)s AND target_is = %(one_is)s
+      AND left(target, 100) = left(%(one)s, 100)
+)
+
+-- name: link_relation
+relation = %(relation)s
+
+-- name: subject_keys
+subject_key = ANY(%(subject_keys)s::text[])
+
+-- name: predicate_keys
+predicate_key = ANY(%(predicate_keys)s::text[])
+AND left(predicate_key, 100) = ANY(ARRAY(SELECT left(j.value, 100) FROM unnest(%(predicate_keys)s::text[]) j (value)))
+
+-- name: object_keys
+object_key = ANY(%(object_keys)s::text[])
+
+-- name: either_keys
+(subject_key = ANY(%(either_keys)s::text[]) OR object_key = ANY(%(either_keys)s::text[]))
+
+-- name: fact_holds
+(valid_from IS NULL OR valid_from <= %(valid_at)s) AND (valid_until IS NULL OR valid_until > %(valid_at)s)
+
+-- name: fact_entries
+entry = ANY(%(entries)s::bigint[])
+
+-- name: fact_drawn
+memory IS NOT NULL
+
+-- name: fact_memory
+memory = %(memory)s

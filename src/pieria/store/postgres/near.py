@@ -1,0 +1,166 @@
+"""The vectors of a bank on PostgreSQL as one transaction sees them: what is near, and never too few of it.
+
+A bank without an index of its own is compared whole. Where it has one, the nearest come from that; what it leaves out,
+since the filter lets too few of them through, is looked for without it. Similarities are always those of the stored
+vectors, so that they are the same in every store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pieria.record.changeset import FOREVER
+from pieria.record.filter import Filter
+from pieria.store.postgres.halves import halved, read
+from pieria.store.postgres.session import PostgresSession
+from pieria.store.protocol import Kind, Near, Space, VectorMatch
+from pieria.store.sql.vectors import Stored, VectorReads, vectors_of
+from pieria.store.sql.visibility import compiled
+from pieria.store.vectors import alike, normalised
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+AHEAD = 4
+"""Times as many as wanted are looked at first: most may be seen, and a text has more than one passage."""
+LEAST = 80
+WIDTH = 200
+"""How many an index gives at once: of the ten nearest it then misses none in a hundred."""
+WIDEST = 1_000
+"""What pgvector allows."""
+FEW = 2_000
+"""So few versions that may be seen are compared one by one, whatever else there is."""
+MOST = 20_000
+"""After so many that may not be seen an index gives up, and the rest is looked for without it."""
+
+
+def index_name(bank: int, space: int, kind: str) -> str:
+    return f"embedded_near_{bank}_{space}_{kind}"
+
+
+class PostgresVectors(VectorReads):
+    def __init__(self, session: PostgresSession) -> None:
+        super().__init__(session)
+        self._server = session
+
+    def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:
+        space = self.space()
+        if space is None:
+            return VectorMatch([])
+        question = normalised([vector], space.dimension)[0]
+        return Search(self._server, space, question, filter, what).match(want)
+
+    def _of_rows(self, rows: Sequence[int], what: Kind, space: Space) -> list[Stored]:
+        found = super()._of_rows(rows, what, space)
+        return [(*line[:-1], self._server.packed(line[-1])) for line in found]
+
+
+class Search:
+    """One look; what it has found so far is there to be read between two steps."""
+
+    def __init__(self, session: PostgresSession, space: Space, question: Floats, filter: Filter, what: Kind) -> None:
+        self._session = session
+        self._sql = session.statements("near.sql")
+        self._space = space
+        self._question = question
+        self._filter = filter
+        self._where, self._params = compiled(session, filter, probe=True)
+        self._params["known"] = FOREVER if filter.known_at is None else filter.known_at
+        self._params["question"] = halved(question)
+        self._vectors = self._sql["vectors"].format(bank=session.bank, space=space.number, kind=what)
+        self._index = index_name(session.bank, space.number, what)
+        self._found: dict[int, Near] = {}
+        self._scanned = self._probed = 0
+
+    def match(self, want: int) -> VectorMatch:
+        if self._filter.ids is None:
+            indexed = self._is_indexed()
+            whole = self._first(max(AHEAD * want, LEAST), indexed=indexed)
+            if whole or len(self._found) >= want:
+                return self._told(want, exact=not indexed)
+        else:
+            indexed = False
+        rows = self._rows()
+        if len(rows) <= FEW:
+            self._widening("of_rows", want, rows=rows)
+            self._probed = max(self._probed, len(rows))
+            return self._told(want, exact=True)
+        if indexed:
+            with self._without("enable_sort"):
+                self._widening("seen", want, indexed=True)
+            if len(self._found) >= want:
+                return self._told(want, exact=False)
+        with self._without("enable_nestloop"):
+            self._widening("seen", want)
+        self._probed = self._counted()[1]
+        return self._told(want, exact=True)
+
+    def _is_indexed(self) -> bool:
+        if not self._execute(self._sql["index"], {"index": self._index})[0][0]:
+            return False
+        self._execute(self._sql["search"], {"width": str(WIDTH), "most": str(MOST)})
+        return True
+
+    def _first(self, number: int, *, indexed: bool) -> bool:
+        """Looks at so many of the nearest; whether these were all there are."""
+        lines = self._lines("first", number, indexed=indexed)
+        self._note([line for line in lines if line[-1] is not None])
+        whole = not indexed and len(lines) < number
+        self._probed = len({row for _, row, *_ in lines})
+        self._scanned = len(lines) if indexed or whole else self._counted()[0]
+        return whole
+
+    def _rows(self) -> list[int]:
+        """Of the versions that may be seen all, or more than a few."""
+        sql = self._sql["rows"].format(where=self._where)
+        return [row for (row,) in self._execute(sql, {**self._params, "number": FEW + 1})]
+
+    @contextmanager
+    def _without(self, way: str) -> Iterator[None]:
+        """Keeps the planner from a way of carrying out a statement."""
+        self._execute(self._sql["plan"], {"way": way, "value": "off"})
+        yield
+        self._execute(self._sql["plan"], {"way": way, "value": "on"})
+
+    def _widening(self, statement: str, want: int, *, rows: Sequence[int] = (), indexed: bool = False) -> None:
+        """As many as it takes for so many versions, of which each may have any number of vectors."""
+        number = 2 * want
+        while True:
+            lines = self._lines(statement, number, indexed=indexed, rows=rows)
+            self._note(lines)
+            self._scanned = max(self._scanned, len(lines))
+            if len(self._found) >= want or len(lines) < number:
+                return
+            number *= AHEAD
+
+    def _lines(self, statement: str, number: int, *, indexed: bool, rows: Sequence[int] = ()) -> list[tuple[Any, ...]]:
+        distance = self._sql["distance.indexed" if indexed else "distance"].format(dimension=self._space.dimension)
+        sql = self._sql[statement].format(vectors=self._vectors, distance=distance, where=self._where)
+        return self._execute(sql, {**self._params, "number": number, "rows": list(rows)})
+
+    def _counted(self) -> tuple[int, int]:
+        """Vectors, and versions that have any."""
+        [(vectors, versions)] = self._execute(self._sql["counted"].format(vectors=self._vectors), {})
+        return vectors, versions
+
+    def _execute(self, sql: str, params: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """Planned anew each time: which way is the shortest depends on the question."""
+        return self._session.execute_once(sql, params)
+
+    def _note(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        if not lines:
+            return
+        similar = alike(vectors_of([read(sent) for *_, sent in lines], self._space.dimension), self._question)
+        for (entry, row, start, stop, _), similarity in zip(lines, similar.tolist(), strict=True):
+            best = self._found.get(row)
+            if best is None or (similarity, entry) > (best.similarity, best.entry):
+                self._found[row] = Near(row, similarity, entry, start, stop)
+
+    def _told(self, want: int, *, exact: bool) -> VectorMatch:
+        best = sorted(self._found.values(), key=lambda near: (near.similarity, near.entry), reverse=True)
+        return VectorMatch(best[:want], exact, self._scanned, self._probed)

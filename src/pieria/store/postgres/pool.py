@@ -1,0 +1,190 @@
+"""The connections of this process to a server: one pool for all banks there, opened as they are needed.
+
+A connection is never used on both sides of a fork. The child leaves those it inherits as they are, for ever: closing
+one would tell the server good-bye in the parent's name.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from pieria.errors import ClosedError, UnreachableError
+from pieria.store.postgres.driver import Connection, connected, shown
+from pieria.store.postgres.following import Following
+
+_locks: dict[str, threading.Lock] = {}
+_pools: dict[tuple[str, int], Pool] = {}
+_every: weakref.WeakSet[Pool] = weakref.WeakSet()
+_left_behind: list[object] = []
+
+
+def awake(connection: Connection) -> None:
+    """Raises where it was cut while nobody used it."""
+    connection.execute("SELECT 1")
+
+
+class Pool:
+    """No more connections than so many. A thread that has one already never waits for the next: it might be waiting for
+    those that wait for its own.
+    """
+
+    def __init__(self, url: str, connections: int) -> None:
+        self.url = url
+        self.shown = shown(url)
+        self.users = 0
+        self._connections = connections
+        self._start()
+        self.following = Following(self.connect)
+        _every.add(self)
+
+    def _start(self) -> None:
+        self._free = threading.Condition()
+        self._idle: list[Connection] = []
+        self._waiting: deque[object] = deque()
+        self._taken: set[object] = set()
+        self._own = threading.local()
+        self._closed = False
+
+    def connect(self) -> Connection:
+        return connected(self.url)
+
+    def take(self, seconds: float, begin: Callable[[Connection], object] = awake) -> Connection:
+        """One on which `begin` was done. Raises `UnreachableError` where none is free for so long."""
+        while True:
+            connection, is_fresh = self._checked_out(seconds)
+            try:
+                begin(connection)
+            except psycopg.OperationalError:
+                lost = connection.broken or connection.closed
+                self.give(connection)
+                if lost and not is_fresh:
+                    # It was cut while it was idle, and so probably were the others: nobody has lost anything yet.
+                    continue
+                raise
+            except BaseException:
+                self.give(connection)
+                raise
+            return connection
+
+    def _checked_out(self, seconds: float) -> tuple[Connection, bool]:
+        held = getattr(self._own, "number", 0)
+        with self._free:
+            if not held:
+                self._queue_up(seconds)
+            if self._closed:
+                raise ClosedError(self.shown)
+            connection = self._idle.pop() if self._idle else None
+            is_fresh = connection is None
+            placeholder = object()
+            self._taken.add(connection or placeholder)
+        if connection is None:
+            try:
+                connection = self.connect()
+            finally:
+                with self._free:
+                    self._taken.discard(placeholder)
+                    if connection is not None:
+                        self._taken.add(connection)
+                    self._free.notify_all()
+        self._own.number = held + 1
+        return connection, is_fresh
+
+    def _queue_up(self, seconds: float) -> None:
+        """Whoever came first goes first: threads that come again and again would keep one that waits for ever."""
+        ticket = object()
+        self._waiting.append(ticket)
+        try:
+            if self._free.wait_for(lambda: self._waiting[0] is ticket and self._has_room(), timeout=max(0.0, seconds)):
+                return
+            hint = "Repeat the call, or let this process have more of them: the setting `connections`."
+            reason = f"all {self._connections} connections to {self.shown} were in use for {seconds:g} seconds"
+            raise UnreachableError("connect", reason, hint=hint)
+        finally:
+            self._waiting.remove(ticket)
+            # The next may go, or see that the one before has given up.
+            self._free.notify_all()
+
+    def _has_room(self) -> bool:
+        return self._closed or len(self._taken) < self._connections
+
+    def give(self, connection: Connection) -> None:
+        """Whatever it is in the middle of is broken off. One that came over a fork is left as it is."""
+        with self._free:
+            if connection not in self._taken:
+                return
+        if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
+            # Where even that fails, the server breaks it off with the connection.
+            with suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+        fit = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+        if not fit:
+            connection.close()
+        with self._free:
+            self._taken.discard(connection)
+            self._own.number = getattr(self._own, "number", 1) - 1
+            if fit and not self._closed and len(self._idle) < self._connections:
+                self._idle.append(connection)
+                connection = None  # type: ignore[assignment]
+            self._free.notify_all()
+        if fit and connection is not None:
+            connection.close()
+
+    def close(self) -> None:
+        self.following.close()
+        with self._free:
+            self._closed = True
+            closing, self._idle = self._idle, []
+            self._free.notify_all()
+        for connection in closing:
+            connection.close()
+
+    def counts(self) -> dict[str, int]:
+        with self._free:
+            return {"idle": len(self._idle), "in_use": len(self._taken), "most": self._connections}
+
+    def after_fork_in_child(self) -> None:
+        _left_behind.append((self._idle, self._taken))
+        self._start()
+
+
+def _lock() -> threading.Lock:
+    """One that no other thread held when this process was forked."""
+    return _locks.setdefault("pools", threading.Lock())
+
+
+def pool_of(url: str, connections: int) -> Pool:
+    """The pool of this process for that server and size, one user more."""
+    with _lock():
+        pool = _pools.get((url, connections))
+        if pool is None:
+            pool = _pools[url, connections] = Pool(url, connections)
+        pool.users += 1
+        return pool
+
+
+def leave(pool: Pool) -> None:
+    """The last to leave closes it."""
+    with _lock():
+        pool.users -= 1
+        is_last = not pool.users
+        if is_last:
+            _pools.pop((pool.url, pool._connections), None)
+    if is_last:
+        pool.close()
+
+
+def _after_fork_in_child() -> None:
+    _locks.clear()
+    for pool in list(_every):
+        pool.after_fork_in_child()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

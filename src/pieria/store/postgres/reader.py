@@ -1,0 +1,72 @@
+"""A read transaction on a server, and what a write transaction there does in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pieria.record.changeset import Applied, Changeset
+from pieria.store.postgres.embedded import PostgresVectorRows
+from pieria.store.postgres.filling import is_secured, put
+from pieria.store.postgres.near import PostgresVectors
+from pieria.store.postgres.session import PostgresSession
+from pieria.store.sql.reader import SQLReader
+from pieria.store.sql.sieves import Sieves
+from pieria.store.sql.text import Frequencies
+from pieria.store.sql.writer import SQLWriter
+
+
+class PostgresReader(SQLReader):
+    def __init__(self, session: PostgresSession, frequencies: Frequencies, sieves: Sieves) -> None:
+        self._server = session
+        super().__init__(session, frequencies, sieves, PostgresVectors(session))
+
+    def dump(self, table: str) -> Iterator[dict[str, Any]]:
+        for columns, line in self._server.stream(f"dump_{table}", self._sql[f"dump.{table}"]):
+            yield dict(zip(columns, line, strict=True))
+
+
+class PostgresWriter(SQLWriter):
+    def __init__(
+        self, session: PostgresSession, frequencies: Frequencies, now: Callable[[], int], analyser: int
+    ) -> None:
+        self._server = session
+        self._secured: bool | None = None
+        super().__init__(session, frequencies, PostgresVectors(session), now, analyser)
+
+    dump = PostgresReader.dump
+
+    @property
+    def counted(self) -> Mapping[str, int]:
+        """The bank's counters as this transaction leaves them."""
+        return self._counters
+
+    def apply(self, changeset: Changeset) -> Applied:
+        with self._server.pipeline():
+            return super().apply(changeset)
+
+    def _vector_rows(self, counters: dict[str, int]) -> PostgresVectorRows:
+        return PostgresVectorRows(self._server, counters)
+
+    def _index(self, terms: Sequence[tuple[int, int, str]]) -> None:
+        if terms:
+            asked = {"rows": [row for row, _, _ in terms], "terms": [written for _, _, written in terms]}
+            self._server.execute(self._sql["index_terms"], asked)
+
+    def _unindex(self, row: int) -> None:
+        self._server.execute(self._sql["unindex_terms"], (row,))
+
+    def _unindexed(self) -> None:
+        """Nothing of them is left in the index, but for what the server has still to tidy up: see `scrub`."""
+
+    def _put(self, table: str, lines: Sequence[Sequence[Any]]) -> None:
+        if self._secured is None:
+            self._secured = is_secured(self._server)
+        put(self._server, table, lines, secured=self._secured)
+
+    def _index_anew(self) -> None:
+        self._server.execute(self._server.statements("bank.sql")["empty_index"])
+        self._server.execute(self._sql["rebuild_index"])
+
+    def _every_content(self) -> Iterator[Sequence[Any]]:
+        return (line for _, line in self._server.stream("every_content", self._sql["every_content"]))

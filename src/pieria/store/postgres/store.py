@@ -1,0 +1,311 @@
+"""The store on a server: any number of banks in shared tables, one writer of a bank at a time, readers in snapshots."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from pieria.errors import BusyError, ClosedError, PieriaError
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.changeset import Content
+from pieria.record.time import Clock, micros, system_clock
+from pieria.store.copying import copy_to_file
+from pieria.store.postgres.check import findings
+from pieria.store.postgres.driver import Connection, damaged, translated
+from pieria.store.postgres.following import CHANNEL, word
+from pieria.store.postgres.indexing import CHECK as INDEX
+from pieria.store.postgres.indexing import build
+from pieria.store.postgres.migrate import migrate
+from pieria.store.postgres.pool import awake, leave, pool_of
+from pieria.store.postgres.reader import PostgresReader, PostgresWriter
+from pieria.store.postgres.security import secure
+from pieria.store.postgres.session import PostgresSession
+from pieria.store.postgres.statements import statements
+from pieria.store.postgres.tidying import BEYOND, count_anew, has_grown, tidied
+from pieria.store.protocol import Finding, Progress
+from pieria.store.sql.checks import MENDED, REBUILT, REPAIR, SCRUBBED
+from pieria.store.sql.reader import COUNTERS, counters
+from pieria.store.sql.sieves import Sieves
+from pieria.store.sql.text import Frequencies
+
+SYNCHRONOUS = {"full": "on", "relaxed": "off", "off": "off"}
+"""How far a commit waits for the server's disk; whatever a commit waits for, it is whole or not there."""
+TURN = 0x5049
+"""Sets the locks of banks' turns apart from those of other programs in the database."""
+_every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
+
+
+class PostgresStore:
+    """Opens a bank, bringing the schema up to date, or makes it."""
+
+    def __init__(
+        self,
+        url: str,
+        bank: str,
+        *,
+        clock: Clock = system_clock,
+        connections: int = 8,
+        busy_seconds: float = 5.0,
+        durability: str = "full",
+        row_security: bool = False,
+        on_migration: Callable[[str], None] | None = None,
+        analyser: int = ANALYSER_VERSION,
+    ) -> None:
+        self.bank = bank
+        self.analyser = analyser
+        self._clock = clock
+        self._busy_seconds = busy_seconds
+        self._durability = durability
+        self._synchronous = SYNCHRONOUS[durability]
+        self._row_security = row_security
+        self._frequencies = Frequencies()
+        self._sieves = Sieves()
+        self._sql = statements("bank.sql")
+        self._closed = False
+        self.start_anew()
+        with translated("open", "the address in data"):
+            self._pool = pool_of(url, connections)
+        self.where = f"{self._pool.shown}#{bank}"
+        try:
+            self.number = self._prepared(on_migration)
+        except BaseException:
+            leave(self._pool)
+            raise
+        _every.add(self)
+
+    def _prepared(self, on_migration: Callable[[str], None] | None) -> int:
+        asked = {"name": self.bank, "counters": sorted(COUNTERS)}
+        with translated("open", self.where), self._connection() as connection:
+            migrate(connection, self.where, told=on_migration)
+            if self._row_security:
+                secure(connection)
+            found = connection.execute(self._sql["bank_number"].encode(), asked).fetchone()
+            if found is None:
+                self._make(connection, asked)
+                found = connection.execute(self._sql["bank_number"].encode(), asked).fetchone()
+            if found is None:
+                raise damaged("open", self.where, "it was made and is not there")
+            return int(found[0])
+
+    def _make(self, connection: Connection, asked: dict[str, Any]) -> None:
+        with connection.transaction():
+            found = connection.execute(self._sql["make_bank"].encode(), asked).fetchone()
+            if found is not None:
+                made = {"bank": found[0], **asked}
+                connection.execute(f"SET LOCAL pieria.bank = {found[0]}".encode())
+                connection.execute(self._sql["make_counters"].encode(), made)
+
+    @contextmanager
+    def _connection(
+        self, begin: Callable[[Connection], object] = awake, seconds: float | None = None
+    ) -> Iterator[Connection]:
+        if self._closed:
+            raise ClosedError(self.bank)
+        connection = self._pool.take(self._busy_seconds if seconds is None else seconds, begin)
+        try:
+            yield connection
+        finally:
+            self._pool.give(connection)
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresReader]:
+        with translated("read", self.where), self.looking() as session:
+            yield PostgresReader(session, self._frequencies, self._sieves)
+
+    @contextmanager
+    def looking(self) -> Iterator[PostgresSession]:
+        """A transaction that reads; within one that this thread has already, the same."""
+        held: PostgresSession | None = getattr(self._own, "session", None)
+        if held is not None:
+            yield held
+            return
+        with self._begun(self._sql["begin_reading"].format(bank=self.number)) as session:
+            self._own.session = session
+            try:
+                yield session
+            finally:
+                self._own.session = None
+
+    @contextmanager
+    def _begun(self, statement: str, seconds: float | None = None) -> Iterator[PostgresSession]:
+        sql = statement.encode()
+        with self._connection(lambda connection: connection.execute(sql), seconds) as connection:
+            session = PostgresSession(connection, self.number)
+            process = os.getpid()
+            try:
+                yield session
+                if process == os.getpid():
+                    connection.execute("COMMIT")
+            finally:
+                session.end()
+
+    @contextmanager
+    def writing(self, seconds: float | None = None) -> Iterator[PostgresWriter]:
+        wait = self._busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + wait
+        # Those who wait for their turn here need no connection meanwhile.
+        turn = self._writers
+        if not turn.acquire(timeout=max(0.0, wait)):
+            raise BusyError("write", f"another thread kept the bank at {self.where} locked", hint="Try again.")
+        try:
+            left = max(0.001, deadline - time.monotonic())
+            with translated("write", self.where), self._begun(self._begin_writing(left), left) as session:
+                writer = PostgresWriter(session, self._frequencies, self.now, self.analyser)
+                before = writer.counted
+                yield writer
+                after = writer.counted
+                if after["seq"] > before["seq"]:
+                    session.execute(self._sql["tell"], {"channel": CHANNEL, "word": word(self.number, after["seq"])})
+        finally:
+            turn.release()
+        if has_grown(before, after):
+            self._count_anew(after)
+
+    def _count_anew(self, held: Mapping[str, int]) -> None:
+        # What was written is kept, whatever becomes of this.
+        with suppress(psycopg.Error, PieriaError), self._connection() as connection:
+            count_anew(connection, self.number, held)
+
+    def _begin_writing(self, seconds: float) -> str:
+        return self._sql["begin_writing"].format(
+            bank=self.number, wait=max(1, round(1000 * seconds)), durability=self._synchronous, namespace=TURN
+        )
+
+    def now(self) -> int:
+        return micros(self._clock())
+
+    def wait(self, seq: int, seconds: float) -> bool:
+        following = self._pool.following
+        return following.wait(self.number, seq, seconds, self._latest, lambda: self._closed)
+
+    def _latest(self) -> int:
+        with translated("read", self.where), self.looking() as session:
+            found = session.execute(self._sql["latest"]).fetchone()
+            return 0 if found is None else int(found[0])
+
+    def scrub(self) -> list[str]:
+        """Has the server tidy up its tables. What it keeps elsewhere is beyond us, and said so."""
+        with translated("purge", self.where):
+            with self.looking() as session:
+                erased = counters(session)["unscrubbed"]
+            with self._connection() as connection:
+                left = tidied(connection, self._busy_seconds)
+            if not left:
+                with self._begun(self._begin_writing(self._busy_seconds)) as session:
+                    session.execute(statements("queries.sql")["finish_purge"], {"erased": erased})
+        return left
+
+    def backup(self, path: Path, progress: Progress | None = None) -> None:
+        """A bank's file, to be opened as it is or restored to any place where banks live."""
+        copy_to_file(self, path, progress)
+
+    def copies(self) -> list[str]:
+        return [BEYOND]
+
+    def check(self) -> list[Finding]:
+        with translated("check", self.where), self.looking() as session:
+            return findings(session, self.analyser, self.now())
+
+    def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
+        ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
+        repaired = []
+        if ill & REBUILT:
+            self.reindex(terms_of, self.analyser)
+            repaired.append("text index")
+        if ill & MENDED:
+            with self.writing() as writer:
+                writer.mend_vectors()
+            repaired.append("vectors")
+        if ill & SCRUBBED and not self.scrub():
+            repaired.append("purge")
+        if any(finding.check == INDEX and finding.remedy for finding in found) and self._build_indexes():
+            repaired.append(INDEX)
+        return repaired
+
+    def _build_indexes(self) -> list[str]:
+        with translated("repair", self.where), self._pool.connect() as connection:
+            return build(connection, self.number)
+
+    def reindex(
+        self,
+        terms_of: Callable[[Content], Sequence[str]],
+        analyser: int,
+        progress: Progress | None = None,
+        *,
+        if_older: bool = False,
+    ) -> int:
+        with self.writing() as writer:
+            return writer.rebuild_index(terms_of, analyser, progress, if_older)
+
+    def describe(self) -> dict[str, Any]:
+        with translated("describe", self.where), self.looking() as session:
+            [(version, vectors, is_copy, size, database)] = session.execute(self._sql["server"]).fetchall()
+            return {
+                "engine": "postgresql",
+                "engine_version": version,
+                "server": self._pool.shown,
+                "database": database,
+                "pgvector": vectors,
+                "synchronous": self._durability,
+                "schema": session.execute(self._sql["applied"]).fetchall()[0][0],
+                "read_only_copy": is_copy,
+                "row_security": all(secured for _, secured in session.execute(self._sql["tables"])),
+                "connections": self._pool.counts(),
+                "bytes": size,
+                "vectors": session.execute(self._sql["stored"]).fetchall()[0][0],
+                "vector_type": "float16",
+                "counts": dict(session.execute(statements("queries.sql")["counts"]).fetchall()),
+            }
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._pool.following.wake()
+            leave(self._pool)
+
+    def start_anew(self) -> None:
+        """In a child: transactions that were open, and turns that were taken, are the parent's."""
+        self._own = threading.local()
+        self._writers = threading.Lock()
+
+
+def _after_fork_in_child() -> None:
+    for store in list(_every):
+        store.start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def bank_names(url: str, *, connections: int = 8) -> list[str]:
+    """The banks in that database, none where it holds no schema of ours yet."""
+    return [str(name) for (name,) in _asked(url, connections, "names", {})]
+
+
+def has_bank(url: str, name: str, *, connections: int = 8) -> bool:
+    """Whether there is one of exactly that name: for less than all names cost, where there are many."""
+    return bool(_asked(url, connections, "bank_number", {"name": name}))
+
+
+def _asked(url: str, connections: int, what: str, asked: Mapping[str, str]) -> list[tuple[Any, ...]]:
+    with translated("read", "the address in data"):
+        pool = pool_of(url, connections)
+    try:
+        with translated("read", pool.shown):
+            connection = pool.take(5.0)
+            try:
+                return connection.execute(statements("bank.sql")[what].encode(), asked).fetchall()
+            except psycopg.errors.UndefinedTable:
+                return []
+            finally:
+                pool.give(connection)
+    finally:
+        leave(pool)

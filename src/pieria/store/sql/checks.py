@@ -1,0 +1,60 @@
+"""What every store on SQL checks of itself, and what mends it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pieria.store.protocol import Finding
+
+RULES = {
+    "queries.sql": {
+        "rows": "every version belongs to a state",
+        "states": "every state has its version",
+        "open": "every memory stands in exactly one state",
+        "gaps": "no stretch of known time is missing",
+        "terms": "the text index has every version, and its counts agree",
+        "journal": "known time never runs backwards",
+    },
+    "vectors.sql": {
+        "passages": "every version has its vectors or is still to be embedded",
+        "windows": "every turn of a session has its window or is still to be embedded",
+        "strays": "no vector is of what is not there",
+    },
+    "queue.sql": {
+        "jobs": "every job is in one state, under a lease while it runs, and with its end when it has ended",
+    },
+}
+"""By the file that has their statements."""
+PURGE_TAKES = 120_000_000
+"""Microseconds that another process may need to tidy up after it erased something."""
+MENDED = {*RULES["vectors.sql"], "codes"}
+"""What embedding again, and making anew what is made from vectors, mends."""
+REBUILT = {"terms", "text index", "analyser"}
+"""What building the text index again mends."""
+SCRUBBED = {"purge"}
+"""What rewriting where it was kept mends."""
+REPAIR = "Run `pieria doctor --repair`."
+RESTORE = "Copy the file away, then bring back a backup with `pieria restore`."
+
+
+def finding(check: str, well: bool, good: str, bad: str) -> Finding:
+    remedy = REPAIR if check in REBUILT | SCRUBBED | MENDED else RESTORE
+    return Finding(check, well, good if well else bad, None if well else remedy)
+
+
+def rule_finding(rule: str, broken: int, meaning: str) -> Finding:
+    return finding(rule, broken == 0, meaning, f"{broken} against: {meaning}")
+
+
+def purge_finding(since: int, now: int, good: str) -> Finding:
+    """`since` is when something was erased whose traces may still be there; 0 when nothing was."""
+    if since and now - since < PURGE_TAKES:
+        return Finding("purge", True, "one is being finished at this moment")
+    return finding("purge", not since, good, "traces may be left")
+
+
+def analyser_finding(held: Mapping[str, int], ours: int) -> Finding:
+    version = held["analyser"]
+    well = version == ours or not held["documents"]
+    newer = "Upgrade Pieria: a newer one made the text index."
+    return Finding("analyser", well, f"version {version}", None if well else newer if version > ours else REPAIR)

@@ -1,0 +1,66 @@
+"""The tables that hold a bank, column by column: what is copied, line by line, from one store to another.
+
+What is made from them, as the text index, is made anew where they arrive.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pieria.record.changeset import Content, State
+from pieria.store.sql.session import Session
+
+
+class Table(NamedTuple):
+    """`keys` of the columns, the first ones, tell lines apart; `vector` says that the last one is a vector."""
+
+    columns: tuple[str, ...]
+    keys: int = 1
+    vector: bool = False
+
+
+TABLES = {
+    "content": Table(("row", *Content._fields)),
+    "terms": Table(("row", "length", "terms")),
+    "state": Table(("row", "known_from", "known_until", *State._fields[1:]), keys=2),
+    "label": Table(("what", "value", "row", "spelt"), keys=3),
+    "link": Table((
+        "entry", "id", "source_is", "source", "relation", "target_is", "target", "weight", "label", "meta", "ended",
+        "known_from", "known_until",
+    )),
+    "fact": Table((
+        "entry", "id", "subject", "subject_key", "predicate", "predicate_key", "object", "object_key", "valid_from",
+        "valid_until", "confidence", "memory", "source", "ended", "reason", "known_from", "known_until",
+    )),
+    "usage": Table((
+        "id", "accesses", "last_access", "reviews", "last_review", "crossings", "rewards", "rewarded",
+    )),
+    "record": Table(("collection", "key", "value"), keys=2),
+    "journal": Table(("seq", "at", "who", "what", "ids")),
+    "purged": Table(("id", "at")),
+    "space": Table(("number", "name", "dimension", "first_entry", "current", "known_from")),
+    "vector": Table((
+        "entry", "row", "what", "number", "space", "start", "stop", "known_from", "vector",
+    ), vector=True),
+    "member": Table(("entry", "row"), keys=2),
+    "pending": Table(("row", "what", "seq"), keys=2),
+    "job": Table((
+        "entry", "id", "kind", "key", "payload", "memory", "version", "digest", "priority", "state", "due", "attempts",
+        "tries", "takeovers", "lease", "until", "worker", "made", "begun", "ended", "done", "whole", "what", "code",
+        "message",
+    )),
+    "ledger": Table((
+        "day", "step", "model", "calls", "failures", "input_tokens", "output_tokens", "seconds",
+    ), keys=3),
+}  # fmt: skip
+"""In an order in which nothing comes before what it speaks of."""
+
+
+def statement(session: Session, what: str, name: str) -> str:
+    """How the lines of a table are counted, read or put: `count`, `lines`, `put`."""
+    table = TABLES[name]
+    columns = table.columns[:-1] if table.vector else table.columns
+    return session.statements("copying.sql")[f"{what}.vectors" if table.vector else what].format(
+        table=name, columns=", ".join(columns), keys=", ".join(table.columns[: table.keys]),
+        values=", ".join("?" * len(table.columns)),
+    )  # fmt: skip

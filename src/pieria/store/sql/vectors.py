@@ -1,0 +1,104 @@
+"""The vectors of a bank as one read transaction sees them, and who stands next to whom in a session."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from pieria.record.filter import Filter
+from pieria.store.protocol import Kind, Pending, Space, Span, VectorMatch
+from pieria.store.sql.session import Session, UnreadableRow
+from pieria.store.sql.visibility import compiled
+from pieria.store.vectors import alike, halves, normalised, singles
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+    Halves = NDArray[np.int16]
+
+LOOKED_THROUGH = 16
+"""Times the reach: so many states of a session are looked at for neighbours on either side."""
+Stored = tuple[int, int, int, int, bytes]
+"""Row, number, start, stop, and the numbers as `pieria.store.vectors` packs them."""
+
+
+class VectorReads(ABC):
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._sql = session.statements("vectors.sql")
+
+    def space(self) -> Space | None:
+        found = self._session.execute(self._sql["space"]).fetchone()
+        return None if found is None else Space(found[0], found[1], found[2], bool(found[4]))
+
+    def pending(self, limit: int) -> list[Pending]:
+        return list(map(Pending._make, self._session.execute(self._sql["pending"], (limit,))))
+
+    def pending_count(self) -> int:
+        found: int = self._session.execute(self._sql["pending_count"]).fetchone()[0]
+        return found
+
+    @abstractmethod
+    def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:
+        """See the protocol."""
+
+    def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind) -> dict[int, Span]:
+        space = self.space()
+        if space is None:
+            return {}
+        question = normalised([vector], space.dimension)[0]
+        found = self._of_rows(rows, what, space)
+        if not found:
+            return {}
+        similar = alike(vectors_of([stored for *_, stored in found], space.dimension), question)
+        best: dict[int, Span] = {}
+        for (row, _, start, stop, _), similarity in zip(found, similar.tolist(), strict=True):
+            if row not in best or similarity > best[row].similarity:
+                best[row] = Span(similarity, start, stop)
+        return best
+
+    def vectors(self, rows: Sequence[int], what: Kind) -> dict[int, list[tuple[int, Floats]]]:
+        space = self.space()
+        found = [] if space is None else self._of_rows(rows, what, space)
+        held: dict[int, list[tuple[int, Floats]]] = {}
+        if space is not None and found:
+            lines = vectors_of([stored for *_, stored in found], space.dimension)
+            for (row, number, *_), line in zip(found, lines, strict=True):
+                held.setdefault(row, []).append((number, line))
+        return held
+
+    def _of_rows(self, rows: Sequence[int], what: Kind, space: Space) -> list[Stored]:
+        asked = {"rows": self._session.listed(sorted(set(rows))), "what": what, "space": space.number}
+        return self._session.execute(self._sql["by_row"], asked).fetchall()
+
+    def around(
+        self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool
+    ) -> dict[int, list[tuple[int, int]]]:
+        known = self._session.statements("filter.sql")["known_now" if filter.known_at is None else "known_at"]
+        where, params = compiled(self._session, filter, probe=True)
+        sql = self._sql["around"].format(known=known, where=where, company=self._sql["company"] if company else "1 = 1")
+        asked = {"rows": self._session.listed(rows), "known_at": filter.known_at}
+        asked |= {**params, "reach": reach, "seen": reach * LOOKED_THROUGH}
+        found: dict[int, list[tuple[int, int]]] = {row: [] for row in rows}
+        for row, before, after in self._session.execute(sql, asked):
+            earlier = [(-distance, other) for distance, other in _counted(before)]
+            found[row] = [*reversed(earlier), *_counted(after)]
+        return found
+
+
+def _counted(joined: str | None) -> list[tuple[int, int]]:
+    return list(enumerate(map(int, joined.split(",")), 1)) if joined else []
+
+
+def vectors_of(stored: Sequence[bytes], dimension: int) -> Floats:
+    return singles(halves_of(stored, dimension))
+
+
+def halves_of(stored: Sequence[bytes], dimension: int) -> Halves:
+    try:
+        return halves(stored, dimension)
+    except (TypeError, ValueError) as problem:
+        raise UnreadableRow("a vector is not of its space's dimension") from problem

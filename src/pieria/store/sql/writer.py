@@ -1,0 +1,262 @@
+"""One write transaction over a bank: applies changesets, and is the only code that writes rows."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from pieria.errors import BusyError, ConflictError, NewerVersionError
+from pieria.record.change import Change
+from pieria.record.changeset import FOREVER, Applied, Changeset, Content
+from pieria.record.indexing import labels, stated
+from pieria.record.time import micros, moment
+from pieria.store.protocol import Embedded, Pending, Progress, Space
+from pieria.store.sql.copying import CopyWrites
+from pieria.store.sql.embedded import VectorRows
+from pieria.store.sql.queue import QueueChanges
+from pieria.store.sql.reader import SQLReader, counters
+from pieria.store.sql.session import Session
+from pieria.store.sql.sieves import Sieves
+from pieria.store.sql.text import Frequencies
+from pieria.store.sql.vectors import VectorReads
+
+REINDEX_BATCH = 1_000
+
+
+class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
+    def __init__(
+        self,
+        session: Session,
+        frequencies: Frequencies,
+        vectors: VectorReads,
+        now: Callable[[], int],
+        analyser: int,
+    ) -> None:
+        # What it has written may never come to be, so that no other may learn of it.
+        super().__init__(session, frequencies, Sieves(), vectors)
+        self._now = now
+        self._analyser = analyser
+        self._counters: dict[str, int] = counters(session)
+
+    def apply(self, changeset: Changeset) -> Applied:
+        counters = dict(self._counters)
+        self._check_analyser(counters)
+        change = self._numbered(changeset, counters)
+        known = micros(change.at)
+        embedded = self._vector_rows(counters)
+        turns = embedded.turns_closed(changeset)
+        rows = self._write_memories(changeset, counters, known)
+        embedded.follow(changeset, rows, turns)
+        self._write_links(changeset, counters, known)
+        self._write_facts(changeset, counters, known)
+        self._many("add_usage", changeset.usage)
+        self._write_records(changeset)
+        self.enqueue(changeset.jobs)
+        if changeset.erase:
+            embedded.erase(changeset.erase)
+            self._erase(changeset.erase, counters, known)
+        self._many("remember_purged", [(id, known) for id in (*changeset.erase, *changeset.purged)])
+        self._many("insert_journal", [(change.seq, known, change.who, change.what, _written(list(change.ids)))])
+        self._keep(counters)
+        return Applied(change, rows)
+
+    def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int, empty: Sequence[Pending] = ()) -> int:
+        counters = dict(self._counters)
+        rows = self._vector_rows(counters)
+        stored = rows.put(space, vectors, seen)
+        rows.settle(empty, seen)
+        self._keep(counters)
+        return stored
+
+    def set_space(self, name: str, dimension: int) -> Space:
+        counters = dict(self._counters)
+        self._vector_rows(counters).enter(name, dimension)
+        self._keep(counters)
+        space = self.space()
+        assert space is not None
+        return space
+
+    def drop_old_vectors(self, limit: int) -> int:
+        return self._vector_rows(dict(self._counters)).drop_old(limit)
+
+    def mend_vectors(self) -> None:
+        """Has embedded again what has no vector, and makes anew what is made from them."""
+        counters = dict(self._counters)
+        self._vector_rows(counters).mend()
+        self._keep(counters)
+
+    def _keep(self, counters: dict[str, int]) -> None:
+        changed = [{"name": name, "value": value} for name, value in counters.items() if self._counters[name] != value]
+        self._many("set_counter", changed)
+        self._counters = counters
+
+    def _check_analyser(self, counters: dict[str, int]) -> None:
+        """Terms of two analysers in one index would find neither. What has no terms yet takes ours."""
+        held = counters["analyser"]
+        if held == self._analyser:
+            return
+        if not counters["documents"]:
+            counters["analyser"] = self._analyser
+        elif held > self._analyser:
+            raise _of_a_newer_analyser("write", held, self._analyser)
+        else:
+            reason = f"the text index is of analyser {held} and this Pieria writes with {self._analyser}"
+            raise BusyError("write", reason, hint="Open the bank again, which builds its index anew; then write.")
+
+    def _numbered(self, changeset: Changeset, counters: dict[str, int]) -> Change:
+        replay = changeset.replay
+        if replay is None:
+            counters["seq"] += 1
+            counters["known"] = max(self._now(), counters["known"] + 1)
+            ids = changeset.ids or changeset.written_ids()
+            return Change(counters["seq"], moment(counters["known"]), changeset.who, changeset.what, ids)
+        if replay.seq <= counters["seq"] or micros(replay.at) <= counters["known"]:
+            raise ConflictError(f"change {replay.seq} is not later than what the bank already holds")
+        counters["seq"], counters["known"] = replay.seq, micros(replay.at)
+        return replay
+
+    def _write_memories(self, changeset: Changeset, counters: dict[str, int], known: int) -> list[int]:
+        if not changeset.writes:
+            return []
+        row = counters["row"]
+        contents, states, terms, closed = [], [], [], []
+        labels: list[tuple[Any, ...]] = []
+        for state, content, words, marks, fresh, _ in changeset.writes:
+            if not fresh:
+                closed.append((known, state.id))
+            if content is None:
+                states.append((*state, known, FOREVER))
+                continue
+            row += 1
+            contents.append((row, *content))
+            states.append((row, *state[1:], known, FOREVER))
+            terms.append((row, len(words), " ".join(words)))
+            labels.extend((what, value, row, spelt) for what, value, spelt in marks)
+        self._many("close_state", closed)
+        self._many("insert_content", contents)
+        self._many("insert_state", states)
+        self._many("insert_label", labels)
+        self._many("insert_terms", terms)
+        self._index(terms)
+        if self._session.execute(self._sql["any_purged"]).fetchone()[0]:
+            self._many("forget_purged", [(write.state.id,) for write in changeset.writes if write.fresh])
+        counters["row"] = row
+        counters["documents"] += len(contents)
+        counters["terms"] += sum(length for _, length, _ in terms)
+        return [state[0] for state in states]
+
+    def _write_links(self, changeset: Changeset, counters: dict[str, int], known: int) -> None:
+        self._many("close_link", [(known, row.id) for row in changeset.links])
+        entry = counters["entry"]
+        self._many("insert_link", [(entry + n, *row, known, FOREVER) for n, row in enumerate(changeset.links, start=1)])
+        counters["entry"] = entry + len(changeset.links)
+
+    def _write_facts(self, changeset: Changeset, counters: dict[str, int], known: int) -> None:
+        self._many("close_fact", [(known, row.id) for row in changeset.facts])
+        entry = counters["entry"]
+        self._many("insert_fact", [(entry + n, *row, known, FOREVER) for n, row in enumerate(changeset.facts, start=1)])
+        counters["entry"] = entry + len(changeset.facts)
+
+    def _write_records(self, changeset: Changeset) -> None:
+        for record in changeset.records:
+            if record.value is None:
+                self._many("drop_record", [(record.collection, record.key)])
+            else:
+                self._many("put_record", [(record.collection, record.key, _written(record.value))])
+
+    def _erase(self, ids: Iterable[str], counters: dict[str, int], known: int) -> None:
+        for id in ids:
+            rows = self._session.execute(self._sql["rows_of"], (id,)).fetchall()
+            for row, length in rows:
+                counters["documents"] -= 1
+                counters["terms"] -= length
+                self._unindex(row)
+                for step in ("erase_row.terms", "erase_row.label", "erase_row.content"):
+                    self._session.execute(self._sql[step], (row,))
+            for step in ("state", "usage", "fact", "link_source", "link_target"):
+                self._session.execute(self._sql[f"erase_id.{step}"], (id,))
+            self._erase_jobs(id)
+        counters["unscrubbed"] = known
+        self._unindexed()
+
+    def rebuild_index(
+        self, terms_of: Callable[[Content], Sequence[str]], analyser: int, progress: Progress | None, if_older: bool
+    ) -> int:
+        """The terms of every version anew, the index from them, and the labels that follow from the text."""
+        held = self._counters["analyser"]
+        if held > analyser and self._counters["documents"]:
+            raise _of_a_newer_analyser("reindex", held, analyser)
+        if if_older and held == analyser:
+            return self._counters["documents"]
+        whole = self._counters["documents"]
+        length = 0
+        done = 0
+        self._session.execute(self._sql["forget_standing"])
+        found = self._every_content()
+        while batch := list(islice(found, REINDEX_BATCH)):
+            indexed = [
+                (row, content := Content(*values[:-3]), terms_of(content), values[-3:]) for row, *values in batch
+            ]
+            self._many("replace_terms", [(row, len(words), " ".join(words)) for row, _, words, _ in indexed])
+            self._many("insert_label", _standing_labels(indexed))
+            length += sum(len(words) for _, _, words, _ in indexed)
+            done += len(batch)
+            if progress is not None:
+                progress(done, whole)
+        self._index_anew()
+        counters = {"documents": done, "terms": length, "analyser": analyser}
+        self._many("set_counter", [{"name": name, "value": value} for name, value in counters.items()])
+        self._counters.update(counters)
+        return done
+
+    def _every_content(self) -> Iterator[Sequence[Any]]:
+        return iter(self._session.execute(self._sql["every_content"]))
+
+    def _project(self, counters: dict[str, int]) -> None:
+        self._index_anew()
+
+    # --- what every store does in its own way
+
+    @abstractmethod
+    def _vector_rows(self, counters: dict[str, int]) -> VectorRows:
+        """What writes vectors and counts them there."""
+
+    @abstractmethod
+    def _index(self, terms: Sequence[tuple[int, int, str]]) -> None:
+        """Rows, with how many terms they have and those, in a line: they are in the text index from now on."""
+
+    @abstractmethod
+    def _unindex(self, row: int) -> None:
+        """Out of the text index; asked while the row's terms are still there."""
+
+    @abstractmethod
+    def _unindexed(self) -> None:
+        """All rows of an erasure are out of the text index."""
+
+    @abstractmethod
+    def _index_anew(self) -> None:
+        """The whole text index from the terms of all rows."""
+
+    def _many(self, statement: str, rows: Iterable[Any]) -> None:
+        self._session.executemany(self._sql[statement], rows)
+
+
+def _standing_labels(
+    indexed: Iterable[tuple[int, Content, Sequence[str], Sequence[Any]]],
+) -> Iterator[tuple[str, str, int, str]]:
+    """Of rows with their terms and what decides whose they are."""
+    for row, content, words, said in indexed:
+        for what, value, spelt in labels((), (), (), stated(content.text, words, *said)):
+            yield what, value, row, spelt
+
+
+def _of_a_newer_analyser(operation: str, held: int, ours: int) -> NewerVersionError:
+    reason = f"a newer Pieria made the text index (analyser {held}; this one has {ours})"
+    return NewerVersionError(operation, reason, hint="Upgrade Pieria to write to the bank; nothing was changed.")
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,38 @@
+"""A transaction on a SQLite file, as the shared code sees it: the connection's own methods, with nothing in between."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pieria.store.sqlite.statements import statements
+
+
+class SQLiteSession:
+    unlimited = -1
+    picks_indexes = False
+    statements = staticmethod(statements)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.execute = connection.execute
+        self.executemany = connection.executemany
+
+    def stream(self, name: str, sql: str) -> Iterator[tuple[list[str], Sequence[Any]]]:
+        found = self.connection.execute(sql)
+        columns = [column[0] for column in found.description]
+        return ((columns, line) for line in found)
+
+    @staticmethod
+    def packed(stored: bytes) -> bytes:
+        return stored
+
+    @staticmethod
+    def listed(values: Iterable[Any]) -> str:
+        return json.dumps(list(values))
+
+    @staticmethod
+    def paired(pairs: Iterable[Sequence[Any]]) -> str:
+        return json.dumps(list(pairs))

@@ -1,0 +1,255 @@
+"""Where banks live: a folder of this machine, or a server. The one file that knows what a bank is called there.
+
+What a bank does with its store is the bank's business, and what stands in the store is the store's.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Collection, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from pieria.errors import ConflictError, InputError, StorageError, UnavailableError
+from pieria.record.banks import USER_BANK, check_bank_name, same_bank
+from pieria.record.time import Clock, system_clock
+
+if TYPE_CHECKING:
+    from pieria.bank.replies_transfer import RestoreReport
+    from pieria.settings import Settings
+    from pieria.store.protocol import Progress, Store
+
+log = logging.getLogger("pieria.workspace")
+
+ENDING = ".db"
+
+
+class Way(NamedTuple):
+    """How a store is opened: what two users of one bank have to agree on to share it."""
+
+    durability: str = "full"
+    busy_seconds: float = 20.0
+    clock: Clock = system_clock
+
+
+class Spot(Protocol):
+    """Where one bank of a place is, or would be."""
+
+    @property
+    def name(self) -> str:
+        """As it was first spelt. Names that differ in case alone mean the same bank everywhere, since to some file
+        systems they would be the same file."""
+
+    @property
+    def is_there(self) -> bool: ...
+
+    @property
+    def key(self) -> str:
+        """The same for one bank, however its place was named. It may hold a password."""
+
+    @property
+    def files(self) -> list[Path]:
+        """What to copy while nobody uses the bank; nothing where a server keeps it."""
+
+    def __str__(self) -> str:
+        """What people are told of where it is."""
+
+    def mark(self) -> Hashable:
+        """What is there now. It changes where another bank is put in its place; None where nothing is there."""
+
+    def open(self, way: Way) -> Store:
+        """Opens the bank's store, making it where there is none."""
+
+    def is_empty(self, way: Way) -> bool:
+        """Whether the bank that is there may be made as if it was not, since nothing was ever written to it."""
+
+    def making(self, way: Way) -> AbstractContextManager[Making]:
+        """A bank to be written in one transaction, and shown under its name when it is kept."""
+
+    def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
+        """Makes the bank out of a backup; with `replace`, in place of the one that is there."""
+
+
+class Making(NamedTuple):
+    """A bank that is being made. `keep` is called when it was written, and raises `ConflictError` where another was
+    made meanwhile."""
+
+    store: Store
+    keep: Callable[[], None]
+
+
+class Place(Protocol):
+    """Names are those that people use: the user's own bank is `@me` wherever it is kept, and under whatever name."""
+
+    @property
+    def folder(self) -> Path:
+        """Of what is this machine's own: tokens, settings, exports. It may not be there yet."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a bank could be; a folder may not have been made yet."""
+
+    @property
+    def keeps_user(self) -> bool:
+        """Whether it is known whose the memories of scope `user` are."""
+
+    def __str__(self) -> str:
+        """What people are told of it; never a password."""
+
+    def names(self) -> list[str]:
+        """The banks that are there, in order, without any user's own."""
+
+    def has_user(self) -> bool:
+        """Whether the user's own bank is there."""
+
+    def everything(self) -> list[str]:
+        """The banks that are there, the user's own as well."""
+
+    def at(self, name: str) -> Spot:
+        """Raises `UnavailableError` for the user's own bank where it is not known who that is."""
+
+
+def place_of(settings: Settings) -> Place:
+    data = settings.data
+    if isinstance(data, Path):
+        return Folder(data)
+    from pieria.workspace.servers import Server
+
+    return Server(data, settings.folder, settings.user, settings.connections, row_security=settings.row_security)
+
+
+class Folder:
+    """A bank is a file here."""
+
+    keeps_user = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    @property
+    def is_there(self) -> bool:
+        return self.folder.exists()
+
+    def names(self) -> list[str]:
+        return sorted(name for name in self._files() if name != USER_BANK)
+
+    def has_user(self) -> bool:
+        return self._file(USER_BANK).exists()
+
+    def everything(self) -> list[str]:
+        return [*self.names(), *([USER_BANK] if self.has_user() else [])]
+
+    def at(self, name: str) -> FileSpot:
+        files = self._files()
+        spelt = spelt_in(name, files)
+        return FileSpot(spelt, files.get(spelt, self._file(spelt)))
+
+    def _file(self, name: str) -> Path:
+        return self.folder / f"{name}{ENDING}"
+
+    def _files(self) -> dict[str, Path]:
+        try:
+            found = [Path(entry.path) for entry in os.scandir(self.folder) if entry.name.endswith(ENDING)]
+        except FileNotFoundError:
+            return {}
+        except OSError as problem:
+            raise StorageError("open", f"{self.folder} cannot be read ({problem.strerror})") from problem
+        return {name: path for path in found if (name := _name_of(path))}
+
+
+class FileSpot:
+    def __init__(self, name: str, path: Path) -> None:
+        self.name = name
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @property
+    def is_there(self) -> bool:
+        return self.path.exists()
+
+    @property
+    def key(self) -> str:
+        return os.path.realpath(self.path)
+
+    @property
+    def files(self) -> list[Path]:
+        return [self.path]
+
+    def mark(self) -> Hashable:
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def open(self, way: Way) -> Store:
+        from pieria.store.sqlite import SQLiteStore
+
+        told = partial(log.warning, "%s was brought to a new schema; as it was: %s", self.path)
+        return SQLiteStore(
+            self.path, durability=way.durability, busy_seconds=way.busy_seconds, clock=way.clock, on_migration=told
+        )
+
+    def is_empty(self, way: Way) -> bool:
+        """Never: another process may have the file open, and would write to it when another has its name."""
+        return False
+
+    @contextmanager
+    def making(self, way: Way) -> Iterator[Making]:
+        from pieria.store.files import written_aside
+        from pieria.store.sqlite import BESIDE
+
+        with written_aside(self.path, "copy", BESIDE) as aside:
+            store = FileSpot(self.name, aside).open(way)
+            try:
+                yield Making(store, partial(self._put, store, aside))
+            finally:
+                store.close()
+
+    def _put(self, store: Store, aside: Path) -> None:
+        """Under a name that is free: unlike a rename, a link never takes the place of a bank made meanwhile."""
+        from pieria.store.files import flush
+
+        store.close()
+        flush(aside)
+        try:
+            os.link(aside, self.path)
+        except FileExistsError:
+            raise in_the_way(self.name) from None
+        flush(self.path.parent)
+
+    def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
+        from pieria.bank.transfer import restore_file
+
+        return restore_file(backup, self.path, replace=replace, progress=progress)
+
+
+def in_the_way(name: str, hint: str = "Copy it under another name: --as, or name.") -> ConflictError:
+    return ConflictError("a bank of this name is there already", ids=(name,), hint=hint)
+
+
+def no_user(parameter: str) -> UnavailableError:
+    hint = "Say who you are with the setting user, such as PIERIA_USER=maya."
+    return UnavailableError(parameter, "a server has to know which user's memories are meant", hint=hint)
+
+
+def spelt_in(name: str, names: Collection[str]) -> str:
+    """The name as it was first spelt by whoever made the bank."""
+    alike = sorted(there for there in names if same_bank(there) == same_bank(name))
+    return name if name in names or not alike else alike[0]
+
+
+def _name_of(path: Path) -> str | None:
+    """The bank that a file holds by its name; file systems may spell an accent in two ways."""
+    try:
+        return check_bank_name(path.name.removesuffix(ENDING))
+    except InputError:
+        return None

@@ -1,0 +1,144 @@
+"""Banks on a PostgreSQL server: rows of tables that they share."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pieria.errors import UnavailableError
+from pieria.record.address import Address
+from pieria.record.banks import USER_BANK, user_bank_of
+from pieria.workspace.places import Making, Way, in_the_way, no_user, spelt_in
+
+if TYPE_CHECKING:
+    from pieria.bank.replies_transfer import RestoreReport
+    from pieria.store.protocol import Progress, Store
+
+log = logging.getLogger("pieria.workspace")
+
+
+class Server:
+    """A bank is rows of shared tables here, and a user's own bank has the user's name behind an `@`.
+
+    A bank that was seen once is not looked for again.
+    """
+
+    def __init__(self, address: Address, folder: Path, user: str | None, connections: int, row_security: bool) -> None:
+        self.address = address
+        self.folder = folder
+        self.user = user
+        self.connections = connections
+        self.row_security = row_security
+        self.is_there = True
+        self._seen: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return str(self.address)
+
+    @property
+    def keeps_user(self) -> bool:
+        return self.user is not None
+
+    def names(self) -> list[str]:
+        return sorted(name for name in self._all() if not name.startswith("@"))
+
+    def has_user(self) -> bool:
+        return self.user is not None and self._has(user_bank_of(self.user))
+
+    def everything(self) -> list[str]:
+        return [*self.names(), *([USER_BANK] if self.has_user() else [])]
+
+    def at(self, name: str) -> ServerSpot:
+        if name == USER_BANK:
+            if self.user is None:
+                raise no_user("bank")
+            own = user_bank_of(self.user)
+            return ServerSpot(name, own, self, is_there=self._has(own))
+        spelt = name if self._has(name) else spelt_in(name, self._all())
+        return ServerSpot(spelt, spelt, self, is_there=spelt in self._seen)
+
+    def _has(self, name: str) -> bool:
+        from pieria.store.postgres import has_bank
+
+        if name not in self._seen and has_bank(self.address.url, name, connections=self.connections):
+            self._seen |= {name}
+        return name in self._seen
+
+    def _all(self) -> frozenset[str]:
+        from pieria.store.postgres import bank_names
+
+        self._seen = frozenset(bank_names(self.address.url, connections=self.connections))
+        return self._seen
+
+
+class ServerSpot:
+    def __init__(self, name: str, kept_as: str, server: Server, *, is_there: bool) -> None:
+        self.name = name
+        self.is_there = is_there
+        self.files: list[Path] = []
+        self._kept_as = kept_as
+        self._server = server
+
+    def __str__(self) -> str:
+        return f"{self._kept_as} of {self._server}"
+
+    @property
+    def key(self) -> str:
+        held = self._server
+        return f"{held.address.url} {held.connections} {held.row_security} {self._kept_as}"
+
+    def is_empty(self, way: Way) -> bool:
+        store = self.open(way)
+        try:
+            with store.reading() as reader:
+                return not reader.head().seq
+        finally:
+            store.close()
+
+    @contextmanager
+    def making(self, way: Way) -> Iterator[Making]:
+        """In place, since a transaction is seen by nobody before its end; the name alone is there before."""
+        store = self.open(way)
+        try:
+            yield Making(store, lambda: None)
+        finally:
+            store.close()
+
+    def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
+        from pieria.bank.replies_transfer import RestoreReport
+        from pieria.store.copying import copy_from_file
+
+        if replace:
+            raise UnavailableError("replace", "a server keeps no bank aside", hint="Restore under another name.")
+        way = Way()
+        if self.is_there and not self.is_empty(way):
+            raise in_the_way(self.name, "Restore under another name.")
+        with self.making(way) as made:
+            copy_from_file(backup, made.store, progress)
+            with made.store.reading() as reader:
+                seq = reader.head().seq
+            counts = made.store.describe()["counts"]
+        return RestoreReport(backup, str(self), self.name, None, backup.stat().st_size, seq, counts)
+
+    def mark(self) -> Hashable:
+        return self._kept_as
+
+    def open(self, way: Way) -> Store:
+        from pieria.store.postgres import PostgresStore
+
+        held = self._server
+        told = partial(log.warning, "the database %s was brought to a new schema: %s", held)
+        return PostgresStore(
+            held.address.url,
+            self._kept_as,
+            clock=way.clock,
+            connections=held.connections,
+            busy_seconds=way.busy_seconds,
+            durability=way.durability,
+            row_security=held.row_security,
+            on_migration=told,
+        )

@@ -1,0 +1,22 @@
+"""Banks in a folder and on a server, for what has to be the same in both."""
+
+from pathlib import Path
+
+import pytest
+from tests.bank.kept import Kept
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Kept:
+    return Kept(str(tmp_path / "data"))
+
+
+@pytest.fixture
+def served(empty_database: str) -> Kept:
+    return Kept(empty_database, {"user": "maya"})
+
+
+@pytest.fixture(params=["folder", "served"])
+def kept(request: pytest.FixtureRequest) -> Kept:
+    found: Kept = request.getfixturevalue(request.param)
+    return found

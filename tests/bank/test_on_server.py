@@ -1,0 +1,293 @@
+"""Banks on a server as a user opens them: names, the user's own bank, settings, and what stays on this machine."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.bank.kept import Kept
+from tests.bank.test_workspace import EFFECTS
+
+import pieria
+from pieria import Workspace
+from pieria.errors import BusyError, ConflictError, NotFoundError, StorageError, UnavailableError, UnreachableError
+from pieria.settings import Settings
+from pieria.toolsets.paths import over_the_network
+
+SECRET = "hunter2"
+ORDINARY = f"pieria_ordinary_{os.getpid()}"
+"""A user of the server whom its rules hold."""
+
+
+def with_password(url: str) -> str:
+    """As a user may write it. Tests' servers ask for none."""
+    return url.replace("postgres@", f"postgres:{SECRET}@") if "postgres@" in url else url
+
+
+@pytest.fixture(autouse=True, scope="module")
+def ordinary(server: str) -> Iterator[None]:
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {ORDINARY} LOGIN")
+        yield
+        connection.execute(f"DROP ROLE {ORDINARY}")
+
+
+# --- what a setting does on a server, for each value of it
+
+
+def seen_of_data(served: Kept, value: Any) -> object:
+    with pieria.open("b", data=served.data if value == "server" else value) as bank:
+        return bank.store.describe()["engine"]
+
+
+def seen_of_user(served: Kept, value: Any) -> object:
+    with pieria.open("b", data=served.data, settings={"user": "maya"}) as bank:
+        bank.remember("I like tea", scope="user")
+    with pieria.open("b", data=served.data, settings={"user": value}) as bank:
+        try:
+            return [memory.text for memory in bank.list(scope="user")]
+        except UnavailableError as problem:
+            return problem.parameter
+
+
+def seen_of_durability(served: Kept, value: Any) -> object:
+    with served.opened("b", settings={"durability": value}) as bank:
+        return bank.store.describe()["synchronous"]
+
+
+def seen_of_busy_seconds(served: Kept, value: Any) -> object:
+    """How long the server itself lets a writer wait, as it sees it."""
+    with served.opened("b", settings={"busy_seconds": value}) as bank, bank.store.writing() as writer:
+        return writer._session.execute("SHOW lock_timeout").fetchone()[0]  # type: ignore[attr-defined]
+
+
+def seen_of_connections(served: Kept, value: Any) -> object:
+    """How many can read at the same time before the next one is told to wait."""
+    settings = {"connections": value, "busy_seconds": 5}
+    with served.opened("b", settings=settings) as bank:
+        reading, done = threading.Semaphore(0), threading.Event()
+        refused: list[str] = []
+
+        def read() -> None:
+            try:
+                with bank.store.reading() as reader:
+                    reader.head()
+                    reading.release()
+                    done.wait(60)
+            except UnreachableError as problem:
+                refused.append(problem.code)
+                reading.release()
+
+        readers = [threading.Thread(target=read) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        for _ in readers:
+            assert reading.acquire(timeout=60)
+        done.set()
+        for reader in readers:
+            reader.join(60)
+        return refused
+
+
+def seen_of_row_security(served: Kept, value: Any) -> object:
+    """Whether the server keeps a statement from the rows of other banks that does not itself."""
+    with psycopg.connect(served.data, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {ORDINARY}")
+    served = Kept(served.data.replace("postgres@", f"{ORDINARY}@"))
+    with served.opened("other", settings={"row_security": value}) as other:
+        other.remember("not for others")
+    with served.opened("b", settings={"row_security": value}) as bank, bank.store.reading() as reader:
+        found = reader._session.execute("SELECT count(*) FROM content")  # type: ignore[attr-defined]
+        return found.fetchone()[0]
+
+
+def seen_of_local(served: Kept, value: Any) -> object:
+    folder = Path.cwd() / value
+    with Workspace(served.data, {"local": folder}) as workspace:
+        return over_the_network(workspace.data, []).base.relative_to(Path.cwd()).as_posix()
+
+
+ON_SERVER: dict[str, tuple[Callable[[Kept, Any], object], dict[Any, object]]] = {
+    "data": (seen_of_data, {"server": "postgresql", "folder": "sqlite"}),
+    "user": (seen_of_user, {"maya": ["I like tea"], "jun": [], None: "scope"}),
+    "durability": (seen_of_durability, {"full": "full", "relaxed": "relaxed", "off": "off"}),
+    "busy_seconds": (seen_of_busy_seconds, {5.0: "5s", 60: "1min"}),
+    "connections": (seen_of_connections, {2: ["unreachable"], 3: []}),
+    "row_security": (seen_of_row_security, {True: 0, False: 1}),
+    "local": (seen_of_local, {"one": "one/exports", "two": "two/exports"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [(name, value) for name, (_, outcomes) in ON_SERVER.items() for value in outcomes]
+)
+def test_a_setting_has_its_effect_on_a_server(setting: str, value: Any, served: Kept) -> None:
+    seen, outcomes = ON_SERVER[setting]
+    assert seen(served, value) == outcomes[value]
+
+
+def test_every_setting_is_shown_to_have_an_effect_somewhere() -> None:
+    assert set(EFFECTS) | set(ON_SERVER) == set(Settings.model_fields)
+    assert [name for name, (_, seen) in ON_SERVER.items() if len(set(map(repr, seen.values()))) < 2] == []
+
+
+# --- names
+
+
+def test_banks_of_a_server_are_listed_without_any_users_own(served: Kept) -> None:
+    with Workspace(served.data, served.settings) as workspace:
+        assert workspace.banks() == []
+        for name in ("b", "a", "@me"):
+            workspace.open(name).remember("a word")
+        assert workspace.banks() == ["a", "b"]
+        assert workspace.place.everything() == ["a", "b", "@me"]
+    with Workspace(served.data, {"user": "jun"}) as workspace:
+        assert workspace.place.everything() == ["a", "b"]
+
+
+def test_case_makes_no_difference_as_everywhere(served: Kept) -> None:
+    served.opened("Notes").close()
+    with served.opened("nOTES") as bank, Workspace(served.data) as workspace:
+        assert bank.name == "Notes"
+        assert workspace.banks() == ["Notes"]
+
+
+def test_banks_of_one_process_share_a_store(served: Kept) -> None:
+    with served.opened("b") as first, served.opened("B") as second, served.opened("c") as other:
+        assert first.store is second.store
+        assert other.store is not first.store
+    with served.opened("b") as again:
+        assert again.remember("goes on").text == "goes on"
+
+
+# --- the user's own bank
+
+
+def test_every_user_has_a_bank_of_their_own(served: Kept) -> None:
+    def opened(user: str) -> pieria.Bank:
+        return pieria.open("team", data=served.data, settings={"user": user})
+
+    with opened("maya") as maya, opened("jun") as jun, opened("MAYA") as also_maya:
+        maya.remember("I like tea", id="tea", scope="user")
+        jun.remember("I like coffee", id="coffee", scope="user")
+        maya.remember("The team meets on Mondays for tea and coffee.", id="team")
+        assert found(maya) == found(also_maya) == {"tea", "team"}
+        assert found(jun) == {"coffee", "team"}
+        assert maya.get("coffee") is None
+        assert jun.get("coffee") is not None
+    with psycopg.connect(served.data) as connection:
+        names = connection.execute("SELECT name FROM pieria.bank ORDER BY name").fetchall()
+    assert {name for (name,) in names} == {"@jun", "@maya", "team"}
+
+
+def found(bank: pieria.Bank) -> set[str]:
+    return {hit.memory.id for hit in bank.recall("who likes tea or coffee?")}
+
+
+def test_without_a_user_scope_user_is_refused_and_the_rest_goes_on(served: Kept) -> None:
+    with pieria.open("team", data=served.data, settings={"user": "maya"}) as maya:
+        maya.remember("I like tea", id="tea", scope="user")
+    with pieria.open("team", data=served.data) as bank:
+        asked: list[Callable[[], object]] = [
+            lambda: bank.remember("I like tea", scope="user"),
+            lambda: bank.remember_many([{"text": "we"}, {"text": "I", "scope": "user"}]),
+            lambda: bank.recall("tea", scope="user"),
+            lambda: bank.recall("tea", scope=["bank", "user"]),
+            lambda: bank.list(scope="user"),
+            lambda: bank.count(scope="user"),
+            lambda: pieria.open("@me", data=served.data),
+        ]
+        for ask in asked:
+            with pytest.raises(UnavailableError) as caught:
+                ask()
+            assert "PIERIA_USER" in str(caught.value.hint)
+        assert bank.count() == 0
+        bank.remember("The team has tea.", id="team")
+        assert found(bank) == {"team"}
+        assert bank.get("tea") is None
+        assert bank.sync()
+
+
+# --- what is told, and what is this machine's own
+
+
+def test_no_password_is_told_anywhere(served: Kept, home: Path) -> None:
+    address = with_password(served.data)
+    with Workspace(address, served.settings) as workspace, workspace.open("b") as bank:
+        bank.remember("a word", scope="user")
+        told = [
+            str(workspace.place), str(workspace.place.at("b")), str(workspace.data), repr(bank), repr(workspace.place),
+            json.dumps(bank.doctor().as_dict()), json.dumps(bank.stats().as_dict()), repr(workspace.resolved),
+        ]  # fmt: skip
+    assert SECRET in address
+    assert not any(SECRET in each for each in told)
+    assert workspace.data.parent == home / ".pieria" / "servers"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://maya:{SECRET}@127.0.0.1:1/memory",
+        f"postgresql://127.0.0.1:1/memory?password={SECRET}",
+        f"postgresql://127.0.0.1:{SECRET}/memory",
+        f"postgresql://maya:{SECRET}/x@127.0.0.1:1/memory",
+        f"postgresql://127.0.0.1:1/memory?sauce={SECRET}",
+    ],
+)
+def test_a_server_that_is_not_there_is_a_typed_error_without_the_password(address: str) -> None:
+    with pytest.raises(pieria.PieriaError) as caught:
+        pieria.open("b", data=address)
+    assert isinstance(caught.value, StorageError | UnavailableError)
+    assert SECRET not in json.dumps(caught.value.as_dict())
+
+
+def test_opening_makes_nothing_on_this_machine(served: Kept, home: Path) -> None:
+    before = sorted(home.rglob("*"))
+    with served.opened("b") as bank:
+        bank.remember("a word")
+        bank.doctor()
+    assert sorted(home.rglob("*")) == before
+
+
+def test_a_backup_goes_into_a_folder_and_back_to_the_server(served: Kept, folder: Kept, tmp_path: Path) -> None:
+    with served.opened("b") as bank:
+        bank.remember("a word", id="one")
+        backup = bank.backup(tmp_path)
+    for place in (folder, served):
+        report = pieria.restore(backup, place.data, name="again")
+        assert (report.bank, report.seq, report.replaced) == ("again", 1, None)
+        with place.opened("again") as again:
+            assert again.get("one") is not None
+        with pytest.raises(ConflictError):
+            pieria.restore(backup, place.data, name="again")
+    with pytest.raises(UnavailableError, match="replace"):
+        pieria.restore(backup, served.data, name="again", replace=True)
+
+
+def test_writers_of_one_bank_take_turns_and_others_do_not_wait(served: Kept) -> None:
+    with (
+        served.opened("b", settings={"busy_seconds": 5}) as first,
+        served.opened("b", settings={"busy_seconds": 6}) as second,
+        served.opened("c") as other,
+    ):
+        with first.store.writing():
+            other.remember("at once")
+            with pytest.raises(BusyError) as caught:
+                second.remember("too late")
+            assert caught.value.retryable
+        second.remember("in time")
+        assert second.count() == 1
+
+
+def test_a_reader_makes_no_bank_under_a_name_that_may_be_misspelt(served: Kept) -> None:
+    from pieria.doors.cli.call import Call
+
+    call = Call(bank="nowhere", data=served.data)
+    with pytest.raises(NotFoundError), call.opened(reading=True):
+        pass
+    assert Workspace(served.data).banks() == []

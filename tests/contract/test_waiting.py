@@ -1,0 +1,69 @@
+"""Waiting for a change: woken by it, whoever made it, and never for nothing."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.contract.conftest import Opens
+from tests.contract.making import apply, memory
+
+from pieria.store.protocol import Store
+
+LONG = 60.0
+"""Seconds: a wait that nothing ends would fail the test by its time limit."""
+
+
+def seq(store: Store) -> int:
+    with store.reading() as reader:
+        return reader.head().seq
+
+
+def test_what_has_happened_already_is_not_waited_for(store: Store) -> None:
+    apply(store, memory())
+    assert store.wait(0, LONG)
+    assert store.wait(seq(store) - 1, 0)
+
+
+def test_a_wait_ends_with_its_time(store: Store) -> None:
+    apply(store, memory())
+    assert not store.wait(seq(store), 0)
+    assert not store.wait(seq(store), 0.05)
+
+
+def test_a_change_of_another_store_ends_the_wait(opens: Opens) -> None:
+    one, other = opens(), opens()
+    with ThreadPoolExecutor() as threads:
+        for n in range(3):
+            waiting = threads.submit(one.wait, seq(one), LONG)
+            apply(other, memory(f"m{n}", f"m{n}"))
+            assert waiting.result(LONG)
+
+
+def test_a_change_of_another_bank_ends_no_wait(opens: Opens) -> None:
+    one, other = opens(), opens(name="other")
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(one.wait, 0, 0.5)
+        apply(other, memory())
+        assert not waiting.result(LONG)
+        waiting = threads.submit(one.wait, 0, LONG)
+        apply(other, memory("b", "b"))
+        apply(one, memory())
+        assert waiting.result(LONG)
+
+
+def test_what_was_rolled_back_is_no_change(opens: Opens) -> None:
+    one, other = opens(), opens()
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(one.wait, 0, 0.5)
+        try:
+            with other.writing():
+                raise ZeroDivisionError
+        except ZeroDivisionError:
+            assert not waiting.result(LONG)
+
+
+def test_closing_the_store_ends_its_waits(opens: Opens) -> None:
+    store = opens()
+    with ThreadPoolExecutor() as threads:
+        waiting = threads.submit(store.wait, 0, LONG)
+        store.close()
+        error = waiting.exception(LONG)
+        assert type(error).__name__ == "ClosedError" if error else not waiting.result(LONG)

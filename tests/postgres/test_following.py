@@ -1,0 +1,171 @@
+"""Word of changes from a server: across processes, for many banks at once, whatever happens to the connection."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.contract.making import HandClock, apply, memory
+
+from pieria.errors import ClosedError
+from pieria.store.postgres import PostgresStore
+from pieria.store.postgres.driver import connected
+from pieria.store.postgres.following import Following
+
+LONG = 60.0
+ELSEWHERE = """
+import sys
+from datetime import UTC, datetime
+from tests.contract.making import apply, memory
+from pieria.store.postgres import PostgresStore
+store = PostgresStore(sys.argv[1], sys.argv[2])
+apply(store, memory("from elsewhere", "elsewhere"))
+store.close()
+"""
+Opens = Callable[[str], PostgresStore]
+
+
+@pytest.fixture
+def opens(database: str, tmp_path: Path) -> Iterator[Opens]:
+    opened: list[PostgresStore] = []
+
+    def open_bank(name: str) -> PostgresStore:
+        opened.append(PostgresStore(database, f"{tmp_path}/{name}", clock=HandClock()))
+        return opened[-1]
+
+    yield open_bank
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(20) as executor:
+        yield executor
+
+
+def seq(store: PostgresStore) -> int:
+    with store.reading() as reader:
+        return reader.head().seq
+
+
+def listening(database: str) -> list[int]:
+    with psycopg.connect(database) as connection:
+        found = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN pieria' AND datname = current_database()"
+        )
+        return [pid for (pid,) in found]
+
+
+def until_listening(database: str) -> list[int]:
+    pause = threading.Event()
+    for _ in range(600):
+        if found := listening(database):
+            return found
+        pause.wait(0.1)
+    raise AssertionError("nobody listens")
+
+
+def test_a_change_of_another_process_ends_the_wait(opens: Opens, threads: ThreadPoolExecutor, database: str) -> None:
+    store = opens("bank")
+    waiting = threads.submit(store.wait, 0, LONG)
+    until_listening(database)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", ELSEWHERE, database, store.bank], check=True, env=environment, timeout=LONG)
+    assert waiting.result(LONG)
+
+
+def test_however_many_banks_are_waited_for_one_connection_listens(
+    opens: Opens, threads: ThreadPoolExecutor, database: str
+) -> None:
+    stores = [opens(f"bank{n}") for n in range(12)]
+    waiting = [threads.submit(store.wait, 0, LONG) for store in stores]
+    assert len(until_listening(database)) == 1
+    apply(stores[7], memory())
+    assert waiting[7].result(LONG)
+    assert not any(other.done() for n, other in enumerate(waiting) if n != 7)
+    for store in stores:
+        apply(store, memory("another", "another"))
+    assert all(other.result(LONG) for other in waiting)
+
+
+def test_a_connection_that_is_lost_is_made_again_and_nothing_is_missed(
+    opens: Opens, threads: ThreadPoolExecutor, database: str
+) -> None:
+    reader, writer = opens("bank"), opens("bank")
+    seen = 0
+    for n in range(5):
+        waiting: Future[bool] = threads.submit(reader.wait, seen, LONG)
+        cut = until_listening(database)
+        with psycopg.connect(database) as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) pid", (cut,))
+        apply(writer, memory(f"m{n}", f"m{n}"))
+        assert waiting.result(LONG)
+        seen = seq(reader)
+        assert seen == n + 1
+    assert set(until_listening(database)).isdisjoint(cut)
+
+
+def test_the_last_store_to_close_ends_the_listening(opens: Opens, threads: ThreadPoolExecutor, database: str) -> None:
+    one, other = opens("bank"), opens("other")
+    waiting = threads.submit(one.wait, 0, LONG)
+    until_listening(database)
+    one.close()
+    assert not waiting.result(LONG)
+    other.close()
+    assert "pieria-following" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_both_sides_of_a_fork_are_woken(opens: Opens, threads: ThreadPoolExecutor, database: str) -> None:
+    store, writer = opens("bank"), opens("bank")
+    first = threads.submit(store.wait, 0, LONG)
+    until_listening(database)
+    child = os.fork()
+    if not child:
+        woken = False
+        try:
+            woken = store.wait(0, LONG) and store.wait(1, LONG)
+        finally:
+            os._exit(0 if woken else 1)
+    apply(writer, memory())
+    assert first.result(LONG)
+    second = threads.submit(store.wait, 1, LONG)
+    apply(writer, memory("b", "b"))
+    assert second.result(LONG)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_what_others_say_on_the_channel_ends_nothing(opens: Opens, threads: ThreadPoolExecutor, database: str) -> None:
+    store = opens("bank")
+    waiting = threads.submit(store.wait, 0, LONG)
+    until_listening(database)
+    with psycopg.connect(database, autocommit=True) as other:
+        for said in ("", "hello", "1", "1 x", f"{store.number} 99999999999999999999"):
+            other.execute("SELECT pg_notify('pieria', %s)", (said,))
+    apply(store, memory("heron", "m"))
+    assert waiting.result(LONG)
+    assert "pieria-following" in {thread.name for thread in threading.enumerate()}
+
+
+def test_nobody_listens_for_a_store_that_is_closed(opens: Opens) -> None:
+    store = opens("bank")
+    store.close()
+    with pytest.raises(ClosedError):
+        store.wait(0, 0)
+    assert "pieria-following" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_closing_does_not_wait_for_a_server_that_does_not_answer(threads: ThreadPoolExecutor) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/db?connect_timeout=60"
+        following = Following(lambda: connected(address))
+        waiting = threads.submit(following.wait, 1, 0, LONG, lambda: 0, lambda: following._closed)
+        with silent.accept()[0]:
+            threads.submit(following.close).result(30)
+        assert not waiting.result(LONG)

@@ -1,0 +1,281 @@
+"""Many processes on banks on a server: killed, cut off and crowded, they lose nothing and see nothing of others."""
+
+import json
+import os
+import random
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+from tests.durability.processes import PATIENCE, Worker, start_server, working
+from tests.servers import own_server
+
+import pieria
+from pieria.bank import Bank
+from pieria.errors import PieriaError
+
+HOUSE = "house"
+"""The bank that all of the crowd share."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forking() -> None:
+    start_server()
+
+
+def _line(file: int, told: object) -> None:
+    """In one write, so that a killed process leaves a line or none."""
+    os.write(file, json.dumps(told).encode() + b"\n")
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    if path.exists():
+        yield from map(json.loads, path.read_text().splitlines())
+
+
+def write_on(pipe: Connection, data: str, book: str, name: str) -> None:
+    """Writes as long as it lives; what was acknowledged stands in its book."""
+    chance = random.Random()
+    file = os.open(book, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    number = sum(1 for _ in _lines(Path(book)))
+    mine: list[str] = []
+    with pieria.open(HOUSE, data=data) as bank:
+        pipe.send("begun")
+        while not pipe.poll():
+            number += 1
+            text = f"{name} wrote line {number} at {time.monotonic_ns()}"
+            id = bank.remember(text, tags=[name]).id
+            _line(file, ["kept", id, text])
+            mine.append(id)
+            if chance.random() < 0.2:
+                changed = mine.pop(chance.randrange(len(mine)))
+                if chance.random() < 0.5:
+                    again = f"{name} wrote over {changed} at {time.monotonic_ns()}"
+                    _line(file, ["changing", changed, again])
+                    bank.update(changed, text=again)
+                    _line(file, ["kept", changed, again])
+                else:
+                    _line(file, ["removing", changed, None])
+                    bank.remove(changed)
+                    _line(file, ["removed", changed, None])
+
+
+def read_on(pipe: Connection, data: str, book: str, _: str) -> None:
+    """Notes the number of every change it is told of, and goes on behind the last one that it noted."""
+    file = os.open(book, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    since = max(_lines(Path(book)), default=0)
+    with pieria.open(HOUSE, data=data) as bank:
+        pipe.send("begun")
+        while True:
+            changes = bank.changes(since, 500)
+            for change in changes:
+                _line(file, change.seq)
+                since = change.seq
+            if not changes and pipe.poll():
+                return
+            if changes:
+                for id in changes[-1].ids:
+                    bank.get(id)
+            else:
+                time.sleep(0.01)
+
+
+class Crowd:
+    """Writers and readers in processes of their own, any of whom may be killed and is then replaced."""
+
+    def __init__(self, data: str, folder: Path, writers: int, readers: int) -> None:
+        self.data = data
+        self.folder = folder
+        self.work = {f"writer{n}": write_on for n in range(writers)} | {f"reader{n}": read_on for n in range(readers)}
+        self.kills = 0
+
+    def run(self, seconds: float) -> None:
+        with ExitStack() as stack:
+            at_work = {name: self._begun(stack, name) for name in self.work}
+            ends = time.monotonic() + seconds
+            while time.monotonic() < ends:
+                time.sleep(1)
+                name = random.choice(list(at_work))
+                at_work[name].process.kill()
+                at_work[name].process.join(PATIENCE)
+                at_work[name] = self._begun(stack, name)
+                self.kills += 1
+            self._finish(at_work, "writer")
+            self._finish(at_work, "reader")
+
+    def _begun(self, stack: ExitStack, name: str) -> Worker:
+        worker = stack.enter_context(working(self.work[name], self.data, str(self.book(name)), name))
+        assert worker.receive() == "begun"
+        return worker
+
+    def _finish(self, at_work: dict[str, Worker], what: str) -> None:
+        leaving = [worker for name, worker in at_work.items() if name.startswith(what)]
+        for worker in leaving:
+            worker.pipe.send("end")
+        for worker in leaving:
+            worker.finish()
+
+    def book(self, name: str) -> Path:
+        return self.folder / f"{name}.book"
+
+
+def check_books(crowd: Crowd, bank: Bank) -> int:
+    """Whatever was acknowledged is as it was acknowledged; returns how many memories that are."""
+    checked = 0
+    for name in crowd.work:
+        if not name.startswith("writer"):
+            continue
+        told: dict[str, list[tuple[str, str | None]]] = {}
+        for what, id, text in _lines(crowd.book(name)):
+            told.setdefault(id, []).append((what, text))
+        for id, said in told.items():
+            memory = bank.get(id)
+            found = None if memory is None else memory.text
+            allowed = {text if what != "removed" else None for what, text in said[-1:]}
+            if said[-1][0] in ("changing", "removing"):
+                # The end came before it was acknowledged: it may have happened or not.
+                allowed |= {said[-2][1]}
+            assert found in allowed, (name, id, said, found)
+            checked += 1
+    seqs = [change.seq for change in bank.changes()]
+    assert seqs == list(range(1, len(seqs) + 1))
+    for name in crowd.work:
+        if name.startswith("reader"):
+            assert list(_lines(crowd.book(name))) == seqs, name
+    return checked
+
+
+@pytest.mark.parametrize(("writers", "readers", "seconds"), [(2, 2, 4), pytest.param(8, 8, 60, marks=pytest.mark.slow)])
+def test_whoever_is_killed_loses_nothing_acknowledged_and_no_reader_misses_a_change(
+    writers: int, readers: int, seconds: float, empty_database: str, tmp_path: Path
+) -> None:
+    crowd = Crowd(empty_database, tmp_path, writers, readers)
+    crowd.run(seconds)
+    assert crowd.kills >= seconds / 4
+    with pieria.open(HOUSE, data=crowd.data) as bank:
+        kept = check_books(crowd, bank)
+        assert kept > crowd.kills
+        diagnosis = bank.doctor()
+        assert diagnosis.well, diagnosis.as_dict()
+
+
+def tenant(pipe: Connection, data: str, names: list[str], memories: int, row_security: bool) -> None:
+    """Fills banks that look alike in everything but one word, all open at once, and looks for what is not theirs."""
+    settings = {"row_security": row_security, "connections": 2}
+    chance = random.Random(names[0])
+    with pieria.Workspace(data=data, settings=settings) as workspace:
+        banks = {name: workspace.open(name) for name in names}
+        for start in range(0, memories, 50):
+            for name in chance.sample(names, len(names)):
+                banks[name].remember_many(likenesses(name, start, min(start + 50, memories)))
+                strangers_in(banks[name], name)
+        for name, bank in banks.items():
+            assert bank.count() == memories
+            strangers_in(bank, name)
+        pipe.send(len(banks))
+
+
+def likenesses(name: str, start: int, end: int) -> list[dict[str, Any]]:
+    """The same ids, tags, sessions and words in every bank; only its name tells whose they are."""
+    return [
+        {
+            "id": f"memory{n}", "text": f"The heron of house {name} came back on day {n}.", "tags": ["heron"],
+            "session": f"session{n // 20}", "kind": "turn", "author": name, "entities": ["heron"],
+        }
+        for n in range(start, end)
+    ]  # fmt: skip
+
+
+def strangers_in(bank: Bank, name: str) -> None:
+    found: list[pieria.Memory | None] = [
+        hit.memory for hit in bank.recall("when did the heron of the house come back", k=20)
+    ]
+    found += bank.list(limit=100)
+    found += [bank.get("memory0"), *bank.history("memory0")]
+    bank.facts.add("heron", "came_to", name, memory="memory0")
+    facts = bank.facts.query(subject="heron")
+    strangers = {memory.author for memory in found if memory is not None} | {fact.object for fact in facts}
+    assert strangers == {name}, (name, strangers)
+    assert set(bank.count(by="author")) == {name}
+
+
+def of_an_ordinary_user(url: str) -> str:
+    """The same database for somebody whom row security holds."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        name = f"tenant_{connection.info.dbname}"
+        connection.execute(f"CREATE ROLE {name} LOGIN")
+        connection.execute("CREATE EXTENSION vector")
+        connection.execute(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {name}")
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=f"{name}@{parts.netloc.rpartition('@')[2]}"))
+
+
+@pytest.mark.parametrize("row_security", [False, True], ids=["by statements", "by row security too"])
+@pytest.mark.parametrize(("banks", "memories"), [(12, 100), pytest.param(200, 500, marks=pytest.mark.slow)])
+def test_no_bank_sees_anything_of_another(banks: int, memories: int, row_security: bool, empty_database: str) -> None:
+    data = of_an_ordinary_user(empty_database) if row_security else empty_database
+    names = [f"house{number}" for number in range(banks)]
+    with ExitStack() as stack:
+        parts = [names[part::4] for part in range(4)]
+        processes = [stack.enter_context(working(tenant, data, part, memories, row_security)) for part in parts]
+        assert sum(process.receive(PATIENCE * 30) for process in processes) == banks
+        for process in processes:
+            process.finish()
+
+
+def write_through(pipe: Connection, data: str, book: str, name: str) -> None:
+    """Goes on writing and asking whatever happens to the server; only what says that it may be tried again is borne."""
+    file = os.open(book, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    number = refused = 0
+    with pieria.open(HOUSE, data=data) as bank:
+        pipe.send("begun")
+        while not pipe.poll():
+            number += 1
+            text = f"{name} wrote line {number}"
+            try:
+                bank.remember(text, id=f"{name}-{number}")
+                _line(file, [f"{name}-{number}", text])
+                assert bank.recall(text, k=1)
+            except PieriaError as problem:
+                assert problem.retryable, problem
+                assert problem.hint, problem
+                refused += 1
+                time.sleep(0.02)
+        bank.remember(f"{name} is done", id=f"{name}-done")
+        pipe.send((number, refused))
+
+
+@pytest.mark.parametrize(("writers", "restarts"), [(2, 1), pytest.param(8, 5, marks=pytest.mark.slow)])
+def test_a_server_that_is_restarted_in_the_middle_costs_no_more_than_a_new_try(
+    writers: int, restarts: int, tmp_path: Path
+) -> None:
+    names = [f"writer{number}" for number in range(writers)]
+    with own_server() as server, ExitStack() as stack:
+        data = server.url
+        at_work = [stack.enter_context(working(write_through, data, str(tmp_path / name), name)) for name in names]
+        for worker in at_work:
+            assert worker.receive() == "begun"
+        for number in range(restarts):
+            time.sleep(1)
+            server.restart("immediate" if number % 2 else "fast")
+        time.sleep(1)
+        for worker in at_work:
+            worker.pipe.send("end")
+        told = [worker.receive() for worker in at_work]
+        for worker in at_work:
+            worker.finish()
+        assert any(refused for _, refused in told)
+        with pieria.open(HOUSE, data=data) as bank:
+            for name in names:
+                assert bank.get(f"{name}-done") is not None
+                for id, text in _lines(tmp_path / name):
+                    memory = bank.get(id)
+                    assert memory is not None, id
+                    assert memory.text == text
+            assert bank.doctor().well

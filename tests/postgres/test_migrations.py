@@ -1,0 +1,110 @@
+"""Schemas that move under a running Pieria: what only adds lets it go on, what does not shuts it out, and nothing comes
+twice or by half.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from tests.contract.making import ALL, HandClock, apply, memory, next_version, tie, triple
+from tests.postgres.ahead import OF_TOMORROW, further, take
+from tests.postgres.conftest import Opened
+from tests.postgres.test_refusals import Admin
+
+from pieria.errors import CorruptError, NewerVersionError, StorageError
+from pieria.store.postgres import migrate
+from pieria.store.postgres.migrate import migrations
+from pieria.store.postgres.statements import COLUMNS
+
+
+def test_steps_are_numbered_through_and_never_change_their_phase() -> None:
+    assert [step.number for step in migrations()] == list(range(1, len(migrations()) + 1))
+    assert {step.phase for step in migrations()} <= {"pre", "post"}
+
+
+def test_an_older_pieria_goes_on_while_and_after_a_further_step_is_taken(opened: Opened, empty_database: str) -> None:
+    """The whole contract is run on such a schema among the slow tests."""
+    before = opened()
+    first = memory("heron by the lake", "m", tags=["bird"])
+    apply(before, first, memory("stork", "n"))
+    take(empty_database, further(OF_TOMORROW))
+    apply(before, next_version(first, "heron again"), links=[tie("l", "m", "n")])
+    apply(before, memory("goes soon", "x"), facts=[triple("f", "Heron", "lives in", "Lakes")])
+    apply(before, erase=["x"])
+    for store in (before, opened()):
+        with store.reading() as reader:
+            assert {each.text for each in reader.select(ALL)} == {"heron again", "stork"}
+            assert [candidate.row for candidate in reader.text(["heron"], ALL, 10, 100).candidates] == [3]
+            assert [each.version for each in reader.history("m")] == [1, 2]
+            assert reader.links(ids=["l"])
+            assert {tuple(line) for line in reader.dump("state")} == {COLUMNS["state"]}
+            assert [change.seq for change in reader.changes()] == [1, 2, 3, 4]
+        assert [finding.check for finding in store.check() if not finding.well] == []
+    made_afterwards = opened("made afterwards")
+    apply(made_afterwards, first)
+    with made_afterwards.reading() as reader:
+        assert reader.count(ALL) == {"total": 1}
+
+
+def test_a_step_after_which_no_older_pieria_works_shuts_it_out(opened: Opened, empty_database: str) -> None:
+    apply(opened(), memory("heron", "m"))
+    take(empty_database, further("ALTER TABLE state RENAME TO states", "post"))
+    with pytest.raises(NewerVersionError) as refused:
+        opened()
+    assert "Upgrade" in str(refused.value.hint)
+
+
+def test_a_step_that_fails_leaves_nothing_behind(opened: Opened, empty_database: str, admin: Admin) -> None:
+    store = opened()
+    apply(store, memory("heron", "m"))
+    broken = further("CREATE TABLE pieria.half (bank integer); SELECT 1 / 0")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        take(empty_database, broken)
+    assert admin.execute("SELECT to_regclass('pieria.half')").fetchone() == (None,)
+    apply(store, memory("stork", "n"))
+    assert opened().describe()["counts"]["memories"] == 2
+    # Whoever failed holds nobody up.
+    take(empty_database, further("CREATE TABLE half (bank integer)"))
+
+
+def test_a_step_that_was_tampered_with_is_noticed(opened: Opened, admin: Admin) -> None:
+    opened()
+    admin.execute("UPDATE pieria.migration SET checksum = 'another' WHERE number = 1")
+    with pytest.raises(CorruptError, match="step 1"):
+        opened()
+
+
+def test_whoever_opens_an_older_schema_is_told_of_each_step(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, admin: Admin
+) -> None:
+    told: list[str] = []
+    apply(opened(on_migration=told.append), memory("heron", "m"))
+    assert told == []
+    steps = (*migrations(), further(OF_TOMORROW))
+    monkeypatch.setattr(migrate, "migrations", lambda: steps)
+    opened(on_migration=told.append)
+    assert told == [f"pre/{len(steps):04}_of_tomorrow"]
+    assert admin.execute("SELECT count(*) FROM pieria.migration").fetchone() == (len(steps),)
+
+
+def test_many_take_a_step_at_once_and_it_is_taken_once(opened: Opened, empty_database: str, admin: Admin) -> None:
+    opened()
+    step = further(OF_TOMORROW)
+    with ThreadPoolExecutor(6) as threads:
+        list(threads.map(lambda _: take(empty_database, step), range(6)))
+    assert admin.execute("SELECT count(*) FROM pieria.migration WHERE number = %s", (step.number,)).fetchone() == (1,)
+
+
+def test_a_table_that_was_taken_away_is_called_damage(opened: Opened, admin: Admin) -> None:
+    store = opened()
+    admin.execute("DROP TABLE pieria.content")
+    with pytest.raises(StorageError, match="damaged"):
+        apply(store, memory("heron", "m"))
+
+
+def test_the_clock_of_the_bank_is_the_one_it_was_given(opened: Opened) -> None:
+    clock = HandClock()
+    store = opened()
+    apply(store, memory("heron", "m"))
+    with store.reading() as reader:
+        assert reader.changes()[0].at == clock.now

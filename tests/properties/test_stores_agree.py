@@ -1,0 +1,58 @@
+"""The same history on a file and on a server: every primitive that a bank asks of its store answers alike.
+
+The histories are those of the other machines here, which know nothing of a second store: memories, links, facts, jobs,
+undo, exports and copies, with the clock moved both ways, still held against their oracles.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from tests.properties.test_bank_machine import BankMachine
+from tests.properties.test_facts_machine import FactsMachine
+from tests.properties.test_jobs_machine import Queue
+from tests.properties.twins import twins
+
+pytestmark = pytest.mark.timeout(3_600)
+MACHINES = {"bank": BankMachine, "facts": FactsMachine, "jobs": Queue}
+SHORT = {"bank": 4, "facts": 4, "jobs": 8}
+LONG = {"bank": 700, "facts": 150, "jobs": 150}
+STEPS = 50
+ASKED = {"bank": {"apply", "select", "dump"}, "facts": {"apply", "facts"}, "jobs": {"enqueue", "jobs"}}
+"""What a history that was driven at all has asked of both."""
+
+
+@pytest.fixture
+def calls(database: str) -> Iterator[dict[str, int]]:
+    with twins(database) as counted:
+        yield counted
+
+
+def drive(machine: type[RuleBasedStateMachine], histories: int, *, again: bool) -> None:
+    """`again`: the same ones whenever it is run."""
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=histories,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
+            derandomize=again,
+            phases=(Phase.generate,),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_history_is_the_same_in_a_file_and_on_a_server(machine: str, calls: dict[str, int]) -> None:
+    drive(MACHINES[machine], SHORT[machine], again=True)
+    assert calls.keys() >= ASKED[machine]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_thousand_long_histories_are_the_same_in_a_file_and_on_a_server(machine: str, calls: dict[str, int]) -> None:
+    drive(MACHINES[machine], LONG[machine], again=False)
+    assert calls.keys() >= ASKED[machine]
