@@ -351,3 +351,23 @@ def test_the_newest_version_is_the_highest_there_ever_was(store: Store) -> None:
     apply(store, standing(first, row - 2))
     with store.reading() as reader:
         assert [reader.newest_version(id) for id in ("m", "n", "nobody")] == [3, 1, 0]
+
+
+def test_sessions_are_spans_of_what_is_visible_the_last_begun_first(store: Store) -> None:
+    begun = {"a": (0, 3), "b": (1, 1), "c": (1, 2), None: (2, 2)}
+    for name, (first, last) in begun.items():
+        for number in dict.fromkeys((first, last)):
+            at = moment(NOW + number * DAY).isoformat()
+            apply(store, memory("said", f"{name}{number}", session=name, at=at))
+    apply(store, memory("hidden", "h", session="a", scope="session", at=moment(NOW - DAY).isoformat()))
+    expected = [(None, 2, 2, 1), ("c", 1, 2, 2), ("b", 1, 1, 1), ("a", 0, 3, 2)]
+    with store.reading() as reader:
+        spans = reader.sessions(ALL, 10)
+        pages = [reader.sessions(ALL, 1)]
+        while pages[-1]:
+            end = pages[-1][-1]
+            pages.append(reader.sessions(ALL, 1, (end.first, end.session or "")))
+        assert reader.sessions(ALL.having(session="b"), 10) == [span for span in spans if span.session == "b"]
+    told = [(s.session, (s.first - NOW) // DAY, (s.last - NOW) // DAY, s.memories) for s in spans]
+    assert told == expected
+    assert [span for page in pages for span in page] == spans

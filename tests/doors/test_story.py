@@ -147,6 +147,40 @@ def check_life(opened: Callable[[str], Any], data: str | Path) -> None:
     assert everything(data, COPY) == everything(data, NOTES)
 
 
+def test_a_project_s_life(opened: Callable[[str], Any], data: Path) -> None:
+    """The ten tools of open-mem: one shape of reply, whichever door."""
+    data.parent.joinpath(".pieria.toml").touch()
+    with opened("shop") as tools:
+        made = tools(
+            "mem-create", title="Cache", type="decision", narrative="SQLite keeps the cache. token=tern-9Wq!fj2"
+        )
+        assert made.value.keys() == {"data", "error", "meta"}
+        assert made.value["meta"]["redacted"] == 1
+        id = made.value["data"]["observation"]["id"]
+        revised = tools("mem-revise", id=id, narrative="SQLite keeps the cache, in WAL mode.", reason="measured").value
+        head = revised["data"]["newId"]
+        [hit] = tools("mem-find", query="what keeps the cache?", include={"snippets": True}).value["data"]["results"]
+        assert (hit["id"], "**cache**" in hit["snippet"]) == (head, True)
+        [item] = tools("mem-history", anchor=id).value["data"]["items"]
+        assert [row["id"] for row in item["observations"]] == [head]
+        lineage = tools("mem-get", ids=[id], includeHistory=True).value["data"]["history"][id]
+        assert [(node["state"], node["reason"]) for node in lineage] == [("superseded", None), ("current", "measured")]
+        assert tools("mnemosyne_recall", query="cache").value["results"][0]["id"] == head
+        payload = tools("mem-export").value["data"]["payload"]
+        assert not tools("mem-maintenance", action="folderContextDryRun").is_error
+        refused = tools("mem-create", title="Cache", type="idea", narative="x")
+        assert refused.is_error
+        assert refused.value.keys() == {"data", "error", "meta"}
+        told = refused.value["error"]
+        assert told["code"] == "VALIDATION_ERROR"
+        assert {one["parameter"] for one in told["details"]["violations"]} == {"type", "narative", "narrative"}
+        assert tools("mem-remove", id=head, reason="done").value["data"]["tombstoned"]
+        assert tools("mem-get", ids=[id, head]).value["data"]["deleted"] == [id, head]
+    with opened("branch") as tools:
+        assert tools("mem-import", payload=payload).value["data"]["imported"] == 1
+        assert tools("mem-export").value["data"]["payload"]["observations"] == payload["observations"]
+
+
 def prepare(data: str | Path) -> None:
     """What an agent cannot say: that it was long ago."""
     now = datetime.now(UTC)

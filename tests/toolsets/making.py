@@ -17,8 +17,8 @@ def tool(name: str = "made_do", access: Access = Access.write, **values: Any) ->
     return Tool(name, "Does something.", schema, access, **values)
 
 
-def toolset(*tools: Tool, name: str = "made") -> Toolset:
-    return Toolset(name, "Made", "Use it.", f"{name}_", f"tests.toolsets.made_up_{name}", tools)
+def toolset(*tools: Tool, name: str = "made", **values: Any) -> Toolset:
+    return Toolset(name, "Made", "Use it.", f"{name}_", f"tests.toolsets.made_up_{name}", tools, **values)
 
 
 @contextmanager

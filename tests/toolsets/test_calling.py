@@ -173,3 +173,39 @@ def test_a_bank_is_held_and_worked_on_once_however_it_is_spelt(tmp_path: Path) -
         assert (banks.there(), banks.has("nOTES"), banks.has("@me")) == (["Notes"], True, False)
         banks.opened("@me", None)
         assert (banks.there(), banks.has("@me")) == (["Notes", "@me"], True)
+
+
+SECRET = "password: tern-9Wq!fjord"
+
+
+def kept(host: Host, **values: Any) -> str:
+    made = toolset(tool("made_do"), **values)
+    with serving(made, do=lambda call: call.bank.remember(SECRET).text) as registry:
+        text: str = called(registry, "made_do", {}, host).value["value"]
+        return text
+
+
+def test_a_toolset_may_redact_secrets_where_nobody_said_what_becomes_of_them(host: Host) -> None:
+    assert kept(host) == SECRET
+    assert kept(host, secrets="redact") == "password: [secret: password]"
+    assert kept(host) == SECRET
+
+
+@pytest.mark.parametrize("settings", [{"secrets": "flag"}])
+def test_what_somebody_set_about_secrets_holds_for_every_toolset(host: Host) -> None:
+    assert kept(host, secrets="redact") == SECRET
+
+
+def test_what_is_the_user_s_own_is_redacted_as_well(host: Host) -> None:
+    made = toolset(tool("made_do"), secrets="redact")
+    with serving(made, do=lambda call: call.bank.remember(SECRET, scope="user").text) as registry:
+        assert called(registry, "made_do", {}, host).value == {"value": "password: [secret: password]"}
+
+
+def test_json_text_is_taken_as_the_object_itself_where_a_tool_says_so(host: Host) -> None:
+    made = toolset(tool("made_do", objects=("text",)), tool("made_look"))
+    with serving(made, do=lambda call, text: text, look=lambda call, text: text) as registry:
+        assert called(registry, "made_do", {"text": {"a": ["é", 1]}}, host).value == {"value": '{"a": ["é", 1]}'}
+        assert called(registry, "made_do", {"text": "{}"}, host).value == {"value": "{}"}
+        for tool_name, wrong in (("made_look", {"a": 1}), ("made_do", {"a": float("nan")}), ("made_do", [1])):
+            assert isinstance(called(registry, tool_name, {"text": wrong}, host).error, InputError)

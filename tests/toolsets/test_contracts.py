@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.toolsets.outcome import Case, Run, outcome
 
+from pieria.errors import InputError
 from pieria.toolsets import Tool, Toolset, registry
 
 HERE = Path(__file__).parent
@@ -33,15 +34,24 @@ def folder_of(toolset: Toolset) -> str:
     return toolset.package.rpartition(".")[2]
 
 
+def fixed(tool: Tool) -> list[str]:
+    """Parameters that can be one thing only, which they are by default as well."""
+    return [name for name, schema in tool.parameters.items() if schema.get("enum") == [schema.get("default")]]
+
+
 def of_tested(what: str) -> list[Any]:
-    """Every (folder, tool, parameter) or (folder, tool) of the toolsets that have their facts here."""
+    """Every (folder, tool, parameter) or (folder, tool) of the toolsets that have their facts here.
+
+    Parameters are either such as can be one thing or another, or, with `fixed`, those that cannot.
+    """
     found: list[Any] = []
     for toolset, tool in registry():
         folder = folder_of(toolset)
         if folder in TESTED and what == "tools":
             found.append(pytest.param(folder, tool, id=tool.name))
         elif folder in TESTED:
-            found += [pytest.param(folder, tool, name, id=f"{tool.name}.{name}") for name in tool.parameters]
+            names = [name for name in tool.parameters if (name in fixed(tool)) is (what == "fixed")]
+            found += [pytest.param(folder, tool, name, id=f"{tool.name}.{name}") for name in names]
     return found
 
 
@@ -80,6 +90,17 @@ def test_a_parameter_that_alone_is_changed_changes_the_reply_or_the_bank(
     assert outcome(places[2], tool.name, case.changed, case) != once
 
 
+@pytest.mark.parametrize(("folder", "tool", "parameter"), of_tested("fixed"))
+def test_a_parameter_that_can_be_one_thing_only_is_refused_as_anything_else(
+    folder: str, tool: Tool, parameter: str, tmp_path: Path
+) -> None:
+    _, arguments, _ = cases(folder).REPLIES[tool.name]
+    with Run(tmp_path) as run:
+        error = run.call(tool.name, {**arguments, parameter: "something else"}).error
+    assert isinstance(error, InputError)
+    assert error.parameter == parameter
+
+
 @pytest.mark.parametrize(("folder", "tool"), of_tested("tools"))
 def test_a_reply_has_every_key_that_is_promised(folder: str, tool: Tool, tmp_path: Path) -> None:
     before, arguments, prepare = cases(folder).REPLIES[tool.name]
@@ -97,7 +118,7 @@ def test_the_facts_are_about_the_tools_there_are(folder: str) -> None:
     tools = {tool.name: tool for toolset, tool in registry() if folder_of(toolset) == folder}
     assert returns(folder).keys() == tools.keys()
     assert cases(folder).REPLIES.keys() == tools.keys()
-    known = {(name, parameter) for name, tool in tools.items() for parameter in tool.parameters}
+    known = {(name, parameter) for name, tool in tools.items() for parameter in {*tool.parameters} - {*fixed(tool)}}
     assert cases(folder).PARAMETERS.keys() == known
 
 

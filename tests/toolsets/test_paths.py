@@ -71,7 +71,7 @@ def test_the_home_folder_may_be_spelt_short(tmp_path: Path, home: Path) -> None:
 
 def test_a_user_of_this_machine_has_data_project_and_home(tmp_path: Path) -> None:
     data, project, work, home, more = (tmp_path / name for name in ("data", "project", "work", "home", "more"))
-    assert on_this_machine(data, project, work, home, [more]) == Paths(work, (data, project, home, more), data)
+    assert on_this_machine(data, project, work, home, [more]) == Paths(work, (data, project, home, more), data, project)
     assert on_this_machine(data, None, work, None, [data]) == Paths(work, (data, work), data)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
+from pieria.bank.browsing import Browsing
 from pieria.bank.correcting import Correcting
 from pieria.bank.facts import Facts
 from pieria.bank.handlers import HANDLERS, Handlers
@@ -12,7 +13,6 @@ from pieria.bank.health import Health
 from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.linking import Linking
-from pieria.bank.reading import Reading
 from pieria.bank.recalling import Recalling
 from pieria.bank.remembering import Remembering
 from pieria.bank.removing import Removing
@@ -21,7 +21,7 @@ from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
 
 
-class Bank(Remembering, Recalling, Reading, Correcting, Removing, Linking, Undoing, Transferring, Health):
+class Bank(Remembering, Recalling, Browsing, Correcting, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, **values: Any) -> None:

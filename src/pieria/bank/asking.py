@@ -15,6 +15,7 @@ from pieria.record.indexing import compared
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
 
 Names = str | Iterable[str]
+WITHOUT = "-"
 INCLUDE = ("removed", "revised", "invalid", "archived")
 
 
@@ -60,7 +61,7 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
     valid_at = ANY_TIME if "invalid" in include else optional(last_moment, "valid_at")
     found = {
         "kinds": optional(check.choices, "kinds", KINDS),
-        "types": optional(_names, "types"),
+        **dict(zip(("types", "not_types"), optional(_types, "types") or (None, None), strict=True)),
         "tags": optional(_labels, "tags"),
         "entities": optional(_labels, "entities"),
         "files": optional(_names, "files"),
@@ -107,6 +108,14 @@ def _until(value: object) -> int:
 
 def _names(value: object, parameter: str) -> tuple[str, ...]:
     return check.names([value] if isinstance(value, str) else value, parameter)
+
+
+def _types(value: object, parameter: str) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Those that are wanted, and those that are not: these have a minus before them."""
+    named = _names(value, parameter)
+    wanted = tuple(name for name in named if not name.startswith(WITHOUT))
+    unwanted = tuple(name.removeprefix(WITHOUT) for name in named if name.startswith(WITHOUT))
+    return (wanted if wanted or not unwanted else None), unwanted or None
 
 
 def _labels(value: object, parameter: str) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ class Core:
         self.viewer = viewer or Viewer()
         self.author = author
         self.author_type = author_type
+        self.secrets = secrets
         self._screening = Screen(secrets)
         self._text_budget = text_budget
         self._count_uses = count_uses
@@ -190,6 +191,18 @@ class Core:
             head = held.state.superseded_by
             raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
         return held
+
+    def _newest_revision(self, reader: Reader, id: str) -> str:
+        """The head of an id's revisions; an id without any is its own."""
+        seen = {id}
+        while True:
+            held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
+            if held is None or held.state.ended != "revised" or held.state.superseded_by is None:
+                return id
+            id = held.state.superseded_by
+            if id in seen:
+                raise ConflictError("its revisions lead in a circle", ids=tuple(seen))
+            seen.add(id)
 
     def _check_known(self, reader: Reader, ids: Iterable[str]) -> None:
         """Every one of them is there and seen, whatever its standing."""

@@ -251,18 +251,6 @@ class Correcting(Extracting):
                 read.ahead(self._screening.draft(checked(NewMemory(text))).text, wanted)
         return read
 
-    def _newest_revision(self, reader: Reader, id: str) -> str:
-        """The head of an id's revisions; an id without any is its own."""
-        seen = {id}
-        while True:
-            held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
-            if held is None or held.state.ended != "revised" or held.state.superseded_by is None:
-                return id
-            id = held.state.superseded_by
-            if id in seen:
-                raise ConflictError("its revisions lead in a circle", ids=tuple(seen))
-            seen.add(id)
-
     def _content_draft(self, reader: Reader, held: Stored) -> Draft:
         """The present content as a draft, to change some of it."""
         # Whether it may be seen was decided by whoever found it.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.extracting import checked_payload
 from pieria.errors import InputError, UnavailableError
+from pieria.record import check
 from pieria.record.changeset import Changeset
 from pieria.record.job import TRIES
 from pieria.store.protocol import Reader, Writer
@@ -87,6 +88,17 @@ def sleep(work: Work) -> None:
     work.bank.upkeep._sleep_as_job(told)
 
 
+def session_summary(work: Work) -> None:
+    """The summary of a session, as the session is by now."""
+    work.bank.upkeep.summarize(work.payload["session"])
+
+
+def names_a_session(payload: Payload) -> None:
+    if payload.keys() != {"session"}:
+        raise InputError("payload", "the name of a session, as `session`, and nothing else", payload)
+    check.name(payload["session"], "payload.session")
+
+
 def decay(work: Work) -> None:
     """Puts away what is about to fade."""
     work.bank.upkeep.decay(progress=lambda done, whole: work.progress(done, whole, "memories"))
@@ -101,5 +113,6 @@ HANDLERS: Handlers = {
     "embed": Handler(embed, takes_nothing),
     "extract": Handler(extract, names_a_memory),
     "sleep": Handler(sleep, takes_nothing),
+    "session_summary": Handler(session_summary, names_a_session),
     "decay": Handler(decay, takes_nothing),
 }

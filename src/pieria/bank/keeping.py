@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
+from pieria.bank.session_summaries import summed_up
 from pieria.errors import PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.composing import terms_of
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
+from pieria.record.job import Job
 from pieria.record.memory import KINDS, Memory
 from pieria.store.protocol import Progress, Reader, Writer
 from pieria.upkeep import fading, grouping, promoting, selecting, shortening, sleeping, validating
@@ -37,6 +40,10 @@ Each = TypeVar("Each")
 AT_ONCE = 500
 PLACES = "upkeep"
 """The collection of records that says how far verbs have come."""
+RULES = "rules"
+PATIENCE_MINUTES = {RULES: 1}
+ASKING_MINUTES = 10
+"""How long a session goes on before it is summed up again: by rules, and where a model has to be asked."""
 MOST = 5_000
 """Memories that one sleep goes over, unless another number is asked for."""
 
@@ -102,6 +109,20 @@ class Upkeep:
             failed=tuple(work.failed),
         )
         return slept, work
+
+    def summarize(self, session: str) -> Memory | None:
+        """The summary of a session, made or made anew where something was said, changed or taken back since.
+
+        None where there is nothing to sum up, or where its summary was removed. Only what everybody sees goes into it.
+        """
+        return summed_up(self._core, check.name(session, "session"))
+
+    def summarize_later(self, session: str) -> Job:
+        """The same as a job: once for all that is said in a minute or, where a model is asked, in ten."""
+        core = self._core
+        wait = timedelta(minutes=PATIENCE_MINUTES.get(core.mind.name, ASKING_MINUTES))
+        payload = {"session": check.name(session, "session")}
+        return core.jobs.add("session_summary", payload, due=core.clock() + wait)
 
     def gc(
         self,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from pieria.record.link import Link
 from pieria.record.memory import Memory
+from pieria.record.time import iso
 from pieria.store.protocol import Finding
 
 
@@ -29,6 +31,54 @@ class Page(Sequence[Memory]):
 
     def as_dict(self) -> dict[str, Any]:
         return {"memories": [memory.as_dict() for memory in self.memories], "cursor": self.cursor}
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """A memory and what was said before and after it, each in the order of time."""
+
+    before: tuple[Memory, ...]
+    memory: Memory
+    after: tuple[Memory, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "before": [memory.as_dict() for memory in self.before],
+            "memory": self.memory.as_dict(),
+            "after": [memory.as_dict() for memory in self.after],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSeen:
+    """A session by what may be seen of it; `id` None is what was said outside of any."""
+
+    id: str | None
+    first: datetime
+    last: datetime
+    memories: int
+    active: bool
+    """Something was said in it lately."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "first": iso(self.first),
+            "last": iso(self.last),
+            "memories": self.memories,
+            "active": self.active,
+        }
+
+
+class Sessions(list[SessionSeen]):
+    """Sessions, that which began last first; `cursor` continues, and is None when there is nothing more."""
+
+    def __init__(self, sessions: Iterable[SessionSeen] = (), *, cursor: str | None = None) -> None:
+        super().__init__(sessions)
+        self.cursor = cursor
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"sessions": [session.as_dict() for session in self], "cursor": self.cursor}
 
 
 @dataclass(frozen=True, slots=True)

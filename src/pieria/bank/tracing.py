@@ -9,6 +9,8 @@ from pieria.record.link import End, Link
 from pieria.store.protocol import Reader
 
 REVISES = "revises"
+OUTGROWN = "outgrown"
+"""How a tie to a source ends that is no source any more, while earlier versions still hold its words."""
 RESERVED = (REVISES,)
 """Relations that the engine alone ties and unties, since what it does later rests on them."""
 
@@ -20,8 +22,9 @@ def reached(reader: Reader, ids: Iterable[str], follows: Callable[[Link, str], b
     while waiting:
         id = waiting.popleft()
         for link in reader.links([End("memory", id)], every_version=True):
-            # A revision that was undone held the words all the same; whatever else was untied is tied no more.
-            standing = link.known_until is None and not link.ended
+            # A revision that was undone held the words all the same, and so did what has outgrown its source;
+            # whatever else was untied is tied no more.
+            standing = link.known_until is None and link.ended in ("", OUTGROWN)
             if not standing and link.relation != REVISES:
                 continue
             if link.source.what != "memory" or link.target.what != "memory" or not follows(link, id):

@@ -239,6 +239,10 @@ class Resolved:
         """Whether anybody gave the bank's name, and may have misspelt it."""
         return self.origins["bank"] not in _UNNAMED
 
+    def is_default(self, setting: str) -> bool:
+        """Whether nobody chose its value."""
+        return self.origins[setting] == _DEFAULT
+
     def shown(self) -> dict[str, tuple[Any, str]]:
         """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
         values = self.settings.model_dump(mode="json")

@@ -204,6 +204,18 @@ class Finding:
     remedy: str | None = None
 
 
+class SessionSpan(NamedTuple):
+    """A session by what may be seen of it: when that begins and ends, and how many memories it is.
+
+    None is what was said outside of any. Instants are microseconds.
+    """
+
+    session: str | None
+    first: int
+    last: int
+    memories: int
+
+
 class Reader(QueueReader, Protocol):
     """One read transaction: everything read through it belongs to the same moment."""
 
@@ -216,6 +228,12 @@ class Reader(QueueReader, Protocol):
 
     def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
         """How many are visible, by a column of the state; without one under the key `total`."""
+
+    def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
+        """The sessions of the visible memories, that which began last first; equal ones by their names, backwards.
+
+        `after` is the beginning and the name of the last one seen, without a name an empty text.
+        """
 
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
         """Versions by row, as they stand at the filter's known time; nothing else of the filter is looked at."""

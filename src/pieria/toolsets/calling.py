@@ -121,7 +121,7 @@ def spoken(tool: Tool, error: PieriaError) -> PieriaError:
 def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> Any:
     host.allow(tool.access)
     given = validated(tool, arguments)
-    call = Call(host.having(begins=tool.begins), tool)
+    call = Call(host.having(begins=tool.begins, secrets=toolset.secrets), tool)
     try:
         value = getattr(toolset.handlers, toolset.handler_name(tool))(call, **given)
     except PieriaError as problem:

@@ -48,16 +48,18 @@ class Banks:
         self._who = who
         self._lock = threading.Lock()
         self._at_work = ""
-        self._open: OrderedDict[tuple[str, str | None, bool], Bank] = OrderedDict()
+        self._open: OrderedDict[tuple[str, str | None, bool, str | None], Bank] = OrderedDict()
 
-    def opened(self, name: str, session: str | None, *, user: bool = True) -> Bank:
-        """Without `user`, what belongs to the user is not reached through it."""
-        key = (same_bank(name), session, user)
+    def opened(self, name: str, session: str | None, *, user: bool = True, secrets: str | None = None) -> Bank:
+        """Without `user`, what belongs to the user is not reached. `secrets` counts where nobody set that."""
+        if not self.workspace.resolved.is_default("secrets"):
+            secrets = None
+        key = (same_bank(name), session, user, secrets)
         with self._lock:
             held = self._open.get(key)
         if held is None:
             # Without the lock: one that is brought to a new schema must not hold up the others.
-            held = self.workspace.open(name, session=session, who=self._who, user=user)
+            held = self.workspace.open(name, session=session, who=self._who, user=user, secrets=secrets)
         with self._lock:
             held = self._open.setdefault(key, held)
             self._open.move_to_end(key)
@@ -134,6 +136,8 @@ class Host:
     covers: Callable[[str], bool] = everything
     progress: Progress | None = None
     opened: tuple[str, ...] = ()
+    secrets: str | None = None
+    """What becomes of secrets, where nobody set that."""
 
     @property
     def bank(self) -> Bank:
@@ -170,7 +174,7 @@ class Host:
         return replace(self, **changes)
 
     def _opened(self, name: str) -> Bank:
-        return self.banks.opened(name, self.session, user=self.covers(USER_BANK))
+        return self.banks.opened(name, self.session, user=self.covers(USER_BANK), secrets=self.secrets)
 
     @property
     def _place(self) -> Place | None:

@@ -26,6 +26,8 @@ class Paths:
     base: Path
     roots: tuple[Path, ...]
     data: Path | None = None
+    project: Path | None = None
+    """The project that the caller works on; where there is none, `base` stands for it."""
 
     def allowed(self, given: str, parameter: str) -> Path:
         """The path in full, with its links resolved. Raises `InputError` where it leads elsewhere."""
@@ -58,7 +60,7 @@ class Paths:
 def on_this_machine(data: Path, project: Path | None, working: Path, home: Path | None, more: Sequence[Path]) -> Paths:
     """For a caller who is a user of this machine: what belongs to them, and what the setting adds."""
     roots = [data, project or working, *([home] if home else []), *more]
-    return Paths(working, tuple(dict.fromkeys(roots)), data)
+    return Paths(working, tuple(dict.fromkeys(roots)), data, project)
 
 
 def paths_of_user(workspace: Workspace) -> Paths:

@@ -44,6 +44,8 @@ class Tool:
     aliases: tuple[str, ...] = ()
     accepts: Mapping[str, str] = field(default_factory=dict)
     speaks: Mapping[str, str] = field(default_factory=dict)
+    objects: tuple[str, ...] = ()
+    """Parameters that are JSON text, and are taken as the object itself, too."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -71,6 +73,8 @@ class Toolset:
     prefix: str
     package: str
     tools: tuple[Tool, ...]
+    secrets: str | None = None
+    """What becomes of secrets that come through these tools, where nobody set that."""
 
     @property
     def handlers(self) -> ModuleType:
@@ -95,6 +99,7 @@ def toolset_in(package: str) -> Toolset:
         prefix=read["prefix"],
         package=package,
         tools=tuple(_tool(entry, shared) for entry in read["tools"]),
+        secrets=read.get("secrets"),
     )
 
 
@@ -118,4 +123,5 @@ def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str]) -> Tool:
         aliases=tuple(entry.get("aliases", ())),
         accepts=entry.get("accepts", {}),
         speaks={**speaks, **entry.get("speaks", {})},
+        objects=tuple(entry.get("objects", ())),
     )

@@ -5,6 +5,7 @@ Nothing is coerced and nothing is clamped. What a schema cannot say, such as whe
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -85,8 +86,18 @@ def _by_listed_names(
         elif listed in given:
             problems.append(InputError(name, f"{listed} once, which goes by this name, too", value))
         else:
-            given[listed] = value
+            given[listed] = _as_text(value) if listed in tool.objects else value
     return given, problems
+
+
+def _as_text(value: object) -> object:
+    """An object as the JSON text that the parameter is. What no JSON holds is told by whoever checks it."""
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return value
 
 
 def _violations(tool: Tool, given: Arguments, guesses: Guesses) -> Iterator[InputError]:

@@ -167,20 +167,22 @@ class Workspace:
         llm: object = None,
         overrides: Mapping[str, Override] | None = None,
         user: bool = True,
+        secrets: str | None = None,
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
         `llm` is this bank's own language model, a name, an object or a function; `overrides` gives single steps, or
         groups of them, another one or further options. Without `user`, nothing of what belongs to the user is found
-        through it or written.
+        through it or written. `secrets` is the setting of that name, for what is written through it.
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
         named = llm if isinstance(llm, str) else None
         own = None if llm is None or named is not None else language_model(llm)
         resolved = self.resolved.having(
-            bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named
-        )
+            bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named,
+            secrets=secrets,
+        )  # fmt: skip
         thinker = Thinker(own or (None if named else self._llm), {} if overrides is None else overrides)
         return self._opened(resolved, who, thinker, user)
 

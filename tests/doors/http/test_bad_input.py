@@ -16,6 +16,7 @@ from pieria.doors.http import guard
 from pieria.doors.http.hosts import Hosts, hosts
 from pieria.doors.http.patience import PatientProtocol
 from pieria.errors import InputError
+from pieria.toolsets import registry
 
 MEMORIES = "/v1/banks/notes/memories"
 TOOL = f"/v1/banks/notes/tools/{WRITES}"
@@ -80,7 +81,7 @@ def test_a_parameter_that_is_not_known_is_told_with_the_route(served: Served) ->
 def test_where_mcp_is_not_the_hint_says_where_it_is(served: Served, path: str, meant: str | None) -> None:
     answer = served.client.post(path, json={})
     assert answer.status_code == 404
-    where = "MCP is at /mcp/mnemosyne and /mcp/all."
+    where = f"MCP is at {', '.join(f'/mcp/{name}' for name in registry().toolsets)} and /mcp/all."
     assert answer.json()["error"]["hint"] == (f"Did you mean {meant}? {where}" if meant else where)
     assert "MCP" not in served.client.post("/mcpx", json={}).json()["error"]["hint"]
 

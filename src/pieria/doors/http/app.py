@@ -96,7 +96,7 @@ async def _no_route(mcp: Sequence[str], request: Request, problem: Exception) ->
     hint = f"{OPENAPI} describes every route."
     if path == MCP or path.startswith(f"{MCP}/"):
         near = meant(nearest(path, mcp, ALIKE)) if path.rstrip("/") != MCP else None
-        hint = f"{near or ''} MCP is at {' and '.join(mcp)}.".lstrip()
+        hint = f"{near or ''} MCP is at {', '.join(mcp[:-1])} and {mcp[-1]}.".lstrip()
     return failure(NotFoundError("route", path, hint=hint), problem.status_code, headers)
 
 

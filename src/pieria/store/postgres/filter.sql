@@ -34,6 +34,9 @@ s.kind = ANY(%(kinds)s::text[])
 -- name: types
 s.type = ANY(%(types)s::text[])
 
+-- name: not_types
+(s.type IS NULL OR s.type <> ALL(%(not_types)s::text[]))
+
 -- name: scopes
 s.scope = ANY(%(scopes)s::text[])
 

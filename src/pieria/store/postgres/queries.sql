@@ -46,6 +46,13 @@ AND (s.importance, s.row) < (%(after_value)s, %(after_row)s)
 -- name: count
 SELECT {column} AS value, count(*) FROM state s WHERE s.bank = %(bank)s AND {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
+-- name: sessions
+SELECT s.session, min(s.at), max(s.at), count(*) FROM state s WHERE s.bank = %(bank)s AND {where}
+GROUP BY s.session {after} ORDER BY min(s.at) DESC, coalesce(s.session, '') DESC LIMIT %(limit)s
+
+-- name: sessions.after
+HAVING (min(s.at), coalesce(s.session, '')) < (%(after_first)s, %(after_session)s)
+
 -- name: total
 SELECT 'total', count(*) FROM state s WHERE s.bank = %(bank)s AND {where}
 

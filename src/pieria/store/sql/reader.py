@@ -23,6 +23,7 @@ from pieria.store.protocol import (
     Outline,
     Pending,
     Run,
+    SessionSpan,
     Space,
     Span,
     Terms,
@@ -98,6 +99,14 @@ class SQLReader(QueueRows, CopyReads):
             assert by in COLUMNS
             sql = self._sql["count"].format(where=where, column=f"s.{by}")
         return {str(value): number for value, number in self._session.execute(sql, params) if value is not None}
+
+    def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
+        where, params = driven(self._session, filter)
+        if after is not None:
+            params["after_first"], params["after_session"] = after
+        block = self._sql["sessions.after"] if after is not None else ""
+        sql = self._sql["sessions"].format(where=where, after=block)
+        return [SessionSpan(*row) for row in self._session.execute(sql, {**params, "limit": limit})]
 
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
         where, params = compiled(self._session, filter.having(ids=None).anything())

@@ -34,6 +34,9 @@ s.kind IN (SELECT value FROM json_each(:kinds))
 -- name: types
 s.type IN (SELECT value FROM json_each(:types))
 
+-- name: not_types
+(s.type IS NULL OR s.type NOT IN (SELECT value FROM json_each(:not_types)))
+
 -- name: scopes
 s.scope IN (SELECT value FROM json_each(:scopes))
 

@@ -40,6 +40,13 @@ AND (s.importance, s.row) < (:after_value, :after_row)
 -- name: count
 SELECT {column} AS value, count(*) FROM state s WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
+-- name: sessions
+SELECT s.session, min(s.at) AS first, max(s.at), count(*) FROM state s WHERE {where}
+GROUP BY s.session {after} ORDER BY first DESC, coalesce(s.session, '') DESC LIMIT :limit
+
+-- name: sessions.after
+HAVING (first, coalesce(s.session, '')) < (:after_first, :after_session)
+
 -- name: total
 SELECT 'total', count(*) FROM state s WHERE {where}
 

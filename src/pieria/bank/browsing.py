@@ -1,0 +1,93 @@
+"""Looking along the line of time: what was said around a memory, and in which sessions."""
+
+from __future__ import annotations
+
+import hashlib
+
+from pieria.bank.asking import Names
+from pieria.bank.reading import Reading
+from pieria.bank.replies import Around, Sessions, SessionSeen
+from pieria.record import check
+from pieria.record.changeset import FOREVER
+from pieria.record.cursor import foreign, is_whole, parts_of, written
+from pieria.record.draft import Problems
+from pieria.record.filter import Filter
+from pieria.record.time import moment
+from pieria.store.protocol import SessionSpan
+
+MOST = 1_000
+ACTIVE_MINUTES = 30
+"""A session in which nothing was said for so long is over, until something is."""
+EXPECTED = "the cursor of a page of sessions, with the same filters"
+
+
+class Browsing(Reading):
+    def around(
+        self,
+        id: str,
+        *,
+        before: int = 5,
+        after: int = 5,
+        kinds: Names | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+    ) -> Around:
+        """What was said just before and after a memory, up to so many of each. A revised one leads to its newest."""
+        problems = Problems()
+        problems.of(check.identifier, id, "id")
+        problems.of(check.whole, before, "before", 0, MOST)
+        problems.of(check.whole, after, "after", 0, MOST)
+        filter = problems.of(lambda: self._filter(kinds=kinds, session=session, scope=scope))
+        problems.settle()
+        holder = self._holder(id)
+        with holder._reading() as reader:
+            held = holder._standing(reader, holder._newest_revision(reader, id))
+            memory = holder._at_hand(reader, held.state.id)
+            place = (held.state.at, held.state.row)
+            earlier = reader.select(filter, "newest", before, place) if before else []
+            later = reader.select(filter, "oldest", after, place) if after else []
+        return Around(tuple(earlier[::-1]), memory, tuple(later))
+
+    def sessions(
+        self,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        session: str | None = None,
+        kinds: Names | None = None,
+        scope: Names | None = None,
+    ) -> Sessions:
+        """The sessions of what may be seen here, that which began last first. What was said outside of any is one.
+        With scope `user` alone they are those of the user's own memories.
+
+        `cursor` goes on where a page of the same filters ended, whatever was said since.
+        """
+        problems = Problems()
+        filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope))
+        problems.of(check.whole, limit, "limit", 1, MOST)
+        problems.settle()
+        keeper = self._keeper(filter)
+        mark = _mark(keeper.name, filter)
+        place = None if cursor is None else _after(cursor, mark)
+        with keeper._reading() as reader:
+            found = reader.sessions(filter, limit + 1, place)
+        page = found[:limit]
+        more = len(found) > limit
+        goes_on = written([mark, page[-1].first, page[-1].session or ""]) if more else None
+        return Sessions((self._seen(span, filter.now) for span in page), cursor=goes_on)
+
+    def _seen(self, span: SessionSpan, now: int) -> SessionSeen:
+        active = now - span.last < ACTIVE_MINUTES * 60_000_000
+        return SessionSeen(span.session, moment(span.first), moment(span.last), span.memories, active)
+
+
+def _mark(bank: str, filter: Filter) -> str:
+    said = repr((bank, "sessions", filter.having(now=0)))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _after(cursor: str, mark: str) -> tuple[int, str]:
+    made_for, first, session = parts_of(cursor, EXPECTED, 3)
+    if made_for != mark or not is_whole(first, -FOREVER, FOREVER) or not isinstance(session, str):
+        raise foreign(cursor, EXPECTED)
+    return first, session

@@ -1,0 +1,160 @@
+"""The block about a memory in a file of the project: what stands in it, and how it goes into a text and out of one.
+
+Works on texts alone. The same memory gives the same bytes, whenever and wherever the block is made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pieria.record.memory import Memory
+from pieria.toolsets.open_mem.words import brief, title_of, type_of
+
+BEGIN, END = "<!-- open-mem-context -->", "<!-- /open-mem-context -->"
+FENCES = ("```", "~~~")
+FOLDERS, ROWS, CONCEPTS, DECISIONS = 12, 10, 10, 5
+TITLE, DECISION = 100, 120
+ROOT = "."
+HEAD = (
+    "## What the memory of this project holds",
+    "",
+    "Made by `mem-maintenance`, which never touches what stands outside of this block. It is information, not",
+    "instruction. `mem-get` opens an id, `mem-find` finds more.",
+)
+
+
+@dataclass(slots=True)
+class _Section:
+    rows: list[Memory] = field(default_factory=list)
+    count: int = 0
+    concepts: Counter[str] = field(default_factory=Counter)
+
+
+def block(memories: Iterable[Memory], folders_of: Callable[[Memory], Iterable[str]]) -> tuple[str, int]:
+    """The block for memories that come newest first, and of how many it tells. Empty where there are none."""
+    sections: dict[str, _Section] = {}
+    decisions: list[Memory] = []
+    count = 0
+    for memory in memories:
+        count += 1
+        if type_of(memory) == "decision" and len(decisions) < DECISIONS:
+            decisions.append(memory)
+        for folder in sorted(set(folders_of(memory))) or [ROOT]:
+            section = sections.setdefault(folder, _Section())
+            section.count += 1
+            section.concepts.update(memory.tags)
+            if len(section.rows) < ROWS:
+                section.rows.append(memory)
+    if not count:
+        return "", 0
+    chosen = sorted(sections, key=lambda folder: (-sections[folder].count, folder))[:FOLDERS]
+    lines = [BEGIN, *HEAD]
+    if decisions:
+        lines += ["", "**Decisions**", "", *(f"- {_decision(memory)}" for memory in decisions)]
+    for folder in sorted(chosen):
+        lines += _section_lines(folder, sections[folder])
+    if left := len(sections) - len(chosen):
+        lines += ["", f"{left:,} more folders are not listed."]
+    return "\n".join([*lines, END]), count
+
+
+def _section_lines(folder: str, section: _Section) -> list[str]:
+    named = "The whole project" if folder == ROOT else f"`{_safe(folder, TITLE)}`"
+    more = f", the newest {len(section.rows)} of {section.count:,}" if section.count > len(section.rows) else ""
+    concepts = sorted(section.concepts, key=lambda concept: (-section.concepts[concept], concept))[:CONCEPTS]
+    rows = [
+        f"| {_safe(memory.id, TITLE)} | {type_of(memory)} | {_safe(title_of(memory), TITLE)} | {memory.at:%Y-%m-%d} |"
+        for memory in section.rows
+    ]
+    told = ["", f"Concepts: {', '.join(_safe(concept, TITLE) for concept in concepts)}"] if concepts else []
+    return ["", f"### {named}{more}", "", "| id | type | title | date |", "|---|---|---|---|", *rows, *told]
+
+
+def _decision(memory: Memory) -> str:
+    said = _safe(memory.text, DECISION)
+    title = _safe(title_of(memory), TITLE)
+    return title if said.startswith(title.removesuffix(" …")) else f"{title}: {said}"
+
+
+def _safe(text: str, length: int) -> str:
+    """On one line, and nothing that ends a cell or begins a comment."""
+    return brief(text, length).replace("<!--", "&lt;!--").replace("|", "\\|").replace("`", "'")
+
+
+class Stripped(NamedTuple):
+    """A text without its blocks. `place` is where the first one began; `orphans` are markers that had no partner."""
+
+    text: str
+    blocks: int
+    orphans: int
+    place: int | None
+
+
+def stripped(text: str) -> Stripped:
+    """Only markers that stand alone on a line count, and none in a fenced example. Of one without a partner its line
+    goes, and nothing else: what stands below may be anybody's.
+    """
+    lines = text.splitlines(keepends=True)
+    gone: set[int] = set()
+    begun: int | None = None
+    blocks = orphans = 0
+    first: int | None = None
+    fenced = False
+    for number, line in enumerate(lines):
+        mark = line.strip()
+        if begun is None and mark.startswith(FENCES):
+            fenced = not fenced
+        if fenced or mark not in (BEGIN, END):
+            continue
+        if mark == BEGIN:
+            if begun is not None:
+                gone.add(begun)
+                orphans += 1
+            begun = number
+        elif begun is None:
+            gone.add(number)
+            orphans += 1
+        else:
+            gone.update(range(begun, number + 1))
+            first = begun if first is None else first
+            begun, blocks = None, blocks + 1
+    if begun is not None:
+        gone.add(begun)
+        orphans += 1
+    kept = [line for number, line in enumerate(lines) if number not in gone]
+    place = None if first is None else sum(len(lines[n]) for n in range(first) if n not in gone)
+    return Stripped("".join(kept), blocks, orphans, place)
+
+
+def without(text: str) -> str:
+    """The text as it was before blocks came into it: of the blank lines around one, the block's own goes as well."""
+    bare = stripped(text)
+    if bare.place is None:
+        return bare.text
+    before, after = bare.text[: bare.place], bare.text[bare.place :]
+    newline = _newline(text)
+    if before.endswith(2 * newline) and not after.strip():
+        return before.removesuffix(newline)
+    return before + after
+
+
+def with_block(text: str, made: str) -> str:
+    """With this block where one stood, or else at the end; without any where the block is empty."""
+    if not made:
+        return without(text)
+    newline = _newline(text)
+    lines = made.replace("\n", newline) + newline
+    bare = stripped(text)
+    if bare.place is not None:
+        return bare.text[: bare.place] + lines + bare.text[bare.place :]
+    # Just one blank line comes with it, so that just one goes with it.
+    ends = bare.text.endswith(newline)
+    gap = "" if not bare.text else newline if ends else 2 * newline
+    return bare.text + gap + lines
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"

@@ -1,0 +1,130 @@
+"""`find`: short hits, each with as much beside it as was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.errors import ConflictError, NotFoundError
+from pieria.record.analyser import STOP_WORDS, spans, terms
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+from pieria.toolsets.host import Call
+from pieria.toolsets.open_mem.envelope import Answer, answer
+from pieria.toolsets.open_mem.words import asked_types, brief, scope_of, title_of, tokens_of, type_of
+
+SCOPES: dict[str, tuple[str, ...] | None] = {"project": ("session", "bank"), "user": ("user",), "all": None}
+MARK = "**"
+DIGITS, FEW = 6, 3
+RELATIONS = 10
+DOUBTFUL = 0.2
+"""Below so much the bank probably does not hold the answer."""
+
+
+def find(
+    call: Call,
+    query: str,
+    scope: str,
+    limit: int,
+    types: list[str] | None = None,
+    cursor: str | None = None,
+    include: dict[str, bool] | None = None,
+) -> Answer:
+    bank = call.bank
+    # In the user's own bank everything is the user's.
+    scopes = None if bank.is_user_bank else SCOPES[scope]
+    found = bank.recall(query, k=limit, scope=scopes, types=asked_types(types), cursor=cursor)
+    wanted = include or {}
+    results = []
+    for hit in found:
+        result = _short(hit.memory)
+        if wanted.get("snippets"):
+            result["snippet"] = marked(hit.snippet, query)
+        if wanted.get("scores"):
+            result |= _scores(hit.score, hit.why, found.plan)
+        if wanted.get("relations"):
+            result["relations"] = _relations(bank, hit.memory)
+        results.append(result)
+    embedding = found.plan.get("embedding", {})
+    return answer(
+        call,
+        bank,
+        {"results": results, "nextCursor": found.cursor},
+        confidence=round(found.confidence, DIGITS),
+        warnings=[*_degraded(query, embedding), *_doubts(len(results), found.confidence)] or None,
+    )
+
+
+def _short(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "title": title_of(memory),
+        "type": type_of(memory),
+        "summary": brief(memory.text),
+        "source": scope_of(memory),
+        "createdAt": iso(memory.at),
+        "tokenCount": tokens_of(memory),
+    }
+
+
+def _scores(score: float, why: Mapping[str, float], plan: Mapping[str, Any]) -> dict[str, Any]:
+    reasons = {name: round(value, FEW) for name, value in why.items()}
+    return {
+        "score": round(score, DIGITS),
+        "rankingSource": plan["policy"],
+        "explain": {"matchedBy": list(reasons), "features": reasons},
+    }
+
+
+def _relations(bank: Bank, memory: Memory) -> list[dict[str, Any]]:
+    try:
+        near = bank.neighbors(memory.id, limit=RELATIONS)
+    except (NotFoundError, ConflictError):
+        # A later page shows what stood there at the first; by now it may be gone, and tied to nothing.
+        return []
+    shown = []
+    for each in near:
+        if each.memory is None:
+            end = {"place": each.place}
+        else:
+            end = {"id": each.memory.id, "title": title_of(each.memory), "type": type_of(each.memory)}
+        shown.append({"relation": each.link.relation, "outward": each.link.source.name == memory.id, **end})
+    return shown
+
+
+def marked(text: str, query: str) -> str:
+    """The passage with the words of the query between marks."""
+    asked = {term for term in terms(query) if term not in STOP_WORDS} or set(terms(query))
+    parts, end = [], 0
+    for begin, stop in _joined((span.start, span.end) for span in spans(text) if span.term in asked):
+        parts += [text[end:begin], MARK, text[begin:stop], MARK]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _joined(places: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Terms of one word, or of a script without spaces, overlap."""
+    joined: list[tuple[int, int]] = []
+    for begin, end in sorted(places):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def _degraded(query: str, embedding: Mapping[str, Any]) -> list[str]:
+    said = [] if query.strip() else ["query: it is blank, and finds nothing."]
+    note = embedding.get("reason") or embedding.get("note")
+    if note:
+        said.append(str(note))
+    elif embedding.get("pending"):
+        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+    return said
+
+
+def _doubts(count: int, confidence: float) -> list[str]:
+    if count and confidence < DOUBTFUL:
+        return ["confidence: these are the nearest there are, and probably no answer."]
+    return []

@@ -1,0 +1,133 @@
+"""An observation through all its revisions: which led to which, when, why, and what was another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.errors import ConflictError
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+from pieria.toolsets.open_mem.words import importance_of, scope_of, stamp, told, type_of
+
+FIELDS = ("title", "narrative", "type", "concepts", "files", "importance")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One content of an observation: as it stood first, and as it stood last."""
+
+    first: Memory
+    last: Memory
+
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.first.id, self.first.version
+
+
+class Lineage:
+    """Oldest first. An update by another toolset is a revision, too: it keeps the id, and has the next version."""
+
+    def __init__(self, bank: Bank, id: str) -> None:
+        stretches = sorted(bank.history(id, revisions=True), key=lambda one: (one.id, one.version, one.known_from))
+        held = [list(group) for _, group in groupby(stretches, key=lambda one: (one.id, one.version))]
+        self.revisions = sorted((Revision(each[0], each[-1]) for each in held), key=lambda one: one.first.known_from)
+        self._newest = {one.first.id: one for one in self.revisions}
+
+    @property
+    def head(self) -> Memory:
+        """The one that no other took the place of."""
+        standing = [one.last for one in self._newest.values() if one.last.ended != "revised"]
+        return standing[-1] if standing else self.revisions[-1].last
+
+    @property
+    def ids(self) -> set[str]:
+        return set(self._newest)
+
+    def before(self, id: str) -> str | None:
+        """The id in whose place this one came."""
+        found = (
+            one.first.id
+            for one in self._newest.values()
+            if one.last.ended == "revised" and one.last.superseded_by == id
+        )
+        return next(found, None)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """Of what was removed only that it was, and why: no text of it comes back this way."""
+        gone = self.head.removed
+        shown = []
+        earlier: dict[str, Any] | None = None
+        for one in self.revisions:
+            fields = _fields(one.last)
+            changed = [name for name in FIELDS if earlier is not None and earlier[name] != fields[name]]
+            shown.append(
+                {**self._node(one), "changedFields": changed, **({} if gone else {"observation": self.told(one)})}
+            )
+            earlier = fields
+        return shown
+
+    def told(self, one: Revision) -> dict[str, Any]:
+        return told(one.last, self.revision_of(one)) | self._standing(one)
+
+    def revision_of(self, one: Revision) -> str | None:
+        older = [
+            each for each in self.revisions if each.first.id == one.first.id and each.first.version < one.first.version
+        ]
+        return self._name(older[-1]) if older else self.before(one.first.id)
+
+    def _node(self, one: Revision) -> dict[str, Any]:
+        standing = self._standing(one)
+        state = "superseded" if standing["supersededAt"] else "tombstoned" if standing["deletedAt"] else "current"
+        reason = one.last.reason if standing["deletedAt"] else one.first.reason
+        return {
+            **standing,
+            "revisionOf": self.revision_of(one),
+            "state": state,
+            "createdAt": iso(one.first.at),
+            "reason": reason,
+        }
+
+    def _standing(self, one: Revision) -> dict[str, Any]:
+        """Its id, what came in its place and when. An earlier version of an id is spelt with its number."""
+        last = one.last
+        newest = self._newest[last.id]
+        if one is not newest:
+            later = next(
+                each for each in self.revisions if each.first.id == last.id and each.first.version > last.version
+            )
+            return _told_standing(self._name(one), self._name(later), stamp(later.first.known_from), None)
+        if last.ended == "revised":
+            return _told_standing(last.id, last.superseded_by, iso(last.known_from), None)
+        removed = iso(last.known_from) if last.removed else None
+        leads_to = last.superseded_by if last.valid_until is not None else None
+        return _told_standing(last.id, leads_to, stamp(last.valid_until) if leads_to else None, removed)
+
+    def _name(self, one: Revision) -> str:
+        return one.first.id if one is self._newest[one.first.id] else one.first.reference
+
+
+def _told_standing(id: str, by: str | None, at: str | None, deleted: str | None) -> dict[str, Any]:
+    return {"id": id, "supersededBy": by, "supersededAt": at, "deletedAt": deleted}
+
+
+def _fields(memory: Memory) -> dict[str, Any]:
+    return {
+        "title": memory.title,
+        "narrative": memory.text,
+        "type": type_of(memory),
+        "concepts": memory.tags,
+        "files": memory.files,
+        "importance": importance_of(memory),
+        "scope": scope_of(memory),
+    }
+
+
+def standing(bank: Bank, id: str) -> Lineage:
+    """The lineage of what is there. Raises `NotFoundError`, and `ConflictError` for what was removed."""
+    lineage = Lineage(bank, id)
+    if lineage.head.removed:
+        raise ConflictError("it was removed", ids=(lineage.head.id,), hint="Create it anew if it is needed after all.")
+    return lineage

@@ -1,0 +1,228 @@
+"""A plan as an export of ours, line by line: so the bank takes in all of it or nothing, by the rules it has for that.
+
+Into a bank without a past, times of knowing come in as they were where Pieria wrote them. Otherwise they decide only
+which of two wordings is the later one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from pieria.bank import Bank
+from pieria.bank.tracing import REVISES
+from pieria.errors import InputError, PieriaError, TransferError
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.ids import derived_id
+from pieria.record.link import DRAWN_FROM
+from pieria.record.time import instant, iso, micros, moment
+from pieria.toolsets.host import Call
+from pieria.toolsets.open_mem.incoming import CONTENT_ALSO, STATE_ALSO, Record, refused, told
+from pieria.toolsets.open_mem.planning import SESSION, Plan
+from pieria.toolsets.open_mem.words import BOTH, READ, SUMMARY, own_scope, share_of
+
+if TYPE_CHECKING:
+    from pieria.bank.replies_transfer import ImportReport
+
+Values = dict[str, Any]
+IMPORTED = "open-mem"
+DEFAULT = 3
+AT_ONCE = 500
+"""Records a change, where each has no time of its own."""
+SPOKEN = {"text": "narrative", "tags": "concepts", "source": "toolName", "session": "sessionId", "at": "createdAt"}
+
+
+def taken_in(call: Call, bank: Bank, plan: Plan, mode: str, *, is_ours: bool, is_empty: bool) -> ImportReport:
+    made = _Made(bank, keeps_times=is_ours, from_now=is_empty and not is_ours)
+    made.add(plan)
+    numbered: dict[int, Record | None] = {}
+    with NamedTemporaryFile(dir=bank.data, prefix=f".{bank.name}.import.", suffix=".part") as file:
+        digest, counts = hashlib.sha256(), Counter[str]()
+        for number, (record, values) in enumerate(made.lines(), start=1):
+            numbered[number] = record
+            written = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+            if number > 1:
+                counts[values["line"]] += 1
+            digest.update(written)
+            file.write(written)
+        end = {"line": "end", "counts": dict(counts), "sha256": digest.hexdigest()}
+        file.write(json.dumps(end).encode() + b"\n")
+        file.flush()
+        try:
+            return bank.import_(file.name, mode=mode, progress=call.host.progress)
+        except TransferError as problem:
+            raise _refused(problem, numbered) from problem
+
+
+def _refused(problem: TransferError, numbered: dict[int, Record | None]) -> TransferError:
+    """The same by records instead of lines."""
+    found = []
+    for each in (line.as_dict() for line in problem.problems if isinstance(line, PieriaError)):
+        record = numbered.get(each["line"])
+        if record is not None:
+            wrong = InputError(SPOKEN.get(each["parameter"], each["parameter"]), each["expected"], None)
+            wrong.received = each["received"]
+            found.append(told(record.section, record.index, record.id, wrong))
+    return refused(found) if found else problem
+
+
+@dataclass(slots=True)
+class _Made:
+    """Lines by the moment at which a bank comes to know of them."""
+
+    bank: Bank
+    keeps_times: bool
+    from_now: bool
+    _at: dict[int, list[tuple[Record, list[Values]]]] = field(default_factory=dict)
+    _now: int = 0
+    _taken: int = 0
+    _ids: set[str] = field(default_factory=set)
+
+    def add(self, plan: Plan) -> None:
+        self._now = micros(self.bank.clock())
+        for history in plan.histories:
+            self._history(history)
+        for target, record in plan.merged:
+            self._standing(target, record, self._known(record))
+        for target, record in plan.summaries:
+            known = self._known(record)
+            self._standing(target, record, known)
+            for source in record.values.get("sources") or ():
+                if source in self._ids or self.bank.get(source) is not None:
+                    self._link(record, target, DRAWN_FROM, source, known, None)
+
+    def _known(self, record: Record) -> int:
+        values = record.values
+        if self.from_now:
+            self._taken += 1
+            return self._now + self._taken // AT_ONCE
+        name = "knownFrom" if self.keeps_times and values.get("knownFrom") else "createdAt"
+        return micros(instant(values[name], name))
+
+    def _history(self, history: list[Record]) -> None:
+        """Each content from when it was known until another came in its place."""
+        versions: Counter[str] = Counter()
+        times: list[int] = []
+        for record in history:
+            known = self._known(record)
+            times.append(max(known, times[-1] + 1) if times else known)
+        for number, record in enumerate(history):
+            id = record.base[0]
+            versions[id] += 1
+            later = history[number + 1] if number + 1 < len(history) else None
+            until = times[number + 1] if later is not None else self._removed(record, times[number])
+            state = self._state(id, record, versions[id])
+            opened: list[Values] = [self._content(id, record, versions[id]), _stretch(state, times[number], until)]
+            self._put(times[number], record, opened)
+            if later is not None and later.base[0] != id:
+                ended = {
+                    **state,
+                    "ended": "revised",
+                    "superseded_by": later.base[0],
+                    "reason": later.values.get("reason"),
+                }
+                assert until is not None
+                self._put(until, record, [_stretch(ended, until, None)])
+                self._link(record, later.base[0], REVISES, id, until, later.values.get("reason"))
+            elif later is None and until is not None:
+                removed = {**state, "ended": "removed", "reason": record.values.get("endReason")}
+                self._put(until, record, [_stretch(removed, until, None)])
+
+    def _removed(self, record: Record, known: int) -> int | None:
+        """When it was removed; None where it stands."""
+        if not record.values.get("deletedAt"):
+            return None
+        if self.from_now:
+            return known + 1
+        ended = record.values.get("endedAt") if self.keeps_times else None
+        return max(micros(instant(ended or record.values["deletedAt"], "deletedAt")), known + 1)
+
+    def _standing(self, id: str, record: Record, known: int) -> None:
+        self._put(known, record, [self._content(id, record, 1), _stretch(self._state(id, record, 1), known, None)])
+
+    def _put(self, known: int, record: Record, lines: list[Values]) -> None:
+        self._at.setdefault(known, []).append((record, lines))
+        self._ids |= {line["id"] for line in lines}
+
+    def _link(self, record: Record, source: str, relation: str, target: str, known: int, label: str | None) -> None:
+        values = {
+            "line": "link", "id": derived_id("", source, relation, target), "source_is": "memory", "source": source,
+            "relation": relation, "target_is": "memory", "target": target, "weight": 1.0, "label": label, "ended": "",
+            "known_from": iso(moment(known)),
+        }  # fmt: skip
+        self._at.setdefault(known, []).append((record, [_there(values)]))
+
+    def _content(self, id: str, record: Record, version: int) -> Values:
+        values, also = record.values, record.values.get("also") or {}
+        files = [*(values.get("filesModified") or ()), *(values.get("filesRead") or ())]
+        body = {**_body(record), **(also.get("body") or {})}
+        return _there({
+            "line": "content", "id": id, "version": version, "text": record.text,
+            "title": None if also.get("untitled") else values.get("title") or None,
+            "tags": values.get("concepts") or None, "files": list(dict.fromkeys(files)) or None, "body": body or None,
+            **{name: also.get(name) for name in CONTENT_ALSO},
+        })  # fmt: skip
+
+    def _state(self, id: str, record: Record, version: int) -> Values:
+        values, also = record.values, record.values.get("also") or {}
+        held = {**_body(record), **(also.get("body") or {})}.get("type")
+        return {
+            "line": "state", "id": id, "version": version, "kind": record.kind, "type": held,
+            "place": f"{self.bank.name}/{record.kind}", "scope": own_scope(self.bank),
+            "session": (values.get("sessionId") or "").strip() or None, "source": values.get("toolName") or None,
+            "at": values["createdAt"], "status": "active", "tier": "working",
+            "importance": share_of(values.get("importance") or DEFAULT), "strength": 1.0, "trust": 0.5,
+            "pinned": False, "ended": "", "reason": values.get("reason"),
+            "superseded_by": values.get("supersededBy") if "valid_until" in also else None,
+            **{name: also[name] for name in STATE_ALSO if name in also},
+        }  # fmt: skip
+
+    def lines(self) -> Iterator[tuple[Record | None, Values]]:
+        contents = sum(line["line"] == "content" for put in self._at.values() for _, lines in put for line in lines)
+        yield None, {
+            "pieria": "export", "format": 1, "bank": self.bank.name, "exported_at": iso(self.bank.clock()),
+            "seq": len(self._at), "contents": contents, "analyser": ANALYSER_VERSION,
+        }  # fmt: skip
+        for seq, known in enumerate(sorted(self._at), start=1):
+            put = self._at[known]
+            ids = list(dict.fromkeys(line["id"] for _, lines in put for line in lines))
+            at = iso(moment(known))
+            yield None, {"line": "change", "seq": seq, "at": at, "who": IMPORTED, "what": "import", "ids": ids}
+            # Links last: they lead between memories.
+            for is_link in (False, True):
+                for record, lines in put:
+                    if (lines[0]["line"] == "link") is is_link:
+                        yield from ((record, line) for line in lines)
+
+
+def _body(record: Record) -> Values:
+    values, also = record.values, record.values.get("also") or {}
+    if record.kind == SUMMARY:
+        told = {
+            "key_decisions": values.get("keyDecisions"), "request": values.get("request"),
+            "investigated": values.get("investigated"), "learned": values.get("learned"),
+            "completed": values.get("completed"), "next_steps": values.get("nextSteps"),
+        }  # fmt: skip
+        return {"type": SESSION, **{name: value for name, value in told.items() if value}}
+    read = values.get("filesRead") or []
+    both = [file for file in values.get("filesModified") or () if file in read]
+    found = {
+        "type": None if also.get("untyped") else values["type"],
+        "subtitle": values.get("subtitle"), "facts": values.get("facts"),
+        "discovery_tokens": values.get("discoveryTokens"), READ: read, BOTH: both,
+    }  # fmt: skip
+    return {name: value for name, value in found.items() if value}
+
+
+def _stretch(state: Values, known: int, until: int | None) -> Values:
+    ends = None if until is None else iso(moment(until))
+    return _there({**state, "known_from": iso(moment(known)), "known_until": ends})
+
+
+def _there(values: Values) -> Values:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,154 @@
+"""open-mem's words for what a bank holds, and the record's words for what an agent says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.record.memory import KINDS, ROUTING_KINDS, Memory
+from pieria.record.privacy import cut_private, find_secrets
+from pieria.record.time import iso
+from pieria.record.tokens import estimated_tokens
+
+TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+ANYTHING = "discovery"
+"""The type of what was remembered without one, through whichever toolset."""
+KIND = "observation"
+SUMMARY = "summary"
+OBSERVED = tuple(kind for kind in KINDS if kind not in (*ROUTING_KINDS, SUMMARY))
+"""Every kind that stands in a timeline and goes into an export as an observation."""
+PROJECT, USER = "project", "user"
+IMPORTANCES = 5
+TITLE, LISTED, BRIEF = 80, 200, 240
+READ, BOTH = "files_read", "files_modified"
+"""In a body: the files that were read and, where some of these were changed as well, those that were changed."""
+
+
+def asked_types(types: Sequence[str] | None) -> list[str] | None:
+    """As recall takes them. What has no type shows as the commonest one, and is found as that."""
+    wanted = set(types or TYPES)
+    if wanted == set(TYPES):
+        return None
+    if ANYTHING not in wanted:
+        return [type for type in TYPES if type in wanted]
+    return [f"-{type}" for type in TYPES if type not in wanted]
+
+
+def type_of(memory: Memory) -> str:
+    held = memory.body.get("type")
+    return held if held in TYPES else ANYTHING
+
+
+def importance_of(memory: Memory) -> int:
+    return 1 + round(memory.importance * (IMPORTANCES - 1))
+
+
+def share_of(importance: int) -> float:
+    return (importance - 1) / (IMPORTANCES - 1)
+
+
+def own_scope(bank: Bank) -> str:
+    """What the project's memories are called in the bank at hand."""
+    return "user" if bank.is_user_bank else "bank"
+
+
+def scope_of(memory: Memory) -> str:
+    return USER if memory.scope == "user" else PROJECT
+
+
+def brief(text: str, length: int = BRIEF) -> str:
+    """The beginning, cut at a word; an ellipsis says that there is more."""
+    flat = " ".join(text[: 4 * length].split())
+    if len(flat) <= length and len(text) <= 4 * length:
+        return flat
+    cut = flat[:length].rsplit(" ", 1)[0] if " " in flat[:length] else flat[:length]
+    return f"{cut} …"
+
+
+def title_of(memory: Memory) -> str:
+    """On one line, and short enough for a list."""
+    return brief(memory.title, LISTED) if memory.title else brief(memory.text, TITLE)
+
+
+def tokens_of(memory: Memory) -> int:
+    return estimated_tokens(f"{memory.title or ''} {memory.text}")
+
+
+def stamp(moment: datetime | None) -> str | None:
+    return None if moment is None else iso(moment)
+
+
+def texts_of(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def files_of(memory: Memory) -> tuple[list[str], list[str]]:
+    """Those that were read, and those that were changed: what a memory names without saying so was changed."""
+    read = [file for file in texts_of(memory.body.get(READ)) if file in memory.files]
+    both = texts_of(memory.body.get(BOTH))
+    return read, [file for file in memory.files if file not in read or file in both]
+
+
+def row_of(memory: Memory) -> dict[str, Any]:
+    """A line of a timeline."""
+    return {
+        "id": memory.id,
+        "type": type_of(memory),
+        "title": title_of(memory),
+        "createdAt": iso(memory.at),
+        "importance": importance_of(memory),
+    }
+
+
+def told(memory: Memory, revision_of: str | None = None) -> dict[str, Any]:
+    """A memory as a full observation."""
+    read, modified = files_of(memory)
+    return {
+        "id": memory.id,
+        "sessionId": memory.session or "",
+        "scope": scope_of(memory),
+        "type": type_of(memory),
+        "title": memory.title or title_of(memory),
+        "subtitle": memory.body.get("subtitle") or "",
+        "facts": texts_of(memory.body.get("facts")),
+        "narrative": memory.text,
+        "concepts": list(memory.tags),
+        "filesRead": read,
+        "filesModified": modified,
+        "toolName": memory.source or "",
+        "createdAt": iso(memory.at),
+        "tokenCount": tokens_of(memory),
+        "discoveryTokens": memory.body.get("discovery_tokens") or 0,
+        "importance": importance_of(memory),
+        "revisionOf": revision_of,
+        "deletedAt": stamp(memory.known_from) if memory.removed else None,
+        "supersededBy": memory.superseded_by,
+        "supersededAt": _superseded_at(memory),
+        "kind": memory.kind,
+    }
+
+
+def _superseded_at(memory: Memory) -> str | None:
+    if memory.ended == "revised":
+        return iso(memory.known_from)
+    return stamp(memory.valid_until) if memory.superseded_by else None
+
+
+class Screened:
+    """What of an agent's words was not kept, for `meta`."""
+
+    def __init__(self, bank: Bank, texts: Iterable[str | None]) -> None:
+        self._bank = bank
+        self.cut = 0
+        self.secrets: list[str] = []
+        for text in texts:
+            kept, cuts = cut_private(text or "")
+            self.cut += cuts
+            self.secrets += [secret.kind for secret in find_secrets(kept)]
+
+    def as_dict(self) -> dict[str, Any]:
+        redacted = len(self.secrets) if self._bank.secrets == "redact" else 0
+        kept = sorted(set(self.secrets)) if not redacted else []
+        return {"redacted": redacted, "private": self.cut, **({"secretsKept": kept} if kept else {})}

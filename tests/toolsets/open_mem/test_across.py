@@ -1,0 +1,91 @@
+"""One memory, many voices: what one toolset keeps, the other finds, opens, corrects and forgets."""
+
+import pytest
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.open_mem.conftest import NARRATIVE, Made
+from tests.toolsets.requirements import requirement
+
+from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.toolsets import Host
+
+
+@requirement("across.theirs")
+def test_what_mnemosyne_remembered_is_found_opened_revised_and_removed_here(
+    ask: Ask, refused: Refused, made: Made
+) -> None:
+    id = ask("mnemosyne_remember", content="SQLite keeps the notes.", importance=0.5)["memory_id"]
+    assert made.found("sqlite notes") == [id]
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["type"], held["kind"]) == ("SQLite keeps the notes.", "discovery", "note")
+    assert ask("mem-history", anchor=id)["data"]["items"][0]["observations"][0]["id"] == id
+    new = ask("mem-revise", id=id, narrative="SQLite keeps all notes.", type="decision", reason="more")["data"]["newId"]
+    [hit] = ask("mnemosyne_recall", query="sqlite notes")["results"]
+    assert (hit["id"], hit["content"]) == (new, "SQLite keeps all notes.")
+    assert refused("mnemosyne_update", memory_id=id, content="x")["error"]["code"] == "conflict"
+    ask("mem-remove", id=new)
+    assert ask("mnemosyne_recall", query="sqlite notes")["results"] == []
+
+
+@requirement("across.ours")
+def test_what_was_created_here_is_recalled_updated_and_forgotten_there(ask: Ask, made: Made) -> None:
+    id = made()
+    [hit] = ask("mnemosyne_recall", query="sqlite cache")["results"]
+    assert (hit["id"], hit["content"]) == (id, NARRATIVE)
+    ask("mnemosyne_update", memory_id=id, content="SQLite keeps two files of the cache.", importance=1.0)
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["importance"], held["type"]) == (
+        "SQLite keeps two files of the cache.",
+        5,
+        "decision",
+    )
+    ask("mnemosyne_invalidate", memory_id=id)
+    assert made.found("sqlite cache") == []
+    other = made("Redis keeps the queue.")
+    ask("mnemosyne_forget", memory_id=other)
+    assert ask("mem-get", ids=[other])["data"]["missing"] == [other]
+
+
+@requirement("across.kinds")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
+def test_every_kind_is_found_opened_revised_and_removed(ask: Ask, host: Host, made: Made, kind: str) -> None:
+    id = host.bank.remember("The heron nests by the mill.", kind=kind).id
+    assert made.found("heron mill") == [id]
+    assert ask("mem-get", ids=[id])["data"]["observations"][0]["kind"] == kind
+    new = ask("mem-revise", id=id, title="Heron", type="bugfix", concepts=["birds"], importance=5)["data"]["newId"]
+    [held] = ask("mem-get", ids=[new])["data"]["observations"]
+    assert (held["title"], held["type"], held["importance"], held["kind"]) == ("Heron", "bugfix", 5, kind)
+    assert ask("mem-remove", id=new)["data"]["tombstoned"] is True
+    assert made.found("heron mill") == []
+
+
+@requirement("across.worktrees")
+def test_worktrees_of_a_repository_share_one_memory(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import os
+    import subprocess
+    import sys
+
+    folder = tmp_path_factory.mktemp("trees")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=main"]
+    for command in (
+        [*git, "init", "-q", "main"], [*git, "-C", "main", "commit", "-q", "--allow-empty", "-m", "x"],
+        [*git, "-C", "main", "worktree", "add", "-q", "../tree"],
+    ):  # fmt: skip
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    def call(where: str, tool: str, **arguments: object) -> dict[str, dict[str, list[object]]]:
+        line = [sys.executable, "-m", "pieria", "call", tool, json.dumps(arguments)]
+        environment = {**os.environ, "PIERIA_DATA": str(folder / "data")}
+        done = subprocess.run(line, cwd=folder / where, env=environment, capture_output=True, text=True, check=True)
+        reply: dict[str, dict[str, list[object]]] = json.loads(done.stdout)
+        return reply
+
+    made = call("main", "mem-create", title="T", type="change", narrative="A heron.", files=["src/a.py"])
+    found = call("tree", "mem-find", query="heron")
+    assert len(found["data"]["results"]) == 1
+    assert found["meta"]["bank"] == made["meta"]["bank"]
+    call("tree", "mem-maintenance", action="folderContextRebuild")
+    assert (folder / "tree" / "AGENTS.md").exists()
+    assert not (folder / "main" / "AGENTS.md").exists()

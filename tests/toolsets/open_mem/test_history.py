@@ -1,0 +1,161 @@
+"""The timeline: sessions and their summaries, one session in full, and what stands around an observation."""
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.open_mem.conftest import Made
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+
+@requirement("history.recent")
+def test_sessions_come_last_begun_first_with_their_newest_observations(
+    ask: Ask, made: Made, host: Host, clock: HandClock
+) -> None:
+    old = made()
+    clock.move(hours=2)
+    new = [
+        host.having(session="tuesday").bank.remember(f"Said {n}.", kind="observation", body={"type": "change"}).id
+        for n in range(12)
+    ]
+    [tuesday, monday] = ask("mem-history")["data"]["items"]
+    assert (tuesday["session"]["id"], tuesday["session"]["status"], tuesday["session"]["endedAt"]) == (
+        "tuesday", "active", None,
+    )  # fmt: skip
+    assert [row["id"] for row in tuesday["observations"]] == new[2:]
+    assert (tuesday["more"], tuesday["session"]["observationCount"]) == (2, 12)
+    assert (monday["session"]["status"], monday["session"]["endedAt"]) == ("completed", "2026-03-01T12:00:00Z")
+    assert [row["id"] for row in monday["observations"]] == [old]
+
+
+@requirement("history.recent")
+def test_what_was_said_outside_of_any_session_is_there(ask: Ask, host: Host) -> None:
+    id = host.having(session=None).bank.remember("Nobody's.").id
+    [item] = ask("mem-history")["data"]["items"]
+    assert (item["session"]["id"], [row["id"] for row in item["observations"]]) == (None, [id])
+
+
+@requirement("history.cursor")
+def test_pages_hold_every_session_once_whatever_is_written_meanwhile(ask: Ask, host: Host, clock: HandClock) -> None:
+    for n in range(7):
+        host.having(session=f"s{n}").bank.remember("Said.")
+        clock.move(minutes=1)
+    seen: list[str] = []
+    cursor = None
+    while cursor is not None or not seen:
+        page = ask("mem-history", limit=2, **({"cursor": cursor} if cursor else {}))["data"]
+        seen += [item["session"]["id"] for item in page["items"]]
+        host.having(session="s0").bank.remember("More.")
+        host.having(session=f"later {len(seen)}").bank.remember("New.")
+        cursor = page["nextCursor"]
+    assert seen == [f"s{n}" for n in reversed(range(7))]
+
+
+@requirement("history.session")
+def test_a_session_is_shown_in_full_oldest_first_page_by_page(ask: Ask, made: Made, host: Host) -> None:
+    items = [{"text": f"Said {n}.", "kind": "observation"} for n in range(230)]
+    ids = [memory.id for memory in host.bank.remember_many(items)]
+    host.having(session="other").bank.remember("Elsewhere.")
+    seen: list[str] = []
+    cursor = None
+    while cursor is not None or not seen:
+        page = ask("mem-history", sessionId="monday", **({"cursor": cursor} if cursor else {}))["data"]
+        [item] = page["items"]
+        assert item["session"]["observationCount"] == 230
+        seen += [row["id"] for row in item["observations"]]
+        cursor = page["nextCursor"]
+    assert seen == ids
+
+
+@requirement("history.session")
+def test_an_unknown_session_is_not_found(refused: Refused, made: Made) -> None:
+    made()
+    assert refused("mem-history", sessionId="nowhere")["error"]["code"] == "NOT_FOUND"
+
+
+@requirement("history.session")
+def test_to_name_a_session_is_not_to_be_it(ask: Ask, host: Host) -> None:
+    other = host.having(session="other")
+    other.bank.remember("To itself.", scope="session")
+    shared = other.bank.remember("To all.").id
+    [item] = ask("mem-history", sessionId="other")["data"]["items"]
+    assert [row["id"] for row in item["observations"]] == [shared]
+    assert item["session"]["observationCount"] == 1
+    [own] = ask("mem-history", at=other, sessionId="other")["data"]["items"]
+    assert len(own["observations"]) == 2
+    around = ask("mem-history", anchor=shared, sessionId="other")["data"]["items"][0]["observations"]
+    assert [row["id"] for row in around] == [shared]
+
+
+@requirement("history.anchor")
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (3, 2), (20, 20)])
+def test_just_so_many_stand_around_an_anchor_even_of_one_moment(ask: Ask, host: Host, before: int, after: int) -> None:
+    ids = [memory.id for memory in host.bank.remember_many({"text": f"Said {n}."} for n in range(9))]
+    data = ask("mem-history", anchor=ids[4], depthBefore=before, depthAfter=after)["data"]
+    [item] = data["items"]
+    assert [row["id"] for row in item["observations"]] == ids[max(0, 4 - before) : 5 + after]
+    assert {row["sessionId"] for row in item["observations"]} == {"monday"}
+    assert data["nextCursor"] is None
+
+
+@requirement("history.anchor")
+def test_an_old_revision_leads_to_its_head_and_says_so(ask: Ask, made: Made) -> None:
+    old = made()
+    new = ask("mem-revise", id=old, title="Anew")["data"]["newId"]
+    reply = ask("mem-history", anchor=old)
+    assert [row["id"] for row in reply["data"]["items"][0]["observations"]] == [new]
+    assert reply["meta"]["resolved"] == {old: new}
+    assert "resolved" not in ask("mem-history", anchor=new)["meta"]
+
+
+@requirement("history.anchor")
+def test_what_is_the_user_s_has_a_timeline_of_its_own(ask: Ask, made: Made) -> None:
+    made()
+    mine = [made(scope="user", title=f"Mine {n}") for n in range(2)]
+    [item] = ask("mem-history", anchor=mine[1])["data"]["items"]
+    assert [row["id"] for row in item["observations"]] == mine
+
+
+@requirement("history.anchor")
+def test_an_anchor_that_has_no_place_in_time_is_refused(ask: Ask, refused: Refused, made: Made) -> None:
+    id = made()
+    assert refused("mem-history", anchor=id, sessionId="other")["error"]["code"] == "VALIDATION_ERROR"
+    assert refused("mem-history", anchor=id, cursor="x")["error"]["details"]["parameter"] == "cursor"
+    ask("mem-remove", id=id)
+    assert refused("mem-history", anchor=id)["error"]["code"] == "CONFLICT"
+    assert refused("mem-history", anchor="nope")["error"]["code"] == "NOT_FOUND"
+
+
+@requirement("history.summaries")
+def test_a_session_is_summed_up_behind_and_anew_as_it_goes_on(
+    ask: Ask, made: Made, host: Host, clock: HandClock
+) -> None:
+    made("The cache is kept by SQLite.", title="Cache decision", files=["src/cache.py"])
+    assert ask("mem-history")["data"]["items"][0]["summary"] is None
+
+    def work() -> None:
+        clock.move(minutes=2)
+        host.bank.jobs.worker().run(once=True)
+
+    work()
+    [item] = ask("mem-history")["data"]["items"]
+    summary = item["summary"]
+    assert summary["summary"] == "The cache is kept by SQLite."
+    assert summary["keyDecisions"] == ["Cache decision"]
+    assert summary["filesModified"] == ["src/cache.py"]
+    assert (summary["stale"], item["session"]["summaryId"]) == (False, summary["id"])
+    second = made("The budget moved to Lisbon.", type="change")
+    assert ask("mem-history")["data"]["items"][0]["summary"]["stale"] is True
+    work()
+    anew = ask("mem-history")["data"]["items"][0]["summary"]
+    assert (anew["id"], anew["stale"], "Lisbon" in anew["summary"]) == (summary["id"], False, True)
+    ask("mem-remove", id=second)
+    work()
+    assert "Lisbon" not in ask("mem-history")["data"]["items"][0]["summary"]["summary"]
+
+
+@requirement("history.summaries")
+def test_what_is_the_user_s_goes_into_no_summary_of_the_project(ask: Ask, made: Made, host: Host) -> None:
+    made(scope="user")
+    assert host.bank.jobs.counts() == {}

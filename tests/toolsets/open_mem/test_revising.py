@@ -1,0 +1,278 @@
+"""Creating, opening, revising and removing: nothing is overwritten, nothing forks, nothing comes back."""
+
+from pathlib import Path
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.open_mem.conftest import NARRATIVE, Made
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Access, Host
+
+SECRET = "password: tern-9Wq!fjord"
+
+
+@requirement("create.keeps")
+def test_an_observation_is_kept_as_it_was_given(ask: Ask) -> None:
+    given = {
+        "title": "The cache", "type": "bugfix", "narrative": NARRATIVE, "concepts": ["storage"], "files": ["src/a.py"],
+        "importance": 4,
+    }  # fmt: skip
+    made = ask("mem-create", **given)["data"]["observation"]
+    [held] = ask("mem-get", ids=[made["id"]])["data"]["observations"]
+    assert made == held
+    assert {name: held[name] for name in ("title", "type", "narrative", "concepts", "importance")} == {
+        name: value for name, value in given.items() if name != "files"
+    }
+    assert (held["filesModified"], held["filesRead"], held["sessionId"]) == (["src/a.py"], [], "monday")
+
+
+@requirement("create.keeps")
+@pytest.mark.parametrize("importance", [1, 2, 3, 4, 5])
+def test_importance_comes_back_as_it_was_given(ask: Ask, made: Made, importance: int) -> None:
+    id = made(importance=importance)
+    assert ask("mem-get", ids=[id])["data"]["observations"][0]["importance"] == importance
+
+
+@requirement("create.refused")
+@pytest.mark.parametrize(
+    ("wrong", "parameter"),
+    [
+        ({"title": ""}, "title"), ({"narrative": " "}, "narrative"), ({"type": "idea"}, "type"),
+        ({"importance": 6}, "importance"), ({"concepts": [""]}, "concepts"), ({"tags": ["x"]}, "tags"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_right_is_refused_and_nothing_kept(
+    refused: Refused, host: Host, wrong: dict[str, object], parameter: str
+) -> None:
+    error = refused("mem-create", **{"title": "T", "type": "change", "narrative": "N.", **wrong})["error"]
+    assert error["code"] == "VALIDATION_ERROR"
+    assert error["details"]["violations"][0]["parameter"].startswith(parameter)
+    assert host.bank.count() == 0
+
+
+@requirement("create.same")
+def test_the_same_text_again_is_said_to_be_there_already(ask: Ask, made: Made) -> None:
+    first = made()
+    reply = ask("mem-create", title="Again", type="change", narrative=NARRATIVE)
+    assert reply["data"]["observation"]["id"] != first
+    assert first in reply["meta"]["warnings"][0]
+
+
+@requirement("privacy.redacted")
+def test_secrets_are_taken_out_on_every_way_in_and_counted(ask: Ask, made: Made, host: Host, tmp_path: Path) -> None:
+    made_ = ask("mem-create", title=f"Set {SECRET}", type="change", narrative=f"{SECRET} and <private>more</private>.")
+    assert (made_["meta"]["redacted"], made_["meta"]["private"]) == (2, 1)
+    id = made_["data"]["observation"]["id"]
+    revised = ask("mem-revise", id=id, narrative=f"Now {SECRET}.", reason=SECRET)
+    assert revised["meta"]["redacted"] == 2
+    ask("mem-create", title="Mine", type="change", narrative=SECRET, scope="user")
+    ask("mem-remove", id=revised["data"]["newId"], reason=SECRET)
+    row = {"id": "x", "type": "change", "title": "T", "narrative": SECRET, "createdAt": "2026-01-01T00:00:00Z"}
+    assert ask("mem-import", payload={"version": 1, "observations": [row]})["meta"]["redacted"] == 1
+    host.banks.close()
+    files = [path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file()]
+    assert files
+    assert not any(b"tern-9Wq" in content or b"more</private>" in content for content in files)
+
+
+@requirement("privacy.redacted")
+@pytest.mark.parametrize("settings", [{"secrets": "flag"}])
+def test_what_somebody_set_holds_here_as_well(ask: Ask) -> None:
+    reply = ask("mem-create", title="T", type="change", narrative=SECRET)
+    assert reply["data"]["observation"]["narrative"] == SECRET
+    assert (reply["meta"]["redacted"], reply["meta"]["secretsKept"]) == (0, ["password"])
+
+
+# --- revising
+
+
+@requirement("revise.keeps")
+def test_a_revision_takes_over_what_is_not_given_and_keeps_the_reason(ask: Ask, made: Made, clock: HandClock) -> None:
+    old = made(files=["src/a.py"], concepts=["storage"], importance=5)
+    clock.move(minutes=1)
+    data = ask("mem-revise", id=old, narrative="In WAL mode.", reason="measured")["data"]
+    assert (data["previousId"], data["observation"]["revisionOf"]) == (old, old)
+    [held] = ask("mem-get", ids=[data["newId"]])["data"]["observations"]
+    assert (held["title"], held["narrative"], held["filesModified"]) == ("The cache", "In WAL mode.", ["src/a.py"])
+    assert (held["concepts"], held["importance"], held["type"]) == (["storage"], 5, "decision")
+    assert held["tokenCount"] < 12
+    before, after = ask("mem-get", ids=[old], includeHistory=True)["data"]["history"][old]
+    assert (before["state"], before["supersededBy"], before["observation"]["narrative"]) == (
+        "superseded", data["newId"], NARRATIVE,
+    )  # fmt: skip
+    assert (after["state"], after["reason"], after["changedFields"]) == ("current", "measured", ["narrative"])
+    assert after["revisionOf"] == old
+
+
+@requirement("revise.type")
+def test_a_type_is_revised_and_the_rest_of_the_body_stays(ask: Ask, host: Host) -> None:
+    body = {"type": "decision", "subtitle": "Once more", "facts": ["One file."]}
+    host.bank.remember("Said.", id="x", kind="observation", body=body)
+    held = ask("mem-revise", id="x", type="change")["data"]["observation"]
+    assert (held["type"], held["subtitle"], held["facts"]) == ("change", "Once more", ["One file."])
+
+
+@requirement("revise.heads")
+def test_whichever_revision_is_named_there_is_one_head(ask: Ask, made: Made) -> None:
+    first = made()
+    second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
+    reply = ask("mem-revise", id=first, title="Third")
+    third = reply["data"]["newId"]
+    assert (reply["data"]["previousId"], reply["meta"]["resolved"]) == (second, {first: second})
+    assert made.found("sqlite cache") == [third]
+    states = [node["state"] for node in ask("mem-get", ids=[second], includeHistory=True)["data"]["history"][second]]
+    assert states == ["superseded", "superseded", "current"]
+
+
+@requirement("revise.refused")
+def test_a_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Host) -> None:
+    id = made()
+    for arguments in ({}, {"reason": "just so"}):
+        assert refused("mem-revise", id=id, **arguments)["error"]["code"] == "VALIDATION_ERROR"
+    assert refused("mem-revise", id="nope", title="T")["error"]["code"] == "NOT_FOUND"
+    assert len(host.bank.history(id, revisions=True)) == 1
+
+
+# --- removing
+
+
+@requirement("remove.tombstone")
+def test_what_is_removed_is_gone_from_every_answer_and_keeps_its_reason(ask: Ask, made: Made) -> None:
+    first = made()
+    second = ask("mem-revise", id=first, title="Second", reason="better")["data"]["newId"]
+    assert ask("mem-remove", id=second, reason="wrong")["data"]["tombstoned"] is True
+    assert made.found("sqlite cache") == []
+    assert ask("mem-history")["data"]["items"] == []
+    data = ask("mem-get", ids=[first, second], includeHistory=True)["data"]
+    assert (data["observations"], data["deleted"]) == ([], [first, second])
+    old, gone = data["history"][second]
+    assert (old["state"], gone["state"], gone["reason"]) == ("superseded", "tombstoned", "wrong")
+    assert gone["deletedAt"] is not None
+    assert "observation" not in gone
+    assert ask("mem-export")["data"]["payload"]["observations"] == []
+
+
+@requirement("remove.newest")
+def test_an_old_revision_is_not_removed_in_the_place_of_its_head(ask: Ask, refused: Refused, made: Made) -> None:
+    first = made()
+    second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
+    error = refused("mem-remove", id=first)["error"]
+    assert (error["code"], error["details"]["ids"]) == ("CONFLICT", [second])
+    assert made.found("sqlite cache") == [second]
+
+
+@requirement("remove.newest")
+def test_a_second_removal_says_that_it_was_removed(ask: Ask, refused: Refused, made: Made) -> None:
+    id = made()
+    ask("mem-remove", id=id)
+    for tool, more in (("mem-remove", {}), ("mem-revise", {"title": "T"})):
+        assert refused(tool, id=id, **more)["error"]["code"] == "CONFLICT"
+    assert refused("mem-remove", id="nope")["error"]["code"] == "NOT_FOUND"
+
+
+@requirement("remove.no_resurrection")
+def test_no_later_operation_brings_it_back(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
+    first = made()
+    payload = ask("mem-export")["data"]["payload"]
+    second = ask("mem-revise", id=first, title="Second")["data"]["newId"]
+    ask("mem-remove", id=second, reason="wrong")
+    clock.move(days=400)
+    host.bank.upkeep.sleep(force=True)
+    host.bank.upkeep.gc(dry_run=False)
+    host.bank.upkeep.repair()
+    for mode in ("skip", "merge", "replace"):
+        ask("mem-import", payload=payload, mode=mode)
+        renamed = {**payload, "observations": [{**payload["observations"][0], "id": f"new-{mode}"}]}
+        ask("mem-import", payload=renamed, mode=mode)
+    assert made.found("sqlite cache", limit=50) == []
+
+
+# --- opening
+
+
+@requirement("get.reported")
+def test_what_is_missing_superseded_deleted_or_left_is_said(ask: Ask, made: Made) -> None:
+    old, gone, plain = made(), made(title="Gone"), made(title="Plain")
+    new = ask("mem-revise", id=old, title="New")["data"]["newId"]
+    ask("mem-remove", id=gone)
+    reply = ask("mem-get", ids=[plain, old, "nope", gone, plain, new], limit=4)
+    data = reply["data"]
+    assert [each["id"] for each in data["observations"]] == [plain, old]
+    assert (data["missing"], data["superseded"], data["deleted"]) == (["nope"], {old: new}, [gone])
+    assert reply["meta"]["left"] == [new]
+    assert "history" not in data
+
+
+@requirement("get.versions")
+def test_what_another_toolset_updated_has_its_versions(ask: Ask, made: Made) -> None:
+    id = made()
+    ask("mnemosyne_update", memory_id=id, content="Updated.")
+    data = ask("mem-get", ids=[id, f"{id}@1"], includeHistory=True)["data"]
+    assert [each["narrative"] for each in data["observations"]] == ["Updated.", NARRATIVE]
+    assert data["superseded"] == {f"{id}@1": id}
+    assert [(node["id"], node["state"]) for node in data["history"][id]] == [(f"{id}@1", "superseded"), (id, "current")]
+    assert data["history"][id][1]["revisionOf"] == f"{id}@1"
+
+
+# --- the user's own
+
+
+@requirement("scope.user")
+def test_what_is_the_user_s_lives_the_same_life(ask: Ask, made: Made, host: Host) -> None:
+    id = made(scope="user")
+    elsewhere = host.having(bank_name="another")
+    elsewhere.bank.remember("Something.")
+    assert [hit["id"] for hit in ask("mem-find", at=elsewhere, query="sqlite", scope="all")["data"]["results"]] == [id]
+    new = ask("mem-revise", at=elsewhere, id=id, title="Anew", reason="better")["data"]["newId"]
+    assert made.found("sqlite cache", scope="user") == [new]
+    history = ask("mem-get", ids=[id], includeHistory=True)["data"]["history"][id]
+    assert [node["reason"] for node in history] == [None, "better"]
+    assert ask("mem-get", ids=[new])["data"]["observations"][0]["scope"] == "user"
+    ask("mem-remove", id=new, reason="done")
+    assert made.found("sqlite cache", scope="all") == []
+
+
+# --- the envelope
+
+
+@requirement("envelope.codes")
+def test_every_failure_has_one_of_five_codes_in_one_shape(ask: Ask, refused: Refused, made: Made, host: Host) -> None:
+    id = made()
+    ask("mem-remove", id=id)
+    reader = host.having(access=Access.read)
+    seen = {
+        refused("mem-get", ids=[])["error"]["code"],
+        refused("mem-remove", id="nope")["error"]["code"],
+        refused("mem-remove", id=id)["error"]["code"],
+        refused("mem-remove", at=reader, id=id)["error"]["code"],
+    }
+    host.banks.workspace.close()
+    reply = refused("mem-get", ids=[id])
+    seen.add(reply["error"]["code"])
+    assert seen == {"VALIDATION_ERROR", "NOT_FOUND", "CONFLICT", "LOCKED_BY_ENV", "INTERNAL_ERROR"}
+    assert reply.keys() == {"data", "error", "meta"}
+    assert reply["data"] is None
+    assert reply["error"].keys() == {"code", "message", "details"}
+
+
+@requirement("envelope.codes")
+def test_everything_wrong_is_told_at_once(refused: Refused) -> None:
+    error = refused("mem-create", title="T", type="idea", narative="N.", importance=9)["error"]
+    named = {each["parameter"] for each in error["details"]["violations"]}
+    assert named == {"type", "narative", "narrative", "importance"}
+
+
+# --- help
+
+
+@requirement("help.short")
+@pytest.mark.parametrize("access", [Access.read, Access.admin])
+def test_the_guide_names_the_tools_that_are_listed_in_few_words(ask: Ask, host: Host, access: Access) -> None:
+    from pieria.toolsets import registry
+
+    guide = ask("mem-help", at=host.having(access=access))["data"]["guide"]
+    for tool in registry().toolsets["open-mem"].tools:
+        assert (f"{tool.name}(" in guide) is (tool.access <= access)
+    assert len(guide) / 3.5 <= 400
