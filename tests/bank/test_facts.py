@@ -541,3 +541,24 @@ def test_other_verbs_refuse_bad_input_too(bank: pieria.Bank) -> None:
         with pytest.raises(NotFoundError):
             missing()
     assert bank.changes() == ()
+
+
+def test_one_of_several_values_is_replaced(bank: pieria.Bank) -> None:
+    bank.facts.add("Maya", "leads", "search", valid_from="2024-01-01")
+    bank.facts.add("Maya", "leads", "billing", valid_from="2024-01-01")
+    new = bank.facts.supersede("Maya", "leads", "platform", replaces="SEARCH", at="2026-02-01")
+    assert times(bank.facts.timeline("Maya")) == [
+        ("billing", day("2024-01-01"), None),
+        ("search", day("2024-01-01"), day("2026-02-01")),
+        ("platform", day("2026-02-01"), None),
+    ]
+    before = bank.changes()
+    with pytest.raises(NotFoundError, match="Maya leads ads") as caught:
+        bank.facts.supersede("Maya", "leads", "moon base", replaces="ads")
+    assert caught.value.hint == "What holds then is: billing, platform."
+    with pytest.raises(NotFoundError):
+        bank.facts.supersede("Maya", "sells", "moon base", replaces="ads")
+    with pytest.raises(InputError):
+        bank.facts.supersede("Maya", "leads", "moon base", replaces=" ")
+    assert bank.changes() == before
+    assert new.object == "platform"

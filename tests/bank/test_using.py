@@ -170,7 +170,7 @@ def test_a_bank_that_cannot_be_written_drops_counts_and_says_so(
 ) -> None:
     id = bank.remember("heron").id
     with bank.store.writing() as writer:
-        writer._connection.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
+        writer._session.connection.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
     with caplog.at_level(logging.WARNING, "pieria"):
         bank._uses.note([id])
         assert bank._uses.flush()

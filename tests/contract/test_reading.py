@@ -1,6 +1,7 @@
 """Selecting, counting and opening: orders, pages, versions, histories, and reads within one moment."""
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.contract.making import (
     ALL,
     DAY,
     NOW,
+    START,
     HandClock,
     apply,
     everything,
@@ -24,7 +26,7 @@ from pieria.errors import NotFoundError
 from pieria.record.changeset import FOREVER
 from pieria.record.memory import Memory
 from pieria.record.time import micros, moment
-from pieria.store.protocol import ORDERS, Store
+from pieria.store.protocol import ORDERS, Placed, Store
 
 
 def order_value(memory: Memory, order: str) -> float:
@@ -371,3 +373,20 @@ def test_sessions_are_spans_of_what_is_visible_the_last_begun_first(store: Store
     told = [(s.session, (s.first - NOW) // DAY, (s.last - NOW) // DAY, s.memories) for s in spans]
     assert told == expected
     assert [span for page in pages for span in page] == spans
+
+
+def test_memories_are_placed_with_their_types_times_and_entities(store: Store) -> None:
+    apply(store, memory("One.", "one", place="a/b", entities=["Maya", "JWT"], body={"type": "decision"}))
+    apply(store, memory("Two.", "two", place="a/c", valid_from=START, valid_until=START + timedelta(days=1)))
+    row = open_state(store, "two").row
+    apply(store, memory("Three.", "three", place="a/c"))
+    with store.reading() as reader:
+        found = {one.id: one for one in reader.placed(ALL.having(ids=("one", "two", "none")))}
+        assert {one.id for one in reader.placed(ALL.having(place="a"))} == {"one", "two", "three"}
+        assert {one.id for one in reader.placed(ALL.having(now=NOW + 2 * DAY))} == {"one", "three"}
+    assert found["one"] == Placed("one", "a/b", "decision", NOW, None, None, ("Maya", "JWT"))
+    assert found["two"] == Placed("two", "a/c", None, NOW, NOW, NOW + DAY, ())
+    ended = memory("Two.", "two", place="a/c", state={"ended": "removed"})
+    apply(store, standing(ended, row))
+    with store.reading() as reader:
+        assert {one.id for one in reader.placed(ALL)} == {"one", "three"}

@@ -12,8 +12,10 @@ import pytest
 import pieria
 from pieria.bank.facts import Facts
 from pieria.bank.handlers import HANDLERS
+from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
+from pieria.bank.places import Places
 from pieria.bank.scratchpad import Scratchpad
 from pieria.record.job import STATES
 from pieria.toolsets import registry
@@ -121,7 +123,9 @@ def offered() -> set[str]:
     for kind, prefix in (
         (pieria.Bank, "bank."),
         (Facts, "bank.facts."),
+        (Hooks, "bank.hooks."),
         (Jobs, "bank.jobs."),
+        (Places, "bank.places."),
         (Upkeep, "bank.upkeep."),
         (Scratchpad, "bank.scratchpad."),
         (pieria.Workspace, "pieria.Workspace."),

@@ -6,13 +6,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from pieria.bank.browsing import Browsing
+from pieria.bank.comparing import Comparing
 from pieria.bank.correcting import Correcting
 from pieria.bank.facts import Facts
 from pieria.bank.handlers import HANDLERS, Handlers
 from pieria.bank.health import Health
+from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.linking import Linking
+from pieria.bank.places import Places
 from pieria.bank.recalling import Recalling
 from pieria.bank.remembering import Remembering
 from pieria.bank.removing import Removing
@@ -21,13 +24,15 @@ from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
 
 
-class Bank(Remembering, Recalling, Browsing, Correcting, Removing, Linking, Undoing, Transferring, Health):
+class Bank(Remembering, Recalling, Comparing, Browsing, Correcting, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, **values: Any) -> None:
         super().__init__(*arguments, **values)
         self.facts = Facts(self)
+        self.hooks = Hooks(self)
         self.jobs = Jobs(self, handlers)
+        self.places = Places(self)
         self.scratchpad = Scratchpad(self)
         self.upkeep = Upkeep(self)
 

@@ -59,7 +59,7 @@ class Readiness:
     reason: str | None = None
 
     def as_dict(self) -> dict[str, object]:
-        told = {"model": self.model, "pending": self.pending, "note": self.reason}
+        told = {"model": self.model, "usable": self.usable, "pending": self.pending, "note": self.reason}
         return {name: value for name, value in told.items() if value is not None}
 
 

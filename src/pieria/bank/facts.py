@@ -72,12 +72,18 @@ class Facts:
         predicate: str,
         object: str,
         *,
+        replaces: str | None = None,
         at: Instant | None = None,
         confidence: float | None = None,
         memory: str | None = None,
         source: str | None = None,
     ) -> Fact:
-        """Ends what else holds for the subject and predicate at that moment (now), and states this from then on."""
+        """Ends what else holds for the subject and predicate at that moment (now), and states this from then on.
+
+        With `replaces` only that value ends; where it does not hold then, nothing is written.
+        """
+        if replaces is not None:
+            checked_name(replaces, "replaces")
         statement = self._screened(
             checked_statement(
                 subject,
@@ -90,7 +96,11 @@ class Facts:
                 begins="at",
             )
         )
-        return self._state("facts supersede", statement, adding.superseding)
+
+        def plans(reader: Reader, stated: Statement, filter: Filter) -> Planned:
+            return adding.superseding(reader, stated, filter, replaces)
+
+        return self._state("facts supersede", statement, plans)
 
     def invalidate(
         self, subject: str, predicate: str, object: str, *, at: Instant | None = None, reason: str | None = None

@@ -110,19 +110,32 @@ class Linking(Core):
 
         def plan(writer: Writer) -> Changeset:
             found = [link for link in find(writer) if link.relation not in RESERVED]
-            names = [end.name for link in found for end in (link.source, link.target) if end.what == "memory"]
-            seen = writer.states(names, self._filter().having(ids=tuple(names)).anything())
-            untied.extend(
-                link
-                for link in found
-                if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
-            )
+            untied.extend(self._with_seen_ends(writer, found))
             if not untied:
                 raise NotFoundError("link", asked, hint="`neighbors` shows the links, with their ids.")
             return Changeset("unlink", links=[row_of(link)._replace(ended="removed") for link in untied])
 
         self._apply(plan)
         return untied
+
+    def links(self, end: str | End | None = None, *, relation: str | None = None) -> list[Link]:
+        """The links there are, or those of one end, in the order in which they were written."""
+        ends = None if end is None else (_end(end, "end"),)
+        if relation is not None:
+            check.name(relation, "relation")
+        holder = self._common_holder(ends or ())
+        with holder._reading() as reader:
+            return holder._with_seen_ends(reader, reader.links(ends, relation))
+
+    def _with_seen_ends(self, reader: Reader, links: list[Link]) -> list[Link]:
+        """Those between places, and memories that this reader may see."""
+        names = tuple(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
+        seen = reader.states(names, self._filter().having(ids=names).anything())
+        return [
+            link
+            for link in links
+            if all(end.what != "memory" or end.name in seen for end in (link.source, link.target))
+        ]
 
     def neighbors(
         self,

@@ -54,18 +54,31 @@ def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
     return _stated(reader, _within_memory(reader, statement, filter), slot, filter.now)
 
 
-def superseding(reader: Reader, statement: Statement, filter: Filter) -> Planned:
-    """As `added`, from a moment at which whatever else holds for the subject and predicate ends."""
+def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: str | None = None) -> Planned:
+    """As `added`, from a moment at which whatever else holds for the subject and predicate ends, or one value of it."""
     at = filter.now if statement.valid_from is None else statement.valid_from
     statement = _within_memory(reader, replace(statement, valid_from=at), filter)
     begin = statement.valid_from
     assert begin is not None
     slot = slot_of(reader, statement, filter, every_object=True)
     ending = [held for held in slot.others if held.span.holds(begin)]
+    if replaces is not None:
+        ending = _saying(reader, replaces, ending, statement)
     rows = [row for held in ending for row in cut(held, Span(begin, FOREVER))]
     rest = slot._replace(others=[held for held in slot.others if slot.declared and held not in ending])
     planned = _stated(reader, statement, rest, filter.now)
     return Planned(rows + planned.rows, planned.answers)
+
+
+def _saying(reader: Reader, object: str, held: list[Held], statement: Statement) -> list[Held]:
+    """Those of this value. Raises `NotFoundError` where there are none."""
+    named = Aliases(reader).group(object)
+    found = [each for each in held if folded(each.fact.object) in named]
+    if not found:
+        known = ", ".join(dict.fromkeys(each.fact.object for each in held))
+        hint = f"What holds then is: {known}." if known else "Nothing else holds then: `add` states it."
+        raise NotFoundError("fact", f"{statement.subject} {statement.predicate} {object}", hint=hint)
+    return found
 
 
 def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_object: bool = False) -> Slot:

@@ -125,6 +125,18 @@ class Outline(NamedTuple):
     valid_from: int | None
 
 
+class Placed(NamedTuple):
+    """Where a memory is kept, and what else is known of it there. Instants are microseconds."""
+
+    id: str
+    place: str
+    type: str | None
+    at: int
+    valid_from: int | None
+    valid_until: int | None
+    entities: tuple[str, ...]
+
+
 class Span(NamedTuple):
     """How similar the best vector of a version is, and which characters of the embedded text that one stands for."""
 
@@ -249,6 +261,9 @@ class Reader(QueueReader, Protocol):
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
         """The rows of the memories that `select` would give."""
+
+    def placed(self, filter: Filter) -> list[Placed]:
+        """Every visible memory, without its text."""
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""

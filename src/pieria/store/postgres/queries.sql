@@ -89,6 +89,11 @@ WHERE {where} ORDER BY j.place
 -- name: rows
 SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} ORDER BY {order} LIMIT %(limit)s
 
+-- name: placed
+SELECT s.id, s.place, s.type, s.at, s.valid_from, s.valid_until, c.entities
+FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
+WHERE s.bank = %(bank)s AND {where}
+
 -- name: terms_of
 SELECT t.row, t.length, t.terms
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN terms t ON t.bank = %(bank)s AND t.row = j.value

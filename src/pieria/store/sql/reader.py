@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pieria.errors import NotFoundError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Stored
+from pieria.record.composing import names_of
 from pieria.record.fact import Fact, FactName, FactQuery
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.link import End, Link
@@ -22,6 +23,7 @@ from pieria.store.protocol import (
     Kind,
     Outline,
     Pending,
+    Placed,
     Run,
     SessionSpan,
     Space,
@@ -132,6 +134,11 @@ class SQLReader(QueueRows, CopyReads):
         where, params = driven(self._session, filter)
         sql = self._sql["rows"].format(where=where, order=self._sql[f"order.{order}"])
         return [row for (row,) in self._session.execute(sql, {**params, "limit": limit})]
+
+    def placed(self, filter: Filter) -> list[Placed]:
+        where, params = driven(self._session, filter)
+        found = self._session.execute(self._sql["placed"].format(where=where), params)
+        return [Placed._make((*values[:-1], names_of(values[-1]))) for values in found]
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         return counts(self._session, rows, terms, runs)

@@ -78,6 +78,11 @@ WHERE {where}
 -- name: rows
 SELECT s.row FROM state s WHERE {where} ORDER BY {order} LIMIT :limit
 
+-- name: placed
+SELECT s.id, s.place, s.type, s.at, s.valid_from, s.valid_until, c.entities
+FROM state s CROSS JOIN content c ON c.row = s.row
+WHERE {where}
+
 -- name: terms_of
 SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.row = j.value
 

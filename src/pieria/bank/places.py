@@ -1,0 +1,260 @@
+"""`bank.places`: where memories are kept, in numbers, and what ties one place to another.
+
+To count a bank by its places means to read all of it. So that is done once, when somebody first asks; from then on the
+journal says which memories to look at again, whoever in whichever process has changed them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.recalling import ANSWERING_KINDS
+from pieria.errors import InputError
+from pieria.record import check
+from pieria.record.changeset import Changeset, Write
+from pieria.record.filter import ANY_TIME
+from pieria.record.indexing import compared
+from pieria.record.link import End, LinkRow, row_of
+from pieria.record.memory import ENDINGS, Frozen
+from pieria.record.time import moment
+
+if TYPE_CHECKING:
+    from pieria.store.protocol import Placed, Reader, Writer
+
+AT_ONCE = 1_000
+"""Changed memories that are looked at together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a place holds: how many memories, how many of each type, and when the last of them was said."""
+
+    memories: int
+    types: Mapping[str, int]
+    newest: datetime
+
+
+class Places:
+    """The places of one bank, as whoever opened it sees them. Threads may share it."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._lock = threading.Lock()
+        self._survey: _Survey | None = None
+
+    def all(self) -> dict[str, Kept]:
+        """Every place that holds a memory which answers questions, by its name `wing/room`."""
+        with self._lock:
+            held = self._surveyed().held
+            return {name: one.told() for name, one in sorted(held.items())}
+
+    def counts(self) -> dict[str, int]:
+        """How many memories each place holds."""
+        with self._lock:
+            return {name: len(one.times) for name, one in sorted(self._surveyed().held.items())}
+
+    def entities(self, places: str | Iterable[str]) -> dict[str, int]:
+        """What the memories there name as `entities`, and in how many of them, most first."""
+        wanted = check.identifiers(places, "places")
+        with self._lock:
+            survey = self._surveyed()
+            found: Counter[str] = Counter()
+            for name in wanted:
+                if name in survey.held:
+                    found.update(survey.held[name].entities)
+            spelt = survey.spelt
+            return {spelt[key]: number for key, number in sorted(found.items(), key=lambda each: (-each[1], each[0]))}
+
+    def naming(self, entity: str) -> dict[str, int]:
+        """The places with memories that name this entity, and how many of them do."""
+        wanted = compared(check.name(entity, "entity"))
+        with self._lock:
+            return dict(sorted(self._surveyed().naming.get(wanted, {}).items()))
+
+    def shared(self, places: str | Iterable[str] | None = None, *, most: int = 20) -> dict[str, dict[str, int]]:
+        """What is named in several places: by name, those places and how many memories of each name it.
+
+        With `places` only what is named in one of these. What is named in more than `most` is left out: it tells
+        nothing of any two of them.
+        """
+        wanted = None if places is None else check.identifiers(places, "places")
+        check.whole(most, "most", 2)
+        with self._lock:
+            survey = self._surveyed()
+            keys: Iterable[str] = survey.naming
+            if wanted is not None:
+                keys = sorted({key for place in wanted if place in survey.held for key in survey.held[place].entities})
+            return {survey.spelt[key]: dict(found) for key in keys if 1 < len(found := survey.naming[key]) <= most}
+
+    def rename(self, place: str | End, to: str | End) -> int:
+        """Calls a place by another name: what is kept there, and every link to it. Returns how many memories that are.
+
+        Where there is a place of that name already, the two become one.
+        """
+        old, new = check.place(place, "place"), check.place(to, "to")
+        if old == new:
+            raise InputError("to", "another place", new)
+        core, moved = self._core, list[str]()
+
+        def plan(writer: Writer) -> Changeset:
+            every = core._filter(place=old).having(viewer=EVERYTHING, valid_at=ANY_TIME, status=None, endings=ENDINGS)
+            moved.extend(one.id for one in writer.placed(every))
+            states = [held.state for held in writer.states(moved).values()]
+            return Changeset(
+                "rename",
+                writes=[Write(state._replace(place=new, reason=None)) for state in states],
+                links=list(_led_elsewhere(writer, old, new)),
+            )
+
+        core._apply(plan)
+        return len(moved)
+
+    def _surveyed(self) -> _Survey:
+        """Brought up to date with the bank; of one moment."""
+        core = self._core
+        filter = core._filter(kinds=ANSWERING_KINDS).having(valid_at=ANY_TIME)
+        with core._reading() as reader:
+            survey = self._survey
+            seq = reader.head().seq
+            if survey is None or survey.seq > seq:
+                survey = _Survey(reader.placed(filter))
+            else:
+                for ids in _parts(_changed(reader, survey.seq)):
+                    survey.look_again(ids, reader.placed(filter.having(ids=ids)))
+            survey.seq = seq
+        survey.pass_to(filter.now)
+        self._survey = survey
+        return survey
+
+
+@dataclass(slots=True)
+class _Place:
+    times: dict[str, int] = field(default_factory=dict)
+    """When each memory was said, by its id."""
+    types: Counter[str] = field(default_factory=Counter)
+    entities: Counter[str] = field(default_factory=Counter)
+    """By the key under which a name is compared."""
+    newest: int | None = None
+    """None where the newest was taken away, until somebody asks."""
+    kept: Kept | None = None
+    """As it was told last; None where it has changed since."""
+
+    def told(self) -> Kept:
+        if self.newest is None:
+            self.newest = max(self.times.values())
+        if self.kept is None:
+            self.kept = Kept(len(self.times), Frozen(self.types), moment(self.newest))
+        return self.kept
+
+
+class _Survey:
+    """Every memory that was seen, and what follows from those that hold now."""
+
+    def __init__(self, placed: Iterable[Placed]) -> None:
+        self.seq = 0
+        self.held: dict[str, _Place] = {}
+        self.naming: dict[str, Counter[str]] = {}
+        """How many memories of each place name an entity, by the entity's key."""
+        self.spelt: dict[str, str] = {}
+        self._counted: dict[str, Placed] = {}
+        self._bounded: dict[str, Placed] = {}
+        self._turning: list[tuple[int, str]] = []
+        """When memories begin or cease to hold, the next first."""
+        self._now = ANY_TIME
+        self.look_again((), placed)
+
+    def look_again(self, ids: Iterable[str], placed: Iterable[Placed]) -> None:
+        for id in ids:
+            self._bounded.pop(id, None)
+            self._count(id, None)
+        for one in placed:
+            for turn in (one.valid_from, one.valid_until):
+                if turn is not None:
+                    self._bounded[one.id] = one
+                    heapq.heappush(self._turning, (turn, one.id))
+            self._settle(one)
+
+    def pass_to(self, now: int) -> None:
+        self._now = max(now, self._now)
+        while self._turning and self._turning[0][0] <= self._now:
+            _, id = heapq.heappop(self._turning)
+            if id in self._bounded:
+                self._settle(self._bounded[id])
+
+    def _settle(self, one: Placed) -> None:
+        begun = one.valid_from is None or one.valid_from <= self._now
+        holds = begun and (one.valid_until is None or self._now < one.valid_until)
+        self._count(one.id, one if holds else None)
+
+    def _count(self, id: str, now: Placed | None) -> None:
+        before = self._counted.pop(id, None)
+        if before is not None:
+            self._take_away(before)
+        if now is not None:
+            self._counted[id] = now
+            self._add(now)
+
+    def _add(self, one: Placed) -> None:
+        place = self.held.setdefault(one.place, _Place())
+        is_newest = not place.times or (place.newest is not None and place.newest < one.at)
+        place.newest = one.at if is_newest else place.newest
+        place.kept = None
+        place.times[one.id] = one.at
+        if one.type is not None:
+            place.types[one.type] += 1
+        for key in self._named(one):
+            place.entities[key] += 1
+            self.naming.setdefault(key, Counter())[one.place] += 1
+
+    def _take_away(self, one: Placed) -> None:
+        place = self.held[one.place]
+        place.kept = None
+        if place.times.pop(one.id) == place.newest:
+            place.newest = None
+        if one.type is not None:
+            _less(place.types, one.type)
+        for key in self._named(one):
+            _less(place.entities, key)
+            _less(self.naming[key], one.place)
+        if not place.times:
+            del self.held[one.place]
+
+    def _named(self, one: Placed) -> Iterator[str]:
+        names = {compared(name): name for name in one.entities}
+        for key, name in names.items():
+            self.spelt.setdefault(key, name)
+            yield key
+
+
+def _led_elsewhere(reader: Reader, old: str, new: str) -> Iterator[LinkRow]:
+    """The links of a place, as those of another one. What would tie that to itself is untied."""
+    for link in reader.links([End("place", old)]):
+        row = row_of(link)
+        if (row.source_is, row.source) == ("place", old):
+            row = row._replace(source=new)
+        if (row.target_is, row.target) == ("place", old):
+            row = row._replace(target=new)
+        is_loop = (row.source_is, row.source) == (row.target_is, row.target)
+        yield row_of(link)._replace(ended="removed") if is_loop else row
+
+
+def _less(counter: Counter[str], name: str) -> None:
+    counter[name] -= 1
+    if not counter[name]:
+        del counter[name]
+
+
+def _changed(reader: Reader, since: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(id for change in reader.changes(since) for id in change.ids))
+
+
+def _parts(ids: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for start in range(0, len(ids), AT_ONCE):
+        yield ids[start : start + AT_ONCE]

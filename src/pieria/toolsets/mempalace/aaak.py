@@ -1,0 +1,217 @@
+"""AAAK in memory and as text: what is written is read back the same. The notation itself is told in `aaak.md`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pieria.errors import InputError
+
+CODE = re.compile(r"[A-Z0-9]{2,6}")
+EMPTY = "-"
+MOST_STARS = 5
+_MARKED = re.compile(r"[|+_=>(\"\-:@\\]")
+_BREAKS = {"\n": "n", "\r": "r"}
+_WRITTEN = {letter: mark for mark, letter in _BREAKS.items()}
+_TIME = re.compile(r" \((?P<since>[\w:.+\\-]*?)(?P<until>\.\.[\w:.+\\-]+)?\)$")
+
+
+class Legend(NamedTuple):
+    code: str
+    name: str
+
+
+class Header(NamedTuple):
+    wing: str = ""
+    room: str = ""
+    date: str = ""
+    title: str = ""
+
+
+class Entry(NamedTuple):
+    """`topics` are of several words each; `stars` from 1 to 5, or 0 where nobody said."""
+
+    codes: tuple[str, ...] = ()
+    topics: tuple[tuple[str, ...], ...] = ()
+    words: str = ""
+    stars: int = 0
+    feelings: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+class Relation(NamedTuple):
+    subject: str
+    predicate: str
+    object: str
+    since: str = ""
+    until: str = ""
+
+
+class Sentence(NamedTuple):
+    text: str
+
+
+Line = Legend | Header | Entry | Relation | Sentence
+
+
+def encode(lines: Iterable[Line]) -> str:
+    """The text of these lines. Raises `InputError` for what the notation cannot say."""
+    return "\n".join(map(_written, lines))
+
+
+def decode(text: str) -> list[Line]:
+    """The lines of a text. Whatever is of no other form is a sentence."""
+    return [_read(line) for line in text.splitlines() if line.strip()]
+
+
+def _written(line: Line) -> str:
+    if isinstance(line, Legend):
+        if not CODE.fullmatch(line.code):
+            raise InputError("code", "2 to 6 capitals or digits", line.code)
+        return f"{line.code}={_needed(line.name, 'name')}"
+    if isinstance(line, Header):
+        return "@" + _fields([_field(part) for part in line])
+    if isinstance(line, Relation):
+        said = ">".join(_needed(part, "relation") for part in line[:3])
+        return said + _when(line)
+    if isinstance(line, Sentence):
+        return f": {_needed(line.text, 'text')}"
+    if not 0 <= line.stars <= MOST_STARS:
+        raise InputError("stars", f"0 to {MOST_STARS}", line.stars)
+    fields = [
+        _several(line.codes),
+        _several(line.topics),
+        f'"{_plain(line.words)}"' if line.words else EMPTY,
+        "*" * line.stars or EMPTY,
+        _several(line.feelings),
+        _several(line.flags),
+    ]
+    # One bar at least says that it is an entry.
+    return _fields(fields) if any(field != EMPTY for field in fields[1:]) else f"{fields[0]}|{EMPTY}"
+
+
+def _several(parts: Sequence[str | tuple[str, ...]]) -> str:
+    written = [
+        _needed(part, "part") if isinstance(part, str) else "_".join(_needed(word, "topic") for word in part)
+        for part in parts
+    ]
+    if not all(written):
+        raise InputError("topics", "topics of a word or more", parts)
+    return "+".join(written) or EMPTY
+
+
+def _when(line: Relation) -> str:
+    if not line.since and not line.until:
+        return ""
+    return f" ({_day(line.since)}{f'..{_day(line.until)}' if line.until else ''})"
+
+
+def _day(value: str) -> str:
+    if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:.]+Z?)?)?)?", value):
+        raise InputError("since", "a day such as 2026-01-31", value)
+    return value
+
+
+def _fields(fields: list[str]) -> str:
+    while len(fields) > 1 and fields[-1] == EMPTY:
+        fields = fields[:-1]
+    return "|".join(fields)
+
+
+def _needed(text: str, parameter: str) -> str:
+    if not text.strip() or text != text.strip():
+        raise InputError(parameter, "a text without space around it", text)
+    return _plain(text)
+
+
+def _field(text: str) -> str:
+    return _needed(text, "field") if text else EMPTY
+
+
+def _plain(text: str) -> str:
+    """The text with a mark before whatever would mean something."""
+    marked = _MARKED.sub(lambda found: "\\" + found[0], text)
+    return "".join("\\" + _BREAKS[each] if each in _BREAKS else _named(each) for each in marked)
+
+
+def _named(character: str) -> str:
+    """Other characters at which a line ends, by their number."""
+    return f"\\u{ord(character):04x}" if character.splitlines() == [""] else character
+
+
+def _read(line: str) -> Line:
+    line = line.strip()
+    if line.startswith(":"):
+        return Sentence(_unmarked(line[1:].strip()))
+    if line.startswith("@"):
+        return Header(*[_value(part) for part in _split(line[1:], "|")[:4]])
+    relation = _relation(line)
+    if relation is not None:
+        return relation
+    parts = _split(line, "=")
+    if len(parts) == 2 and CODE.fullmatch(parts[0]) and parts[1].strip():
+        return Legend(parts[0], _unmarked(parts[1].strip()))
+    fields = _split(line, "|")
+    return _entry(fields) if len(fields) > 1 else Sentence(_unmarked(line))
+
+
+def _relation(line: str) -> Relation | None:
+    said, since, until = line, "", ""
+    when = _TIME.search(line)
+    if when:
+        said, since, until = line[: when.start()], when["since"], (when["until"] or "")[2:]
+    ends = _split(said, ">")
+    if len(ends) != len(Relation._fields[:3]) or len(_split(said, "|")) > 1 or not all(end.strip() for end in ends):
+        return None
+    subject, predicate, object = (_unmarked(end.strip()) for end in ends)
+    return Relation(subject, predicate, object, since, until)
+
+
+def _entry(fields: list[str]) -> Entry:
+    codes, topics, words, stars, feelings, flags = [*fields, *[EMPTY] * 6][:6]
+    said = "" if words.strip() == EMPTY else words.strip()
+    return Entry(
+        codes=_parts(codes),
+        topics=tuple(
+            tuple(_unmarked(word) for word in _split(topic, "_") if word) for topic in _raw(topics) if topic.strip("_")
+        ),
+        words=_unmarked(said[1:-1] if len(said) > 1 and said[0] == said[-1] == '"' else said),
+        stars=min(MOST_STARS, stars.count("*")),
+        feelings=_parts(feelings),
+        flags=_parts(flags),
+    )
+
+
+def _raw(field: str) -> list[str]:
+    kept = field.strip()
+    return [] if kept in ("", EMPTY) else [part.strip() for part in _split(kept, "+") if part.strip()]
+
+
+def _parts(field: str) -> tuple[str, ...]:
+    return tuple(_unmarked(part) for part in _raw(field))
+
+
+def _value(field: str) -> str:
+    kept = field.strip()
+    return "" if kept == EMPTY else _unmarked(kept)
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """At every such mark that means something."""
+    parts, begin, place = [], 0, 0
+    while place < len(text):
+        if text[place] == "\\":
+            place += 1
+        elif text[place] == mark:
+            parts.append(text[begin:place])
+            begin = place + 1
+        place += 1
+    return [*parts, text[begin:]]
+
+
+def _unmarked(text: str) -> str:
+    def plain(found: re.Match[str]) -> str:
+        return chr(int(found[1], 16)) if found[1] else _WRITTEN.get(found[2], found[2])
+
+    return re.sub(r"\\(?:u([0-9a-f]{4})|(.))", plain, text)

@@ -1,0 +1,64 @@
+"""An agent's diary: entries whole, the newest first, each agent's in a wing of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pieria.record.time import iso
+from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.words import name, stamp
+
+KIND, ROOM, GENERAL = "diary", "diary", "general"
+DAY = len("2026-01-31")
+
+
+def diary_write(call: Call, agent_name: str, entry: str, topic: str) -> dict[str, Any]:
+    agent = _agent(agent_name)
+    about = name(topic, "topic")
+    kept = call.bank.remember(
+        entry,
+        kind=KIND,
+        place=f"{_wing(agent)}/{ROOM}",
+        author=agent,
+        author_type="agent",
+        body={"topic": about, "type": KIND},
+    )
+    return {
+        "entry_id": kept.id,
+        "agent": agent,
+        "topic": about,
+        "timestamp": stamp(kept.at),
+        "wing": kept.wing,
+        "chunks": 1,
+    }
+
+
+def diary_read(call: Call, agent_name: str, last_n: int) -> dict[str, Any]:
+    bank = call.bank
+    agent = _agent(agent_name)
+    found = bank.list(limit=last_n, kinds=KIND, author=agent)
+    entries = [
+        {
+            "entry_id": entry.id,
+            "date": iso(entry.at)[:DAY],
+            "timestamp": iso(entry.at),
+            "topic": entry.body.get("topic", GENERAL),
+            "content": entry.text,
+        }
+        for entry in found
+    ]
+    told = {
+        "agent": agent,
+        "entries": entries,
+        "total": bank.count(kinds=KIND, author=agent),
+        "showing": len(entries),
+    }
+    return told if entries else {**told, "message": f"{agent} has no diary entries yet."}
+
+
+def _agent(given: str) -> str:
+    return name(given, "agent_name").lower()
+
+
+def _wing(agent: str) -> str:
+    return f"wing_{agent.replace(' ', '_')}"

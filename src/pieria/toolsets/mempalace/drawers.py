@@ -1,0 +1,295 @@
+"""Drawers: filed word for word, opened, listed, corrected, and erased. A drawer is never cut into pieces."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.record.entities import entities
+from pieria.record.ids import new_id
+from pieria.record.memory import Memory
+from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.halls import HALLS, hall_by, hall_of, type_of
+from pieria.toolsets.mempalace.tunnels import prune
+from pieria.toolsets.mempalace.words import (
+    alike,
+    basename,
+    metadata,
+    name,
+    opened,
+    place,
+    place_filter,
+    preview,
+    stamp,
+)
+
+KIND = "drawer"
+NAMED = 50
+"""Entities of a drawer that are kept as its labels: those it names most often."""
+SPELLINGS = 100
+"""Ids that are tried where drawers of the same text in the same room were deleted or have changed."""
+SOURCES = 5
+PAGE = 1_000
+
+
+def add_drawer(
+    call: Call,
+    wing: str,
+    room: str,
+    content: str,
+    added_by: str,
+    source_file: str | None = None,
+    hall: str | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    where = place(wing, room)
+    filed, is_new = _filed(bank, where, content, added_by, source_file, hall)
+    told = {"drawer_id": filed.id, "wing": filed.wing, "room": filed.room, "hall": hall_of(filed), "chunks": 1}
+    if not is_new:
+        told["reason"] = "already_exists"
+    if filed.flags:
+        told["flags"] = list(filed.flags)
+    return told
+
+
+def get_drawer(call: Call, drawer_id: str) -> dict[str, Any]:
+    return _whole(opened(call.bank, drawer_id))
+
+
+def get_drawers(call: Call, drawer_ids: list[str]) -> dict[str, Any]:
+    bank = call.bank
+    wanted = dict.fromkeys(drawer_ids)
+    held = {id: bank.get(id) for id in wanted}
+    return {
+        "drawers": [_whole(memory) for memory in held.values() if memory is not None],
+        "missing": [id for id, memory in held.items() if memory is None],
+        "count": sum(memory is not None for memory in held.values()),
+    }
+
+
+def list_drawers(
+    call: Call,
+    limit: int,
+    offset: int,
+    wing: str | None = None,
+    room: str | None = None,
+    hall: str | None = None,
+    since: str | None = None,
+    before: str | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    asked: dict[str, Any] = {"place": place_filter(wing, room), "since": since or None, "until": before or None}
+    if hall is not None:
+        asked["types"] = types_of(hall)
+    found: list[Memory] = []
+    left, cursor = offset + limit, None
+    while left > 0:
+        page = bank.list(limit=min(left, PAGE), cursor=cursor, **asked)
+        found += page
+        left, cursor = left - len(page), page.cursor
+        if cursor is None:
+            break
+    shown = found[offset : offset + limit]
+    return {
+        "drawers": [_row(memory) for memory in shown],
+        "total": bank.count(**asked),
+        "count": len(shown),
+        "limit": limit,
+        "offset": offset,
+    }
+
+
+def update_drawer(
+    call: Call,
+    drawer_id: str,
+    content: str | None = None,
+    wing: str | None = None,
+    room: str | None = None,
+    hall: str | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    before = opened(bank, drawer_id)
+    given: dict[str, Any] = {}
+    if content is not None and content != before.text:
+        given |= {"text": content, "entities": _named(content)}
+    where = f"{_kept(wing, before.wing, 'wing')}/{_kept(room, before.room, 'room')}"
+    if where != before.place:
+        given["place"] = where
+    hall = hall or _follows(before, content)
+    if hall != hall_of(before):
+        given["body"] = {**before.body, "type": type_of(hall)}
+    after = bank.update(drawer_id, **given) if given else before
+    if after.place != before.place and not bank.count(place=before.place):
+        # What was the room's last drawer takes its tunnels along.
+        bank.places.rename(before.place, after.place)
+    changed = _updated(before, after)
+    told = {
+        "drawer_id": after.id,
+        "updated_fields": changed,
+        "wing": after.wing,
+        "room": after.room,
+        "hall": hall_of(after),
+        "version": after.version,
+        "chunks": 1,
+        "closets_deleted": 0,
+    }
+    return told if changed else {**told, "noop": True}
+
+
+def delete_drawer(call: Call, drawer_id: str) -> dict[str, Any]:
+    return {"drawer_id": drawer_id, **_erased(call.bank, [drawer_id])}
+
+
+def delete_drawers(call: Call, drawer_ids: list[str]) -> dict[str, Any]:
+    return {"count": len(dict.fromkeys(drawer_ids)), **_erased(call.bank, drawer_ids)}
+
+
+def delete_by_source(call: Call, source_file: str, dry_run: bool) -> dict[str, Any]:
+    bank = call.bank
+    wanted = source_file.strip()
+    if not wanted:
+        raise InputError("source_file", "a source", source_file)
+    found = every(bank, source=wanted, include=("archived", "invalid"))
+    if not found:
+        raise NotFoundError("source", wanted, hint=_nearest_sources(bank, wanted))
+    told = {"source_file": wanted, "dry_run": dry_run, "count": len(found), "drawers": [_row(each) for each in found]}
+    return told if dry_run else {**told, **_erased(bank, [memory.id for memory in found])}
+
+
+def rename_room(call: Call, wing: str, room: str, new_room: str, new_wing: str | None = None) -> dict[str, Any]:
+    bank = call.bank
+    before = f"{wing.strip()}/{room.strip()}"
+    counts = bank.places.counts()
+    if before not in counts:
+        near = alike(before, counts)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "mempalace_get_taxonomy shows what there is."
+        raise NotFoundError("room", before, hint=hint)
+    after = place(new_wing or wing, new_room, "new_wing" if new_wing else "wing", "new_room")
+    moved = 0 if after == before else bank.places.rename(before, after)
+    return {"from": before, "to": after, "drawers": moved, **({"noop": True} if after == before else {})}
+
+
+def types_of(hall: str) -> list[str]:
+    return [type for type, lies_in in HALLS.items() if lies_in == hall]
+
+
+def every(bank: Bank, **asked: Any) -> list[Memory]:
+    """All of them, oldest first."""
+    page = bank.list(order="oldest", limit=PAGE, **asked)
+    found = list(page)
+    while page.cursor is not None:
+        page = bank.list(order="oldest", limit=PAGE, cursor=page.cursor, **asked)
+        found += page
+    return found
+
+
+def recipe(wing: str, room: str, content: str) -> str:
+    """The id that a drawer has for what it holds and where."""
+    said = "".join(f"{len(part)}:{part}" for part in (wing, room, content))
+    return f"drawer_{wing}_{room}_{hashlib.sha256(said.encode()).hexdigest()[:24]}"
+
+
+def _filed(
+    bank: Bank, where: str, content: str, added_by: str, source: str | None, hall: str | None
+) -> tuple[Memory, bool]:
+    """The drawer, and whether it is new. Several may file the same at once."""
+    wing, room = where.split("/")
+    id = recipe(wing, room, content)
+    given: dict[str, Any] = {
+        "kind": KIND,
+        "place": where,
+        # What is filed in one room one after the other is read together, like the turns of a conversation.
+        "session": where,
+        "author": added_by,
+        "source": (source or "").strip() or None,
+        "entities": _named(content),
+        "body": {"type": type_of(hall or hall_by(content))},
+    }
+    for number in range(1, SPELLINGS):
+        held = [twin for twin in bank.twins(content) if twin.place == where]
+        if held:
+            return held[0], False
+        try:
+            return bank.remember(content, id=_numbered(id, number), **given), True
+        except ConflictError:
+            # It stands for what was deleted or changed since, or somebody has just filed the same.
+            continue
+    return bank.remember(content, id=f"{id}_{new_id()}", **given), True
+
+
+def _numbered(id: str, number: int) -> str:
+    return id if number == 1 else f"{id}_{number}"
+
+
+def _named(content: str) -> list[str]:
+    named = Counter(entity.name for entity in entities(content) if entity.name.isprintable())
+    return [entity for entity, _ in named.most_common(NAMED)]
+
+
+def _kept(given: str | None, before: str, parameter: str) -> str:
+    return before if given is None or given == before else name(given, parameter)
+
+
+def _follows(before: Memory, content: str | None) -> str:
+    """The hall of what was not given one by hand goes with its words."""
+    hall = hall_of(before)
+    return hall_by(content) if content is not None and before.kind == KIND and hall == hall_by(before.text) else hall
+
+
+def _updated(before: Memory, after: Memory) -> list[str]:
+    pairs = {
+        "content": (before.text, after.text),
+        "wing": (before.wing, after.wing),
+        "room": (before.room, after.room),
+        "hall": (hall_of(before), hall_of(after)),
+    }
+    return [field for field, (was, now) in pairs.items() if was != now]
+
+
+def _erased(bank: Bank, ids: list[str]) -> dict[str, Any]:
+    """With them goes what was drawn from them; the tunnels of a room go with its last drawer."""
+    places = {opened(bank, id).place for id in ids}
+    receipt = bank.purge(ids)
+    prune(bank, places)
+    return {
+        "deleted_ids": [*receipt.ids, *receipt.also],
+        "chunks_deleted": receipt.erased["memories"],
+        "facts_deleted": receipt.erased["facts"],
+        "closets_deleted": 0,
+        "unreached": list(receipt.unreached),
+    }
+
+
+def _nearest_sources(bank: Bank, wanted: str) -> str:
+    there = bank.count(by="source")
+    near = [source for source in there if basename(source) == basename(wanted)] or alike(wanted, there)
+    if near:
+        return f"Did you mean {' or '.join(near[:SOURCES])}?"
+    return "mempalace_get_drawer shows where a drawer comes from."
+
+
+def _whole(memory: Memory) -> dict[str, Any]:
+    return {
+        "drawer_id": memory.id,
+        "content": memory.text,
+        "wing": memory.wing,
+        "room": memory.room,
+        "metadata": metadata(memory),
+        "chunks": 1,
+    }
+
+
+def _row(memory: Memory) -> dict[str, Any]:
+    return {
+        "drawer_id": memory.id,
+        "wing": memory.wing,
+        "room": memory.room,
+        "hall": hall_of(memory),
+        "content_preview": preview(memory.text),
+        "length": len(memory.text),
+        "filed_at": stamp(memory.at),
+        "metadata": metadata(memory),
+    }

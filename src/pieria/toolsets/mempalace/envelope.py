@@ -1,0 +1,35 @@
+"""The shape of MemPalace's replies: what reads answers as it is, what writes says `success`; an error is a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pieria.errors import PieriaError
+from pieria.toolsets.host import Call
+from pieria.toolsets.tool import Access, Tool
+from pieria.toolsets.validating import violations
+
+SAYS_SUCCESS = ("mempalace_reconnect",)
+"""What reads, and says whether it could."""
+FINDS = {"mempalace_search": "results", "mempalace_check_duplicate": "matches"}
+"""Where clients look for what was found, whatever came of the call."""
+
+
+def succeeded(call: Call, value: Any) -> Any:
+    return {"success": True, **value} if _says_success(call.tool) else value
+
+
+def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
+    told: dict[str, Any] = {"success": False} if _says_success(tool) else {}
+    told |= {"error": error.message, "error_class": error.code, "hint": error.hint, "retryable": error.retryable}
+    found = violations(error)
+    if found:
+        told["violations"] = found
+    if tool.name in FINDS:
+        told[FINDS[tool.name]] = []
+    return told
+
+
+def _says_success(tool: Tool) -> bool:
+    return tool.access is not Access.read or tool.name in SAYS_SUCCESS

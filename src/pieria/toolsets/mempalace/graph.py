@@ -1,0 +1,158 @@
+"""The palace as a graph: rooms, and what ties one to another.
+
+Two rooms have to do with each other where a tunnel leads from the one to the other, or where drawers of both name the
+same person or thing. That they share a wing ties nothing. Rooms of one name in several wings are one room.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.bank.places import Kept
+from pieria.record.time import iso
+from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.halls import HALLS
+from pieria.toolsets.mempalace.tunnels import Tunnel, flat, tunnels
+from pieria.toolsets.mempalace.words import most_first, no_such_room, split
+
+MOST = 50
+"""Rooms of an answer."""
+COMMON = 20
+"""What is named in more places than these tells nothing of any two of them."""
+TOLD = 5
+"""Names that are told as the reason for a step."""
+TOP = 10
+
+
+@dataclass(slots=True)
+class Room:
+    """One name, in every wing that has it."""
+
+    name: str
+    places: dict[str, Kept] = field(default_factory=dict)
+
+    @property
+    def wings(self) -> list[str]:
+        return sorted(split(place)[0] for place in self.places)
+
+    @property
+    def count(self) -> int:
+        return sum(kept.memories for kept in self.places.values())
+
+    @property
+    def halls(self) -> list[str]:
+        return sorted({HALLS[type] for kept in self.places.values() for type in kept.types if type in HALLS})
+
+    @property
+    def recent(self) -> datetime:
+        return max(kept.newest for kept in self.places.values())
+
+    def told(self) -> dict[str, Any]:
+        return {"room": self.name, "wings": self.wings, "halls": self.halls, "count": self.count}
+
+
+class Palace:
+    """What the rooms of a bank hold and how they are tied, for one answer."""
+
+    def __init__(self, bank: Bank) -> None:
+        self.bank = bank
+        self.places = bank.places.all()
+        self.rooms: dict[str, Room] = {}
+        for place, kept in self.places.items():
+            name = split(place)[1]
+            self.rooms.setdefault(name, Room(name)).places[place] = kept
+        self.tunnels = [each for each in tunnels(bank, {name: kept.memories for name, kept in self.places.items()})]
+        self._from: dict[str, list[tuple[str, Tunnel]]] = {}
+        for tunnel in self.tunnels:
+            one, other = tunnel.places
+            self._from.setdefault(one, []).append((other, tunnel))
+            self._from.setdefault(other, []).append((one, tunnel))
+
+    def leading_on(self, room: Room) -> dict[str, list[str]]:
+        """The rooms that have to do with this one, each with the reasons."""
+        found: dict[str, list[str]] = {}
+        for place in room.places:
+            for there, tunnel in self._from.get(place, ()):
+                found.setdefault(split(there)[1], []).append(f"tunnel: {tunnel.link.label or tunnel.id}")
+        for name, naming in self.bank.places.shared(list(room.places), most=COMMON).items():
+            for other in {split(place)[1] for place in naming}:
+                found.setdefault(other, []).append(f"both name: {name}")
+        found.pop(room.name, None)
+        return {other: _some(reasons) for other, reasons in found.items()}
+
+    def reach(self, room: Room) -> set[str]:
+        """The wings it is in, and those that its tunnels lead to."""
+        led_to = [split(there)[0] for place in room.places for there, _ in self._from.get(place, ())]
+        return {*room.wings, *led_to}
+
+
+def traverse(call: Call, start_room: str, max_hops: int) -> list[dict[str, Any]]:
+    palace = Palace(call.bank)
+    start = palace.rooms.get(start_room.strip())
+    if start is None:
+        raise no_such_room(start_room, palace.rooms)
+    rows = [{**start.told(), "hop": 0, "connected_via": []}]
+    seen, edge = {start.name}, [start]
+    for hop in range(1, max_hops + 1):
+        reached: dict[str, list[str]] = {}
+        for room in edge:
+            for other, reasons in palace.leading_on(room).items():
+                if other not in seen:
+                    reached.setdefault(other, reasons)
+        edge = sorted((palace.rooms[other] for other in reached), key=lambda room: (-room.count, room.name))
+        rows += [{**room.told(), "hop": hop, "connected_via": reached[room.name]} for room in edge]
+        seen.update(reached)
+        if not edge or len(rows) >= MOST:
+            break
+    return rows[:MOST]
+
+
+def find_tunnels(call: Call, wing_a: str | None = None, wing_b: str | None = None) -> list[dict[str, Any]]:
+    palace = Palace(call.bank)
+    wanted = {flat(wing) for wing in (wing_a, wing_b) if wing is not None and wing.strip()}
+    found = []
+    for room in palace.rooms.values():
+        reach = palace.reach(room)
+        if len(reach) > 1 and wanted <= set(map(flat, reach)):
+            found.append({**room.told(), "wings": sorted(reach), "recent": iso(room.recent)[: len("2026-01-31")]})
+    return sorted(found, key=lambda row: (-row["count"], row["room"]))[:MOST]
+
+
+def graph_stats(call: Call) -> dict[str, Any]:
+    palace = Palace(call.bank)
+    in_several = [room for room in palace.rooms.values() if len(room.wings) > 1]
+    bridging = [room for room in palace.rooms.values() if len(palace.reach(room)) > 1]
+    passive = sum(len(list(pairwise(room.wings))) for room in in_several)
+    shared = _shared(palace)
+    per_wing = Counter(split(place)[0] for place in palace.places)
+    bridging.sort(key=lambda room: (-len(palace.reach(room)), -room.count, room.name))
+    return {
+        "total_rooms": len(palace.rooms),
+        "total_room_instances": len(palace.places),
+        "tunnel_rooms": len(bridging),
+        "passive_tunnel_rooms": len(in_several),
+        "explicit_tunnels": len(palace.tunnels),
+        "shared_names": shared,
+        "total_edges": passive + len(palace.tunnels),
+        "total_connections": passive + len(palace.tunnels) + shared,
+        "rooms_per_wing": most_first(per_wing),
+        "top_tunnels": [
+            {"room": room.name, "wings": sorted(palace.reach(room)), "count": room.count} for room in bridging[:TOP]
+        ],
+    }
+
+
+def _shared(palace: Palace) -> int:
+    """How many people and things are named in several rooms, and not in so many places that it tells nothing."""
+    shared = palace.bank.places.shared(most=COMMON)
+    return sum(len({split(place)[1] for place in naming}) > 1 for naming in shared.values())
+
+
+def _some(reasons: list[str]) -> list[str]:
+    told = sorted(set(reasons), key=lambda reason: (reason.startswith("both"), reason))
+    return [*told[:TOLD], f"and {len(told) - TOLD} more"] if len(told) > TOLD else told

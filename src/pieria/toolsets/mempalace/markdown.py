@@ -1,0 +1,110 @@
+"""The palace as a tree of Markdown files: a folder for each wing, a file for each room, every drawer word for word."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.errors import InputError
+from pieria.record.memory import Memory
+from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.drawers import every
+from pieria.toolsets.mempalace.halls import hall_of
+from pieria.toolsets.mempalace.words import basename, place_filter, split, stamp
+
+INDEX = "README.md"
+UNSAFE = re.compile(r"[^\w .'-]|^[ .]|[ .]$")
+LONGEST = 100
+
+
+def export_markdown(call: Call, output_path: str, wing: str | None = None) -> dict[str, Any]:
+    bank = call.bank
+    folder = call.host.paths.allowed(output_path, "output_path")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError("output_path", "an empty folder, or one that is not there yet", output_path)
+    wanted = place_filter(wing, None)
+    places = [place for place in bank.places.counts() if wanted is None or split(place)[0] == wanted]
+    if not places:
+        raise InputError("wing", "a wing that holds drawers", wing, hint="mempalace_list_wings shows them.")
+    files = _files(places)
+    drawers = 0
+    for place, file in files.items():
+        held = every(bank, place=place)
+        drawers += len(held)
+        _write(folder / file, _room(place, held))
+    _write(folder / INDEX, _index(bank, files))
+    return {"path": str(folder), "wings": len({split(place)[0] for place in places}), "rooms": len(places),
+            "drawers": drawers, "files": len(files) + 1}  # fmt: skip
+
+
+def _files(places: Iterable[str]) -> dict[str, Path]:
+    """A path for each place, unlike all others also where upper and lower case are one."""
+    found: dict[str, Path] = {}
+    taken: set[str] = {INDEX.casefold()}
+    for place in places:
+        wing, room = split(place)
+        path = Path(_safe(wing), f"{_safe(room)}.md")
+        if str(path).casefold() in taken:
+            path = path.with_stem(f"{path.stem}-{_mark(place)}")
+        taken.add(str(path).casefold())
+        found[place] = path
+    return found
+
+
+def _safe(name: str) -> str:
+    kept = UNSAFE.sub("_", name)[:LONGEST]
+    return kept if kept == name else f"{kept}-{_mark(name)}"
+
+
+def _mark(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:8]
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    """Aside, and then in its place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.part")
+    aside.write_text("\n".join(lines) + "\n", "utf-8", errors="replace", newline="\n")
+    os.replace(aside, path)
+
+
+def _room(place: str, drawers: list[Memory]) -> Iterator[str]:
+    wing, room = split(place)
+    yield f"# {_line(wing)} / {_line(room)}"
+    for drawer in drawers:
+        yield ""
+        yield f"## {_line(drawer.id)}"
+        yield ""
+        told = {
+            "filed": stamp(drawer.at),
+            "hall": hall_of(drawer),
+            "by": drawer.author,
+            "from": basename(drawer.source),
+        }
+        yield " · ".join(f"{name}: {_line(value)}" for name, value in told.items() if value)
+        yield ""
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", drawer.text)), default=0))
+        yield f"{fence}text"
+        yield drawer.text
+        yield fence
+
+
+def _index(bank: Bank, files: dict[str, Path]) -> Iterator[str]:
+    yield f"# {_line(bank.name)}"
+    last = None
+    for place, file in files.items():
+        wing, room = split(place)
+        if wing != last:
+            yield from ("", f"## {_line(wing)}", "")
+            last = wing
+        yield f"- [{_line(room)}](<{file.as_posix()}>)"
+
+
+def _line(text: str) -> str:
+    """On one line, and nothing but itself to a reader of Markdown."""
+    return re.sub(r"([\\`*\[\]<>#|])", r"\\\1", " ".join(text.split()))

@@ -1,0 +1,111 @@
+"""Search, and the look for what is filed already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.drawers import types_of
+from pieria.toolsets.mempalace.halls import hall_of
+from pieria.toolsets.mempalace.words import basename, place_filter, preview, stamp
+
+LONGEST = 8_000
+"""Characters of a drawer in an answer; of a longer one the passage that fits is shown, and that it is one."""
+CONFIDENT = 0.2
+"""Below so much the palace probably does not hold the answer."""
+DIGITS, DISTANCE_DIGITS = 3, 4
+MATCHES = 5
+MEANING, WORDS = "meaning", "words"
+
+
+def search(
+    call: Call,
+    query: str,
+    limit: int,
+    wing: str | None = None,
+    room: str | None = None,
+    hall: str | None = None,
+    source_file: str | None = None,
+    since: str | None = None,
+    before: str | None = None,
+    max_distance: float | None = None,
+) -> dict[str, Any]:
+    asked: dict[str, Any] = {
+        "place": place_filter(wing, room),
+        "types": None if hall is None else types_of(hall),
+        "source": (source_file or "").strip() or None,
+        "since": since or None,
+        "until": before or None,
+    }
+    found = call.bank.recall(query, k=limit, **asked)
+    results = [_told(hit) for hit in found]
+    near = [one for one in results if max_distance is None or one["distance"] <= max_distance]
+    told = {
+        "query": query,
+        "filters": {
+            "wing": wing or None, "room": room or None, "hall": hall, "source_file": source_file or None,
+            "since": since or None, "before": before or None,
+        },
+        "results": near,
+        "count": len(near),
+        "confidence": round(found.confidence, DIGITS),
+        "no_confident_match": not near or found.confidence < CONFIDENT,
+        "warnings": _warnings(query, found),
+    }  # fmt: skip
+    if len(near) < len(results):
+        told["too_distant"] = len(results) - len(near)
+    return told
+
+
+def check_duplicate(call: Call, content: str, threshold: float) -> dict[str, Any]:
+    found = _alike(call.bank, content, threshold)
+    return {"is_duplicate": bool(found), "threshold": threshold, "matches": found}
+
+
+def _alike(bank: Bank, content: str, threshold: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": one.memory.id,
+            "drawer_id": one.memory.id,
+            "wing": one.memory.wing,
+            "room": one.memory.room,
+            "similarity": round(one.similarity, DIGITS),
+            "compared_by": one.by,
+            "content": preview(one.memory.text),
+        }
+        for one in bank.alike(content, k=MATCHES, least=threshold)
+    ]
+
+
+def _told(hit: Any) -> dict[str, Any]:
+    memory = hit.memory
+    by_meaning = "dense" in hit.why
+    similarity = max(0.0, hit.why["dense"]) if by_meaning else hit.why.get("cover", 0.0)
+    is_cut = len(memory.text) > LONGEST
+    told = {
+        "drawer_id": memory.id,
+        "text": hit.snippet if is_cut else memory.text,
+        "wing": memory.wing,
+        "room": memory.room,
+        "hall": hall_of(memory),
+        "source_file": basename(memory.source) or "?",
+        "filed_at": stamp(memory.at),
+        "created_at": stamp(memory.at),
+        "added_by": memory.author,
+        "similarity": round(similarity, DIGITS),
+        "distance": round(1 - similarity, DISTANCE_DIGITS),
+        "score": round(hit.score, DIGITS),
+        "matched_via": MEANING if by_meaning else WORDS,
+    }
+    return {**told, "truncated": True, "length": len(memory.text)} if is_cut else told
+
+
+def _warnings(query: str, found: Any) -> list[str]:
+    embedding = found.plan["embedding"]
+    said = [] if query.strip() else ["query: it is empty, and finds nothing."]
+    if embedding.get("note"):
+        said.append(str(embedding["note"]))
+    if embedding.get("pending"):
+        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+    return said

@@ -1,0 +1,198 @@
+"""The knowledge graph of a palace: facts of its bank, each with the time it held."""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.record.fact import Fact
+from pieria.record.factnames import folded
+from pieria.record.time import instant, iso
+from pieria.toolsets.host import Call
+
+DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
+CANDIDATES = 5
+SHORTEST = 3
+"""Characters of a name that may stand for a longer one."""
+DAY = len("2026-01-31")
+
+
+def kg_query(call: Call, entity: str, direction: str, as_of: str | None = None) -> dict[str, Any]:
+    bank = call.bank
+    at = as_of or None
+    asked: dict[str, Any] = {"direction": DIRECTIONS[direction], "valid_at": at, "history": at is None}
+    name, told = entity, dict[str, Any]()
+    found = bank.facts.query(entity=entity, **asked)
+    if not found and not bank.facts.query(entity=entity, history=True):
+        candidates = _meant(bank, entity)
+        if len(candidates) == 1:
+            name, told = candidates[0], {"resolved_from": entity}
+            found = bank.facts.query(entity=name, **asked)
+        elif candidates:
+            told = {"candidates": candidates[:CANDIDATES]}
+    known_as = _names_of(bank, name)
+    rows = [{"direction": _direction(fact, known_as), **_told(bank, fact)} for fact in found]
+    rows.sort(key=lambda row: row["direction"] == "incoming")
+    now = bank.clock()
+    return {
+        "entity": name,
+        "as_of": at,
+        "facts": rows,
+        "count": len(rows),
+        "active_facts": sum(row["current"] for row in rows),
+        "historical_facts": sum(fact.valid_until is not None and fact.valid_until <= now for fact in found),
+        "future_facts": sum(fact.valid_from is not None and fact.valid_from > now for fact in found),
+        **told,
+    }
+
+
+def kg_add(
+    call: Call,
+    subject: str,
+    predicate: str,
+    object: str,
+    valid_from: str | None = None,
+    valid_to: str | None = None,
+    source_closet: str | None = None,
+    source_drawer_id: str | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    before = {fact.id: fact for fact in bank.facts.timeline(subject) if fact.valid_until is None}
+    fact = bank.facts.add(
+        subject,
+        predicate,
+        object,
+        valid_from=valid_from or None,
+        valid_until=_first_day_after(valid_to),
+        source=(source_closet or "").strip() or None,
+        memory=source_drawer_id,
+    )
+    every = bank.facts.query(subject, predicate, history=True)
+    conflicts = [held for held in every if held.object != fact.object and _overlap(held, fact)]
+    ended = {held.id: held for held in every if held.valid_until is not None and held.id != fact.id}
+    told = {
+        "triple_id": fact.id,
+        "fact": _sentence(fact),
+        "valid_from": _day(fact.valid_from),
+        "valid_to": _day(fact.valid_until),
+        "already_known": before.get(fact.id) == fact,
+        "conflicts": [_told(bank, held) for held in conflicts],
+        "ended": [_told(bank, held) for id, held in ended.items() if id in before],
+    }
+    if conflicts:
+        told["hint"] = "Where only one can hold at a time: mempalace_kg_supersede, or mempalace_kg_invalidate."
+    return told
+
+
+def kg_invalidate(call: Call, subject: str, predicate: str, object: str, ended: str | None = None) -> dict[str, Any]:
+    found = call.bank.facts.invalidate(subject, predicate, object, at=ended or None)
+    return {"fact": _sentence(found[0]), "ended": ended or _day(found[0].valid_until), "count": len(found)}
+
+
+def kg_supersede(
+    call: Call, subject: str, predicate: str, old_object: str, new_object: str, at: str | None = None
+) -> dict[str, Any]:
+    bank = call.bank
+    old = bank.facts.query(subject, predicate, old_object)
+    new = bank.facts.supersede(subject, predicate, new_object, replaces=old_object, at=at or None)
+    every = bank.facts.query(subject, predicate, old_object, history=True)
+    [before] = [fact for fact in every if fact.valid_until == new.valid_from] or old
+    return {
+        "triple_id": new.id,
+        "fact": _sentence(new),
+        "superseded": _sentence(before),
+        "superseded_id": before.id,
+        "ended": _day(before.valid_until),
+        "valid_from": _day(new.valid_from),
+        "conflicts": [_told(bank, held) for held in bank.facts.query(subject, predicate) if held.id != new.id],
+    }
+
+
+def kg_timeline(call: Call, limit: int, offset: int, entity: str | None = None) -> dict[str, Any]:
+    bank = call.bank
+    name = (entity or "").strip() or None
+    every = bank.facts.timeline(name)
+    last = max(0, len(every) - offset)
+    shown = every[max(0, last - limit) : last]
+    return {
+        "entity": name or "all",
+        "timeline": [_told(bank, fact) for fact in shown],
+        "count": len(shown),
+        "total": len(every),
+        "limit": limit,
+        "offset": offset,
+    }
+
+
+def kg_stats(call: Call) -> dict[str, Any]:
+    stats = call.bank.facts.stats()
+    return {
+        "entities": stats.entities,
+        "triples": stats.facts,
+        "current_facts": stats.current,
+        "expired_facts": stats.ended,
+        "future_facts": stats.upcoming,
+        "relationship_types": sorted(stats.predicates),
+    }
+
+
+def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
+    now = bank.clock()
+    begun = fact.valid_from is None or fact.valid_from <= now
+    return {
+        "triple_id": fact.id,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "valid_from": _day(fact.valid_from),
+        "valid_to": _day(fact.valid_until),
+        "current": begun and (fact.valid_until is None or now < fact.valid_until),
+        "confidence": 1.0 if fact.confidence is None else fact.confidence,
+        "source_closet": fact.source,
+        "source_drawer_id": fact.memory,
+    }
+
+
+def _sentence(fact: Fact) -> str:
+    return f"{fact.subject} → {fact.predicate} → {fact.object}"
+
+
+def _day(moment: Any) -> str | None:
+    """The day alone, where it is the first instant of one."""
+    if moment is None:
+        return None
+    written = iso(moment)
+    return written[:DAY] if moment.timetz().replace(tzinfo=None) == time() else written
+
+
+def _first_day_after(valid_to: str | None) -> Any:
+    """A day alone means its beginning, as it does where a fact is ended."""
+    return instant(valid_to, "valid_to") if valid_to else None
+
+
+def _overlap(one: Fact, other: Fact) -> bool:
+    def before(end: Any, begin: Any) -> bool:
+        return end is not None and begin is not None and end <= begin
+
+    return not before(one.valid_until, other.valid_from) and not before(other.valid_until, one.valid_from)
+
+
+def _direction(fact: Fact, known_as: set[str]) -> str:
+    return "outgoing" if folded(fact.subject) in known_as else "incoming"
+
+
+def _names_of(bank: Bank, name: str) -> set[str]:
+    """A name with all that stand for the same."""
+    aliases = bank.facts.aliases()
+    key = folded(name)
+    root = next((folded(of) for alias, of in aliases.items() if folded(alias) == key), key)
+    return {root, key, *(folded(alias) for alias, of in aliases.items() if folded(of) == root)}
+
+
+def _meant(bank: Bank, name: str) -> list[str]:
+    """The entities one of whose words this is."""
+    wanted = folded(name)
+    if len(wanted) < SHORTEST:
+        return []
+    return [found.name for found in bank.facts.entities() if wanted in folded(found.name).replace("_", " ").split()]

@@ -1,0 +1,198 @@
+"""Tunnels: links between two rooms. They follow a room that is renamed, and go with its last drawer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.bank import Bank
+from pieria.errors import InputError, NotFoundError
+from pieria.record.end import End
+from pieria.record.link import Link, Place
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.words import no_such_room, place, preview, split
+
+RELATION = "tunnel"
+PREVIEW, PREVIEWS = 300, 3
+ID, CREATED = "tunnel_id", "created_at"
+DRAWERS = {"source": "source_drawer_id", "target": "target_drawer_id"}
+"""What a tunnel's link carries besides its ends and its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tunnel:
+    link: Link
+
+    @property
+    def id(self) -> str:
+        return str(self.link.meta.get(ID) or recipe(self.link.source.name, self.link.target.name))
+
+    @property
+    def places(self) -> tuple[str, str]:
+        return self.link.source.name, self.link.target.name
+
+    def told(self, bank: Bank) -> dict[str, Any]:
+        held = {end: _drawer(bank, self.link.meta.get(name)) for end, name in DRAWERS.items()}
+        used = bank.usage([drawer.id for drawer in held.values() if drawer]) if any(held.values()) else {}
+        created, written = self.link.meta.get(CREATED), iso(self.link.known_from)
+        told: dict[str, Any] = {
+            "tunnel_id": self.id,
+            "id": self.id,
+            **{end: _end(where, held[end]) for end, where in zip(DRAWERS, self.places, strict=True)},
+            "label": self.link.label or "",
+            "kind": "explicit",
+            "created_at": created or written,
+            "strength": self.link.weight,
+            "stability": 1.0,
+            "last_activated": max((iso(use.last_access) for use in used.values() if use.last_access), default=None),
+            "access_count": sum(use.accesses for use in used.values()),
+        }
+        return {**told, "updated_at": written} if created else told
+
+
+def create_tunnel(
+    call: Call,
+    source_wing: str,
+    source_room: str,
+    target_wing: str,
+    target_room: str,
+    label: str | None = None,
+    source_drawer_id: str | None = None,
+    target_drawer_id: str | None = None,
+) -> dict[str, Any]:
+    bank = call.bank
+    ends = (
+        place(source_wing, source_room, "source_wing", "source_room"),
+        place(target_wing, target_room, "target_wing", "target_room"),
+    )
+    if ends[0] == ends[1]:
+        raise InputError("target_room", "another room than the source", target_room)
+    counts = bank.places.counts()
+    for where in ends:
+        if where not in counts:
+            raise no_such_room(where, counts)
+    given = {DRAWERS["source"]: source_drawer_id, DRAWERS["target"]: target_drawer_id}
+    for (parameter, drawer), where in zip(given.items(), ends, strict=True):
+        _check_drawer(bank, drawer, where, parameter)
+    before = next((each for each in every_tunnel(bank) if set(each.places) == set(ends)), None)
+    if before is not None and before.places != ends:
+        # The one there is leads the other way.
+        given = dict(zip(given, reversed(given.values()), strict=True))
+    meta: dict[str, Any] = {ID: recipe(*ends)}
+    if before is not None:
+        meta = {
+            **before.link.meta,
+            ID: before.id,
+            CREATED: before.link.meta.get(CREATED) or iso(before.link.known_from),
+        }
+    meta |= {name: value for name, value in given.items() if value is not None}
+    before_it = None if before is None else before.link.label
+    kept = label if label is not None and label.strip() else before_it
+    if before is not None and _says_nothing_new(before, meta, kept):
+        return before.told(bank)
+    return Tunnel(bank.link(Place(ends[0]), Place(ends[1]), RELATION, label=kept, meta=meta)).told(bank)
+
+
+def list_tunnels(call: Call, wing: str | None = None) -> dict[str, Any]:
+    bank = call.bank
+    wanted = flat(wing or "")
+    found = [
+        each.told(bank)
+        for each in tunnels(bank, bank.places.counts())
+        if not wanted or wanted in {flat(split(where)[0]) for where in each.places}
+    ]
+    return {"tunnels": found, "count": len(found)}
+
+
+def delete_tunnel(call: Call, tunnel_id: str) -> dict[str, Any]:
+    bank = call.bank
+    found = next((each for each in every_tunnel(bank) if each.id == tunnel_id.strip()), None)
+    if found is None:
+        raise NotFoundError("tunnel", tunnel_id, hint="mempalace_list_tunnels shows the ids there are.")
+    bank.unlink(found.link.id)
+    return {"tunnel_id": found.id, "deleted": found.id}
+
+
+def follow_tunnels(call: Call, wing: str, room: str) -> list[dict[str, Any]]:
+    bank = call.bank
+    here = f"{wing.strip()}/{room.strip()}"
+    counts = bank.places.counts()
+    if here not in counts:
+        raise no_such_room(here, counts)
+    return [_followed(bank, each, here) for each in tunnels(bank, counts) if here in each.places]
+
+
+def every_tunnel(bank: Bank) -> Iterator[Tunnel]:
+    for link in bank.links(relation=RELATION):
+        if {link.source.what, link.target.what} == {"place"}:
+            yield Tunnel(link)
+
+
+def tunnels(bank: Bank, rooms: Mapping[str, int]) -> Iterator[Tunnel]:
+    """Those both ends of which are among these rooms: where nothing is left, no tunnel leads."""
+    return (each for each in every_tunnel(bank) if set(each.places) <= rooms.keys())
+
+
+def prune(bank: Bank, places: Iterable[str]) -> None:
+    """Takes away the tunnels of rooms that hold nothing any more, not even what was put away."""
+    for where in places:
+        if not bank.count(place=where, include=("archived", "invalid", "removed")):
+            for link in bank.links(End("place", where), relation=RELATION):
+                bank.unlink(link.id)
+
+
+def flat(wing: str) -> str:
+    """A wing as it is compared: however it is spelt."""
+    return wing.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+def recipe(one: str, other: str) -> str:
+    """The id of a tunnel between two rooms, whichever of them comes first."""
+    return hashlib.sha256("↔".join(sorted((one, other))).encode()).hexdigest()[:16]
+
+
+def _says_nothing_new(before: Tunnel, meta: Mapping[str, Any], label: str | None) -> bool:
+    held = before.link.meta
+    return label == before.link.label and all(held.get(name) == meta.get(name) for name in DRAWERS.values())
+
+
+def _check_drawer(bank: Bank, id: str | None, where: str, parameter: str) -> None:
+    if id is None:
+        return
+    drawer = bank.get(id)
+    if drawer is None or drawer.place != where:
+        held = "it is not there" if drawer is None else f"it is in {drawer.place}"
+        raise InputError(parameter, f"the id of a drawer in {where}", id, hint=f"{held[0].upper()}{held[1:]}.")
+
+
+def _drawer(bank: Bank, id: object) -> Memory | None:
+    return bank.get(id) if isinstance(id, str) else None
+
+
+def _end(where: str, drawer: Memory | None) -> dict[str, Any]:
+    wing, room = split(where)
+    return {"wing": wing, "room": room, **({"drawer_id": drawer.id} if drawer else {})}
+
+
+def _followed(bank: Bank, tunnel: Tunnel, here: str) -> dict[str, Any]:
+    is_source = tunnel.places[0] == here
+    there = tunnel.places[1 if is_source else 0]
+    drawer = _drawer(bank, tunnel.link.meta.get(DRAWERS["target" if is_source else "source"]))
+    shown = [drawer] if drawer else list(bank.list(place=there, limit=PREVIEWS))
+    wing, room = split(there)
+    told: dict[str, Any] = {
+        "wing": wing,
+        "room": room,
+        "label": tunnel.link.label or "",
+        "previews": [{"drawer_id": each.id, "preview": preview(each.text, PREVIEW)} for each in shown],
+        "direction": "outgoing" if is_source else "incoming",
+        "connected_wing": wing,
+        "connected_room": room,
+        "drawer_id": drawer.id if drawer else None,
+        "tunnel_id": tunnel.id,
+    }
+    return {**told, "drawer_preview": preview(drawer.text, PREVIEW)} if drawer else told

@@ -1,0 +1,81 @@
+"""Diaries, what hooks go by, and a look at whether all is at hand."""
+
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+
+@requirement("diary.whole")
+def test_entries_are_whole_newest_first_and_each_agent_s_own(ask: Ask, clock: HandClock) -> None:
+    long = "MAY|harbour|" + "a long entry " * 400
+    for entry in ("First.", long, "Third."):
+        written = ask("mempalace_diary_write", agent_name="Code Reviewer", entry=entry, topic="reviews")
+        clock.move(minutes=5)
+    ask("mempalace_diary_write", agent_name="helper", content="Elsewhere.")
+    assert (written["agent"], written["topic"], written["wing"]) == ("code reviewer", "reviews", "wing_code_reviewer")
+    assert written["timestamp"] == "2026-03-01T12:10:00Z"
+    told = ask("mempalace_diary_read", agent_name="CODE REVIEWER", last_n=2)
+    assert [entry["content"] for entry in told["entries"]] == ["Third.", long]
+    assert (told["total"], told["showing"]) == (3, 2)
+    assert (told["entries"][0]["date"], told["entries"][0]["topic"]) == ("2026-03-01", "reviews")
+    assert ask("mempalace_list_rooms", wing="wing_helper")["rooms"] == {"diary": 1}
+    empty = ask("mempalace_diary_read", agent_name="nobody")
+    assert (empty["entries"], empty["total"], bool(empty["message"])) == ([], 0, True)
+
+
+@requirement("diary.whole")
+def test_the_same_entry_twice_is_two_entries(ask: Ask) -> None:
+    ids = {ask("mempalace_diary_write", agent_name="helper", entry="All quiet.")["entry_id"] for _ in range(2)}
+    assert len(ids) == 2
+    assert ask("mempalace_diary_read", agent_name="helper")["entries"][0]["topic"] == "general"
+
+
+@requirement("diary.whole", "schema.validated")
+@pytest.mark.parametrize("wrong", [{"agent_name": "a/b"}, {"entry": " "}, {"topic": ".."}, {"content": "twice"}])
+def test_an_entry_that_cannot_be_kept_is_refused(refused: Refused, wrong: dict[str, Any]) -> None:
+    told = refused("mempalace_diary_write", **{"agent_name": "helper", "entry": "x", **wrong})
+    assert told["violations"][0]["parameter"] in wrong
+
+
+@requirement("hooks.truth")
+def test_settings_of_hooks_are_kept_and_told(ask: Ask, host: Host) -> None:
+    assert ask("mempalace_hook_settings") == {
+        "success": True, "silent_save": True, "desktop_toast": False,
+        "settings": {"silent_save": True, "desktop_toast": False},
+    }  # fmt: skip
+    told = ask("mempalace_hook_settings", silent_save=False)
+    assert (told["silent_save"], told["updated"]) == (False, ["silent_save: true → false"])
+    assert ask("mempalace_hook_settings", silent_save=False)["updated"] == []
+    assert host.bank.hooks.settings().silent_save is False
+
+
+@requirement("hooks.truth")
+def test_a_checkpoint_is_told_as_often_as_it_is_asked_for(ask: Ask, host: Host) -> None:
+    quiet = ask("mempalace_memories_filed_away")
+    assert (quiet["filed"], quiet["status"], quiet["message_count"], quiet["timestamp"]) == (False, "quiet", 0, None)
+    host.bank.hooks.checkpoint(15)
+    for _ in range(2):
+        told = ask("mempalace_memories_filed_away")
+        assert (told["filed"], told["status"], told["message_count"], told["count"]) == (True, "ok", 15, 15)
+        assert told["timestamp"] == "2026-03-01T12:00:00Z"
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"embedder": getattr(request, "param", "none")}
+
+
+@requirement("reconnect.honest")
+@pytest.mark.parametrize(("settings", "disabled"), [("none", True), ("hashing", False)], indirect=["settings"])
+def test_a_reconnection_tells_how_it_is(ask: Ask, host: Host, disabled: bool) -> None:
+    assert ask("mempalace_reconnect")["drawers"] == 0
+    ask("mempalace_add_drawer", wing="w", room="r", content="One.")
+    host.bank.sync()
+    told = ask("mempalace_reconnect")
+    assert (told["success"], told["drawers"], told["vector_disabled"]) == (True, 1, disabled)
+    assert ("vector_disabled_reason" in told) is disabled

@@ -1,0 +1,207 @@
+"""Drawers: one for each text in a room, whole, and gone when they are gone."""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+JWT = "We chose JWT for all new APIs."
+
+
+def file(ask: Ask, content: str = JWT, wing: str = "api", room: str = "decisions", **more: Any) -> dict[str, Any]:
+    filed: dict[str, Any] = ask("mempalace_add_drawer", wing=wing, room=room, content=content, **more)
+    return filed
+
+
+def wings(ask: Ask, host: Host) -> Any:
+    return ask("mempalace_list_wings", at=host)["wings"]
+
+
+@requirement("drawer.id")
+def test_an_id_follows_from_wing_room_and_content(ask: Ask, host: Host) -> None:
+    filed = file(ask, "é", "café", "a b")
+    digest = hashlib.sha256("4:café3:a b1:é".encode()).hexdigest()[:24]
+    assert filed["drawer_id"] == f"drawer_café_a b_{digest}"
+    before = host.bank.changes()
+    again = file(ask, "é", "café", "a b")
+    assert (again["drawer_id"], again["reason"]) == (filed["drawer_id"], "already_exists")
+    assert host.bank.changes() == before
+    assert file(ask, "é", "café", "other")["drawer_id"] != filed["drawer_id"]
+
+
+@requirement("drawer.id")
+def test_however_many_file_the_same_at_once_it_is_one(ask: Ask) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        filed = list(pool.map(lambda _: file(ask), range(24)))
+    assert len({each["drawer_id"] for each in filed}) == 1
+    assert sum("reason" not in each for each in filed) == 1
+
+
+@requirement("drawer.again")
+def test_what_was_deleted_or_changed_can_be_filed_again(ask: Ask) -> None:
+    first = file(ask)["drawer_id"]
+    ask("mempalace_delete_drawer", drawer_id=first)
+    second = file(ask)
+    assert (second["drawer_id"], "reason" in second) == (f"{first}_2", False)
+    ask("mempalace_update_drawer", drawer_id=second["drawer_id"], content="We chose cookies.")
+    third = file(ask)["drawer_id"]
+    assert third == f"{first}_3"
+    assert file(ask)["drawer_id"] == third
+    assert file(ask, "We chose cookies.")["drawer_id"] == second["drawer_id"]
+
+
+@requirement("drawer.verbatim")
+def test_a_drawer_is_whole_however_long(ask: Ask) -> None:
+    content = "  A line.\n\n\tAnother é 東京 👋🏽 line.\n" * 2_500
+    filed = file(ask, content)
+    assert ask("mempalace_get_drawer", drawer_id=filed["drawer_id"])["content"] == content
+    [row] = ask("mempalace_list_drawers")["drawers"]
+    assert row["length"] == len(content)
+    begin = row["content_preview"].removesuffix("...")
+    assert 100 < len(begin) <= 200
+    assert content.startswith(begin)
+    assert content[len(begin)].isspace(), "cut within a word"
+    assert filed["chunks"] == 1
+
+
+@requirement("drawer.names", "schema.validated")
+@pytest.mark.parametrize("name", ["a/b", "a\\b", "..", "-a", "a-", "", " ", "*", "x" * 129, "a..b"])
+def test_a_name_that_no_palace_can_hold_is_refused(refused: Refused, ask: Ask, name: str) -> None:
+    told = refused("mempalace_add_drawer", wing=name, room="r", content="x")
+    assert (told["success"], told["error_class"]) == (False, "invalid_input")
+    assert told["violations"][0]["parameter"] == "wing"
+    assert refused("mempalace_add_drawer", wing="w", room=name, content="x")["violations"][0]["parameter"] == "room"
+    assert ask("mempalace_status")["total_drawers"] == 0
+
+
+@requirement("schema.validated")
+def test_all_that_is_wrong_is_told_in_the_palace_s_envelope(refused: Refused) -> None:
+    told = refused("mempalace_search", query=5, limit=500, wnig="x")
+    assert {one["parameter"] for one in told["violations"]} == {"query", "limit", "wnig"}
+    assert told["results"] == []
+    assert isinstance(told["error"], str)
+    assert "success" not in told
+
+
+@requirement("drawer.list")
+def test_pages_hold_each_drawer_once(ask: Ask, clock: HandClock) -> None:
+    for number in range(7):
+        file(ask, f"Drawer {number}.", room="odd" if number % 2 else "even")
+        clock.move(minutes=1)
+    pages = [ask("mempalace_list_drawers", limit=3, offset=offset) for offset in (0, 3, 6, 9)]
+    shown = [row["content_preview"] for page in pages for row in page["drawers"]]
+    assert shown == [f"Drawer {number}." for number in range(6, -1, -1)]
+    assert [(page["total"], page["count"]) for page in pages] == [(7, 3), (7, 3), (7, 1), (7, 0)]
+    assert ask("mempalace_list_drawers", room="odd", wing="")["total"] == 3
+    assert ask("mempalace_list_drawers", wing="none") == {
+        "drawers": [], "total": 0, "count": 0, "limit": 20, "offset": 0
+    }  # fmt: skip
+    since = ask("mempalace_list_drawers", since=pages[0]["drawers"][1]["filed_at"])
+    assert since["total"] == 2
+
+
+@requirement("drawer.update")
+def test_a_correction_keeps_the_id_and_what_was(ask: Ask, host: Host) -> None:
+    id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
+    told = ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.", room="rulings")
+    assert (told["drawer_id"], told["updated_fields"], told["version"]) == (id, ["content", "room"], 2)
+    held = ask("mempalace_get_drawer", drawer_id=id)
+    assert (held["content"], held["room"], held["metadata"]["source_file"]) == (
+        "We chose cookies.", "rulings", "notes.md",
+    )  # fmt: skip
+    assert host.bank.get(f"{id}@1").text == JWT  # type: ignore[union-attr]
+    assert ask("mempalace_search", query="JWT")["results"] == []
+    before = host.bank.changes()
+    for nothing in ({}, {"content": "We chose cookies.", "wing": "api"}):
+        assert ask("mempalace_update_drawer", drawer_id=id, **nothing)["noop"] is True
+    assert host.bank.changes() == before
+
+
+@requirement("drawer.update", "drawer.delete")
+@pytest.mark.parametrize("tool", ["update_drawer", "delete_drawer", "get_drawer"])
+def test_a_drawer_that_is_not_there_is_an_error(refused: Refused, tool: str) -> None:
+    more = {"content": "x"} if tool == "update_drawer" else {}
+    told = refused(f"mempalace_{tool}", drawer_id="nowhere", **more)
+    assert told["error_class"] == "not_found"
+    assert told.get("success", False) is False
+
+
+@requirement("drawer.delete")
+def test_what_rests_on_a_drawer_goes_with_it(ask: Ask, refused: Refused) -> None:
+    id = file(ask)["drawer_id"]
+    fact = {"subject": "API", "predicate": "uses", "object": "JWT"}
+    ask("mempalace_kg_add", **fact, source_drawer_id=id)
+    told = ask("mempalace_delete_drawer", drawer_id=id)
+    assert (told["deleted_ids"], told["facts_deleted"]) == ([id], 1)
+    assert ask("mempalace_kg_query", entity="API")["count"] == 0
+    assert ask("mempalace_status")["total_drawers"] == 0
+    assert refused("mempalace_get_drawer", drawer_id=id)["error_class"] == "not_found"
+
+
+@requirement("drawer.batch")
+def test_a_batch_is_opened_as_far_as_it_is_there_and_deleted_as_a_whole(ask: Ask, refused: Refused) -> None:
+    ids = [file(ask, f"Drawer {number}.")["drawer_id"] for number in range(3)]
+    told = ask("mempalace_get_drawers", drawer_ids=[*ids, "nowhere", ids[0]])
+    assert ([one["drawer_id"] for one in told["drawers"]], told["missing"]) == (ids, ["nowhere"])
+    refused("mempalace_delete_drawers", drawer_ids=[*ids, "nowhere"])
+    assert ask("mempalace_status")["total_drawers"] == 3
+    assert ask("mempalace_delete_drawers", drawer_ids=ids[:2])["deleted_ids"] == ids[:2]
+    assert ask("mempalace_status")["total_drawers"] == 1
+    refused("mempalace_delete_drawers", drawer_ids=[])
+    refused("mempalace_get_drawers", drawer_ids=["x"] * 501)
+
+
+@requirement("drawer.source")
+def test_what_came_from_a_source_is_shown_and_then_erased(ask: Ask, refused: Refused) -> None:
+    for number in range(3):
+        file(ask, f"Drawer {number}.", source_file="/home/maya/notes.md")
+    file(ask, "Mine.", source_file="/home/maya/other.md")
+    shown = ask("mempalace_delete_by_source", source_file="/home/maya/notes.md")
+    assert (shown["dry_run"], shown["count"]) == (True, 3)
+    assert ask("mempalace_status")["total_drawers"] == 4
+    assert "/home/maya" not in str(ask("mempalace_list_drawers"))
+    told = refused("mempalace_delete_by_source", source_file="notes.md")
+    assert "/home/maya/notes.md" in told["hint"]
+    ask("mempalace_delete_by_source", source_file="/home/maya/notes.md", dry_run=False)
+    assert ask("mempalace_status")["total_drawers"] == 1
+
+
+@requirement("overview.counts")
+def test_counts_follow_every_change_of_everybody(ask: Ask, host: Host) -> None:
+    other = host.having(session="tuesday")
+    id = file(ask)["drawer_id"]
+    assert wings(ask, other) == {"api": 1}
+    ask("mempalace_update_drawer", at=other, drawer_id=id, wing="web")
+    assert wings(ask, host) == {"web": 1}
+    host.bank.remember("From Python.")
+    assert ask("mempalace_get_taxonomy")["taxonomy"] == {"notes": {"note": 1}, "web": {"decisions": 1}}
+    assert ask("mempalace_list_rooms", wing="web") == {"wing": "web", "rooms": {"decisions": 1}}
+    assert ask("mempalace_list_rooms") == {"wing": "all", "rooms": {"decisions": 1, "note": 1}}
+    assert ask("mempalace_list_rooms", wing="none")["rooms"] == {}
+    ask("mempalace_delete_drawer", drawer_id=id)
+    assert wings(ask, other) == {"notes": 1}
+
+
+@requirement("overview.status", "overview.counts")
+def test_a_status_is_short_and_hides_no_wing(ask: Ask, host: Host) -> None:
+    host.bank.remember_many({"text": f"Text {n}.", "place": f"wing-{n % 130}/room-{n % 170}"} for n in range(400))
+    told = ask("mempalace_status")
+    assert (told["total_drawers"], len(told["wings"]), sum(told["wings"].values())) == (400, 130, 400)
+    assert (len(told["rooms"]), told["rooms_left_out"]) == (100, 70)
+    words = len((told["protocol"] + told["aaak_dialect"]).split())
+    assert words < 300
+
+
+@requirement("drawer.names")
+def test_what_is_private_is_cut_and_still_filed_once(ask: Ask) -> None:
+    content = "The door code <private>4711</private> was changed."
+    first, again = file(ask, content), file(ask, content)
+    assert first["flags"] == ["private:cut"]
+    assert again["reason"] == "already_exists"
+    assert "4711" not in ask("mempalace_get_drawer", drawer_id=first["drawer_id"])["content"]

@@ -1,0 +1,75 @@
+"""One memory, many voices: what another toolset wrote is the palace's, and what the palace holds is every other's."""
+
+import pytest
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.toolsets import Host
+
+
+@requirement("everybody.s")
+def test_what_mnemosyne_remembers_is_found_opened_corrected_and_forgotten_here(ask: Ask, refused: Refused) -> None:
+    id = ask("mnemosyne_remember", content="Maya works on billing.", extract=True)["memory_id"]
+    [hit] = ask("mempalace_search", query="billing")["results"]
+    assert (hit["drawer_id"], hit["wing"], hit["room"]) == (id, "notes", "note")
+    assert ask("mempalace_get_drawer", drawer_id=id)["content"] == "Maya works on billing."
+    assert ask("mempalace_kg_query", entity="Maya")["count"] > 0
+    ask("mempalace_update_drawer", drawer_id=id, content="Maya works on search.", wing="people", room="maya")
+    [told] = ask("mnemosyne_recall", query="Maya")["results"]
+    assert told["content"] == "Maya works on search."
+    ask("mempalace_delete_drawer", drawer_id=id)
+    assert ask("mnemosyne_recall", query="Maya")["count"] == 0
+    assert ask("mempalace_kg_query", entity="Maya")["count"] == 0
+    assert refused("mnemosyne_update", memory_id=id, content="x")["status"] == "not_found"
+
+
+@requirement("everybody.s")
+def test_what_is_filed_here_is_found_opened_corrected_and_forgotten_there(ask: Ask, refused: Refused) -> None:
+    id = ask("mempalace_add_drawer", wing="api", room="decisions", content="We chose JWT.")["drawer_id"]
+    [told] = ask("mnemosyne_recall", query="JWT")["results"]
+    assert (told["id"], told["content"]) == (id, "We chose JWT.")
+    ask("mnemosyne_update", memory_id=id, content="We chose cookies.")
+    assert ask("mempalace_get_drawer", drawer_id=id)["content"] == "We chose cookies."
+    new = ask("mnemosyne_remember", content="We chose passkeys.")["memory_id"]
+    ask("mnemosyne_invalidate", memory_id=id, replacement_id=new)
+    assert [one["drawer_id"] for one in ask("mempalace_search", query="chose")["results"]] == [new]
+    assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["superseded_by"] == new
+    ask("mnemosyne_forget", memory_id=id)
+    assert refused("mempalace_get_drawer", drawer_id=id)["error_class"] == "not_found"
+
+
+@requirement("everybody.s")
+def test_triples_are_shared_both_ways(ask: Ask) -> None:
+    ask("mnemosyne_triple_add", subject="Maya", predicate="leads", object="search")
+    assert ask("mempalace_kg_query", entity="search")["facts"][0]["direction"] == "incoming"
+    ask("mempalace_kg_add", subject="Omar", predicate="leads", object="ads")
+    assert ask("mnemosyne_triple_query", subject="Omar")["results_count"] == 1
+    ask("mempalace_kg_invalidate", subject="Maya", predicate="leads", object="search")
+    assert ask("mnemosyne_triple_query", subject="Maya")["results_count"] == 0
+
+
+@requirement("everybody.s")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
+def test_a_memory_of_any_kind_is_a_drawer(ask: Ask, host: Host, kind: str) -> None:
+    id = host.bank.remember("Kestrels nest on the tower.", kind=kind).id
+    [hit] = ask("mempalace_search", query="kestrels")["results"]
+    assert hit["drawer_id"] == id
+    assert ask("mempalace_status")["total_drawers"] == 1
+    [row] = ask("mempalace_list_drawers", wing="notes", room=kind)["drawers"]
+    assert row["hall"] == hit["hall"]
+    ask("mempalace_update_drawer", drawer_id=id, content="Kestrels left the tower.")
+    assert ask("mempalace_get_drawer", drawer_id=id)["content"] == "Kestrels left the tower."
+    ask("mempalace_delete_drawer", drawer_id=id)
+    assert ask("mempalace_status")["total_drawers"] == 0
+
+
+@requirement("everybody.s")
+def test_a_session_s_own_stays_its_own(ask: Ask, refused: Refused, host: Host) -> None:
+    id = ask("mnemosyne_remember", content="Between us: kestrels.", scope="session")["memory_id"]
+    other = host.having(session="tuesday")
+    assert len(ask("mempalace_search", query="kestrels")["results"]) == 1
+    assert ask("mempalace_search", at=other, query="kestrels")["results"] == []
+    assert ask("mempalace_status", at=other)["total_drawers"] == 0
+    assert refused("mempalace_get_drawer", at=other, drawer_id=id)["error_class"] == "not_found"
+    assert ask("mempalace_check_duplicate", at=other, content="Between us: kestrels.", threshold=0)["matches"] == []

@@ -1,0 +1,77 @@
+"""Drawers and the files they come from; the palace as files."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+
+def file(ask: Ask, content: str, wing: str = "api", room: str = "notes", **more: Any) -> str:
+    return str(ask("mempalace_add_drawer", wing=wing, room=room, content=content, **more)["drawer_id"])
+
+
+@requirement("drawer.sync")
+def test_what_has_lost_its_file_is_shown_and_then_taken_out(ask: Ask, host: Host, tmp_path: Path) -> None:
+    (tmp_path / "here.md").touch()
+    file(ask, "Still there.", source_file=str(tmp_path / "here.md"))
+    gone = file(ask, "Gone.", source_file=str(tmp_path / "gone.md"))
+    web = file(ask, "Gone, too.", wing="web", source_file=str(tmp_path / "gone.md"))
+    file(ask, "Relative.", source_file="gone.md")
+    file(ask, "Elsewhere.", source_file="/somewhere/else/gone.md")
+    file(ask, "Of no file.")
+    shown = ask("mempalace_sync")
+    assert {row["drawer_id"] for row in shown["drawers"]} == {gone, web}
+    assert (shown["dry_run"], shown["removed"], shown["unchecked"]) == (True, 0, 2)
+    assert shown["missing_sources"] == [str(tmp_path / "gone.md")]
+    assert ask("mempalace_sync", dry_run=False, wing="web")["removed"] == 1
+    assert ask("mempalace_status")["total_drawers"] == 5
+    assert ask("mempalace_sync", dry_run=False)["removed"] == 1
+    assert ask("mempalace_sync")["count"] == 0
+    host.bank.restore(gone)
+    assert ask("mempalace_get_drawer", drawer_id=gone)["content"] == "Gone."
+
+
+@requirement("drawer.sync")
+def test_a_folder_that_is_gone_tells_nothing_unless_it_is_named(ask: Ask, refused: Refused, tmp_path: Path) -> None:
+    file(ask, "Gone.", source_file=str(tmp_path / "drive" / "gone.md"))
+    assert (ask("mempalace_sync")["count"], ask("mempalace_sync")["unchecked"]) == (0, 1)
+    assert ask("mempalace_sync", project_dir=str(tmp_path))["count"] == 1
+    assert refused("mempalace_sync", project_dir="/etc")["violations"][0]["parameter"] == "project_dir"
+
+
+@requirement("drawer.markdown")
+def test_the_palace_is_written_as_files_word_for_word(ask: Ask, host: Host, tmp_path: Path) -> None:
+    contents = ["# A heading\n\n```python\nprint(1)\n```", "Plain, é 東京.", "ends with ````"]
+    for content in contents:
+        file(ask, content, source_file="/home/maya/a.md")
+    host.bank.remember("Odd.", place="../we<ird")
+    host.bank.remember("Other.", place="api/NOTES")
+    told = ask("mempalace_export_markdown", output_path="out")
+    assert (told["rooms"], told["drawers"], told["files"]) == (3, 5, 4)
+    [room] = [text for path in (tmp_path / "out" / "api").iterdir() if "Plain" in (text := path.read_text("utf-8"))]
+    assert all(f"\n{content}\n" in room for content in contents)
+    assert "from: a.md" in room
+    assert "/home/maya" not in room
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(written) == 4
+    assert len({str(path).casefold() for path in written}) == 4
+    assert all(path.resolve().is_relative_to(tmp_path / "out") for path in written)
+    index = (tmp_path / "out" / "README.md").read_text()
+    for line in index.splitlines():
+        if line.startswith("- ["):
+            assert (tmp_path / "out" / line.split("](<")[1].removesuffix(">)")).is_file()
+
+
+@requirement("drawer.markdown")
+def test_no_file_that_is_there_is_touched(ask: Ask, refused: Refused, tmp_path: Path) -> None:
+    file(ask, "One.")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    for path in ("full", "full/mine.txt", "/etc/palace"):
+        assert refused("mempalace_export_markdown", output_path=path)["violations"][0]["parameter"] == "output_path"
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
+    refused("mempalace_export_markdown", output_path="new", wing="none")
+    assert not (tmp_path / "new").exists()

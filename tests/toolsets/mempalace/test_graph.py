@@ -1,0 +1,166 @@
+"""Rooms that have to do with each other, and tunnels that live as long as their ends."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Access, Host
+
+ENDS = {"source_wing": "api", "source_room": "auth", "target_wing": "web", "target_room": "login"}
+
+
+def file(ask: Ask, wing: str, room: str, content: str) -> str:
+    return str(ask("mempalace_add_drawer", wing=wing, room=room, content=content)["drawer_id"])
+
+
+@pytest.fixture
+def palace(ask: Ask) -> dict[str, str]:
+    """auth and login share a name, login and styles another; cellar shares only a wing."""
+    return {
+        "auth": file(ask, "api", "auth", "Maya keeps the tokens."),
+        "login": file(ask, "web", "login", "Maya met Omar."),
+        "styles": file(ask, "web", "styles", "Omar likes blue."),
+        "cellar": file(ask, "api", "cellar", "It is dark in here."),
+    }
+
+
+def names(rows: list[dict[str, Any]]) -> list[str]:
+    return [row["room"] for row in rows]
+
+
+@requirement("graph.real")
+@pytest.mark.usefixtures("palace")
+def test_rooms_are_reached_by_what_both_name_and_not_by_their_wing(ask: Ask) -> None:
+    rows = ask("mempalace_traverse", start_room="auth", max_hops=5)
+    assert [(row["room"], row["hop"]) for row in rows] == [("auth", 0), ("login", 1), ("styles", 2)]
+    assert rows[1]["connected_via"] == ["both name: Maya"]
+    assert names(ask("mempalace_traverse", start_room="auth", max_hops=1)) == ["auth", "login"]
+    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
+
+
+@requirement("graph.real", "tunnel.lives")
+def test_a_tunnel_is_a_way_to_walk(ask: Ask, palace: dict[str, str]) -> None:
+    ask("mempalace_create_tunnel", source_wing="web", source_room="styles", target_wing="api", target_room="cellar",
+        label="colours")  # fmt: skip
+    rows = ask("mempalace_traverse", start_room="cellar", max_hops=1)
+    assert rows[1]["connected_via"] == ["tunnel: colours"]
+    ask("mempalace_delete_drawer", drawer_id=palace["styles"])
+    assert names(ask("mempalace_traverse", start_room="cellar")) == ["cellar"]
+
+
+@requirement("graph.real")
+def test_what_is_named_everywhere_connects_nothing(ask: Ask) -> None:
+    for number in range(25):
+        file(ask, "w", f"room {number}", f"Maya was here {number} times.")
+    assert names(ask("mempalace_traverse", start_room="room 3")) == ["room 3"]
+
+
+@requirement("graph.real")
+@pytest.mark.usefixtures("palace")
+def test_a_room_that_is_not_there_is_told_with_those_that_are(refused: Refused) -> None:
+    told = refused("mempalace_traverse", start_room="logins")
+    assert told["hint"] == "Did you mean login?"
+    told = refused("mempalace_follow_tunnels", wing="web", room="logn")
+    assert "web/login" in told["hint"]
+
+
+@requirement("graph.bridges")
+def test_bridges_are_rooms_of_several_wings_by_name_or_by_tunnel(ask: Ask, palace: dict[str, str]) -> None:
+    assert ask("mempalace_find_tunnels") == []
+    file(ask, "My-App", "auth", "Tokens, too.")
+    [row] = ask("mempalace_find_tunnels", wing_a="my app")
+    assert (row["room"], row["wings"], row["count"], row["recent"]) == ("auth", ["My-App", "api"], 2, "2026-03-01")
+    assert ask("mempalace_find_tunnels", wing_a="my_app", wing_b="web") == []
+    ask("mempalace_create_tunnel", **ENDS)
+    assert names(ask("mempalace_find_tunnels", wing_a="api", wing_b="WEB")) == ["auth", "login"]
+    stats = ask("mempalace_graph_stats")
+    assert (stats["total_rooms"], stats["total_room_instances"]) == (4, 5)
+    assert (stats["tunnel_rooms"], stats["passive_tunnel_rooms"], stats["explicit_tunnels"]) == (2, 1, 1)
+    assert (stats["shared_names"], stats["total_edges"], stats["total_connections"]) == (2, 2, 4)
+    assert stats["rooms_per_wing"] == {"api": 2, "web": 2, "My-App": 1}
+    assert stats["top_tunnels"][0] == {"room": "auth", "wings": ["My-App", "api", "web"], "count": 2}
+
+
+@requirement("tunnel.lives")
+def test_a_pair_of_rooms_has_one_tunnel_that_can_be_told_more(
+    ask: Ask, palace: dict[str, str], clock: HandClock
+) -> None:
+    made = ask("mempalace_create_tunnel", **ENDS, label="tokens")
+    assert (made["success"], made["kind"], made["label"]) == (True, "explicit", "tokens")
+    assert made["source"] == {"wing": "api", "room": "auth"}
+    clock.move(hours=1)
+    back = {
+        "source_wing": "web", "source_room": "login", "target_wing": "api", "target_room": "auth",
+        "source_drawer_id": palace["login"],
+    }  # fmt: skip
+    again = ask("mempalace_create_tunnel", **back)
+    assert (again["tunnel_id"], again["label"]) == (made["tunnel_id"], "tokens")
+    assert again["created_at"] == made["created_at"] < again["updated_at"]
+    assert again["target"] == {"wing": "web", "room": "login", "drawer_id": palace["login"]}
+    listed = ask("mempalace_list_tunnels", wing="WEB")
+    assert (listed["count"], listed["tunnels"][0]["id"]) == (1, made["id"])
+    [row] = ask("mempalace_follow_tunnels", wing="api", room="auth")
+    assert (row["direction"], row["wing"], row["room"], row["label"]) == ("outgoing", "web", "login", "tokens")
+    assert (row["drawer_id"], row["drawer_preview"]) == (palace["login"], "Maya met Omar.")
+    [row] = ask("mempalace_follow_tunnels", wing="web", room="login")
+    assert (row["direction"], row["previews"][0]["preview"]) == ("incoming", "Maya keeps the tokens.")
+
+
+@requirement("tunnel.lives")
+@pytest.mark.usefixtures("palace")
+def test_only_rooms_that_are_there_are_tied(refused: Refused, ask: Ask, palace: dict[str, str]) -> None:
+    assert refused("mempalace_create_tunnel", **{**ENDS, "target_room": "nowhere"})["error_class"] == "not_found"
+    refused("mempalace_create_tunnel", **{**ENDS, "target_wing": "api", "target_room": "auth"})
+    told = refused("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["styles"])
+    assert told["violations"][0]["parameter"] == "source_drawer_id"
+    assert ask("mempalace_list_tunnels")["count"] == 0
+
+
+@requirement("tunnel.lives")
+def test_a_tunnel_follows_its_room_under_its_id(ask: Ask, palace: dict[str, str]) -> None:
+    id = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
+    ask("mempalace_update_drawer", drawer_id=palace["auth"], wing="core", room="identity")
+    [tunnel] = ask("mempalace_list_tunnels")["tunnels"]
+    assert (tunnel["id"], tunnel["source"]) == (id, {"wing": "core", "room": "identity"})
+    ask("mempalace_rename_room", wing="web", room="login", new_room="entrance")
+    [tunnel] = ask("mempalace_list_tunnels")["tunnels"]
+    assert (tunnel["id"], tunnel["target"]["room"]) == (id, "entrance")
+    assert ask("mempalace_delete_tunnel", tunnel_id=id)["deleted"] == id
+    assert ask("mempalace_list_tunnels") == {"tunnels": [], "count": 0}
+
+
+@requirement("tunnel.lives")
+def test_a_tunnel_goes_with_its_room_s_last_drawer(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
+    second = file(ask, "api", "auth", "More tokens.")
+    id = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
+    ask("mempalace_delete_drawer", drawer_id=palace["auth"])
+    assert ask("mempalace_list_tunnels")["count"] == 1
+    ask("mempalace_delete_drawer", drawer_id=second)
+    assert ask("mempalace_list_tunnels")["count"] == 0
+    file(ask, "api", "auth", "Quite another room of this name.")
+    assert ask("mempalace_list_tunnels")["count"] == 0
+    assert refused("mempalace_delete_tunnel", tunnel_id=id)["error_class"] == "not_found"
+
+
+@requirement("tunnel.reading")
+def test_nothing_that_only_reads_writes(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+    ask("mempalace_create_tunnel", **ENDS)
+    reader = host.having(access=Access.read)
+    before = host.bank.changes()
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("status", {}), ("list_wings", {}), ("list_rooms", {}), ("get_taxonomy", {}),
+        ("traverse", {"start_room": "auth"}),
+        ("find_tunnels", {}), ("graph_stats", {}), ("list_tunnels", {}), ("kg_stats", {}), ("kg_timeline", {}),
+        ("follow_tunnels", {"wing": "api", "room": "auth"}), ("get_drawer", {"drawer_id": palace["auth"]}),
+        ("list_drawers", {}), ("check_duplicate", {"content": "Maya met Omar."}), ("kg_query", {"entity": "Maya"}),
+        ("diary_read", {"agent_name": "helper"}), ("memories_filed_away", {}), ("reconnect", {}),
+    ]  # fmt: skip
+    for tool, arguments in calls:
+        once = ask(f"mempalace_{tool}", at=reader, **arguments)
+        assert json.dumps(ask(f"mempalace_{tool}", at=reader, **arguments)) == json.dumps(once)
+    host.bank.sync()
+    assert host.bank.changes() == before

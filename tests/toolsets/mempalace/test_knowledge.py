@@ -1,0 +1,147 @@
+"""The graph of facts: from either side, each with its time, and nothing that contradicts passes in silence."""
+
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused, answered
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+
+def add(ask: Ask, subject: str, predicate: str, object: str, **more: Any) -> dict[str, Any]:
+    told: dict[str, Any] = ask("mempalace_kg_add", subject=subject, predicate=predicate, object=object, **more)
+    return told
+
+
+def held(ask: Ask, entity: str, **more: Any) -> list[str]:
+    return [row["object"] for row in ask("mempalace_kg_query", entity=entity, **more)["facts"]]
+
+
+@requirement("kg.query")
+def test_facts_are_told_from_either_side_with_their_times(ask: Ask) -> None:
+    add(ask, "Omar", "reports_to", "Maya")
+    added = add(ask, "Maya", "works_on", "billing", valid_from="2026-01-10", source_closet="closet 3")
+    assert (added["success"], added["fact"], added["already_known"]) == (True, "Maya → works_on → billing", False)
+    add(ask, "Maya", "worked_on", "search", valid_from="2024-01-01", valid_to="2025-01-01")
+    add(ask, "Maya", "moves_to", "Porto", valid_from="2030-01-01")
+    told = ask("mempalace_kg_query", entity="maya")
+    assert [row["direction"] for row in told["facts"]] == ["outgoing"] * 3 + ["incoming"]
+    row = next(row for row in told["facts"] if row["object"] == "billing")
+    assert (row["valid_from"], row["valid_to"], row["current"], row["source_closet"]) == (
+        "2026-01-10", None, True, "closet 3",
+    )  # fmt: skip
+    assert (told["count"], told["active_facts"], told["historical_facts"], told["future_facts"]) == (4, 2, 1, 1)
+    assert held(ask, "Maya", direction="incoming") == ["Maya"]
+    assert held(ask, "Maya", direction="outgoing", as_of="2024-06-01") == ["search"]
+    assert sorted(held(ask, "Maya", as_of="2026-01-10")) == ["Maya", "billing"]
+    assert ask("mempalace_kg_query", entity="Nobody")["facts"] == []
+
+
+@requirement("kg.query")
+def test_part_of_a_name_is_resolved_or_offered(ask: Ask) -> None:
+    add(ask, "Maya Lindqvist", "leads", "search")
+    told = ask("mempalace_kg_query", entity="lindqvist")
+    assert (told["entity"], told["resolved_from"], told["count"]) == ("Maya Lindqvist", "lindqvist", 1)
+    add(ask, "Omar Lindqvist", "leads", "ads")
+    told = ask("mempalace_kg_query", entity="lindqvist")
+    assert (told["count"], told["candidates"]) == (0, ["Maya Lindqvist", "Omar Lindqvist"])
+    assert "candidates" not in ask("mempalace_kg_query", entity="lind")
+
+
+@requirement("kg.query")
+def test_an_alias_is_the_same_entity_on_both_sides(ask: Ask, host: Host) -> None:
+    host.bank.facts.alias("MJ", of="Maya")
+    add(ask, "MJ", "leads", "search")
+    [row] = ask("mempalace_kg_query", entity="Maya")["facts"]
+    assert row["direction"] == "outgoing"
+
+
+@requirement("kg.conflicts")
+def test_what_else_holds_is_reported_and_nothing_is_closed(ask: Ask, host: Host) -> None:
+    add(ask, "Maya", "works_at", "Acme")
+    told = add(ask, "Maya", "works_at", "Bolt")
+    assert [row["object"] for row in told["conflicts"]] == ["Acme"]
+    assert "kg_supersede" in told["hint"]
+    assert sorted(held(ask, "Maya")) == ["Acme", "Bolt"]
+    assert add(ask, "Maya", "works_at", "bolt")["already_known"] is True
+    host.bank.facts.declare("lives_in")
+    add(ask, "Maya", "lives_in", "Berlin", valid_from="2024-01-01")
+    told = add(ask, "Maya", "lives_in", "Porto", valid_from="2026-01-01")
+    assert (told["conflicts"], [row["object"] for row in told["ended"]]) == ([], ["Berlin"])
+
+
+@requirement("kg.supersede")
+def test_one_value_takes_another_s_place_at_the_same_moment(ask: Ask, host: Host) -> None:
+    add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
+    add(ask, "Maya", "works_at", "Club", valid_from="2024-01-01")
+    change = {
+        "subject": "Maya",
+        "predicate": "works_at",
+        "old_object": "Acme",
+        "new_object": "Bolt",
+        "at": "2026-02-01",
+    }
+    told = answered(host, "mempalace_kg_supersede", change).value
+    assert (told["ended"], told["valid_from"], told["superseded"]) == (
+        "2026-02-01", "2026-02-01", "Maya → works_at → Acme",
+    )  # fmt: skip
+    assert [row["object"] for row in told["conflicts"]] == ["Club"]
+    assert sorted(held(ask, "Maya", as_of="2026-01-31")) == ["Acme", "Club"]
+    assert sorted(held(ask, "Maya", as_of="2026-02-01")) == ["Bolt", "Club"]
+    again = answered(host, "mempalace_kg_supersede", change)
+    assert again.is_error
+    assert again.value["error_class"] == "not_found"
+    assert "Club" in again.value["hint"]
+
+
+@requirement("kg.supersede", "kg.invalidate")
+def test_what_ends_and_what_begins_on_a_day_never_both_hold(ask: Ask) -> None:
+    add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
+    ended = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Acme", ended="2026-02-01")
+    assert (ended["success"], ended["ended"], ended["fact"]) == (True, "2026-02-01", "Maya → works_at → Acme")
+    add(ask, "Maya", "works_at", "Bolt", valid_from="2026-02-01")
+    assert [held(ask, "Maya", as_of=day) for day in ("2026-01-31", "2026-02-01")] == [["Acme"], ["Bolt"]]
+
+
+@requirement("kg.invalidate")
+def test_to_end_what_is_not_there_is_an_error(ask: Ask, refused: Refused, clock: HandClock) -> None:
+    told = refused("mempalace_kg_invalidate", subject="Maya", predicate="likes", object="tea")
+    assert (told["success"], told["error_class"]) == (False, "not_found")
+    add(ask, "Maya", "likes", "tea")
+    clock.move(hours=1)
+    assert ask("mempalace_kg_invalidate", subject="Maya", predicate="likes", object="tea")["ended"] == (
+        "2026-03-01T13:00:00Z"
+    )
+    assert held(ask, "Maya", as_of="2026-03-02") == []
+
+
+@requirement("kg.query", "schema.validated")
+@pytest.mark.parametrize(("name", "value"), [("as_of", "soon"), ("direction", "sideways"), ("entity", " ")])
+def test_what_cannot_be_asked_is_told_by_its_name(refused: Refused, name: str, value: str) -> None:
+    told = refused("mempalace_kg_query", **{"entity": "Maya", name: value})
+    assert told["violations"][0]["parameter"] == name
+
+
+@requirement("kg.timeline")
+def test_a_timeline_keeps_the_latest(ask: Ask) -> None:
+    for year in range(2000, 2012):
+        add(ask, "Maya", "visited", f"Town {year}", valid_from=f"{year}-01-01")
+    told = ask("mempalace_kg_timeline", entity="Maya", limit=3)
+    assert [row["object"] for row in told["timeline"]] == ["Town 2009", "Town 2010", "Town 2011"]
+    assert (told["count"], told["total"], told["offset"], told["limit"]) == (3, 12, 0, 3)
+    told = ask("mempalace_kg_timeline", limit=3, offset=10)
+    assert ([row["object"] for row in told["timeline"]], told["entity"]) == (["Town 2000", "Town 2001"], "all")
+    assert ask("mempalace_kg_timeline", offset=99)["timeline"] == []
+
+
+@requirement("kg.own")
+def test_facts_are_their_palace_s_own_and_counted(ask: Ask, host: Host) -> None:
+    add(ask, "Maya", "likes", "tea")
+    add(ask, "Maya", "left", "Acme", valid_from="2020-01-01", valid_to="2021-01-01")
+    assert ask("mempalace_kg_stats") == {
+        "entities": 3, "triples": 2, "current_facts": 1, "expired_facts": 1, "future_facts": 0,
+        "relationship_types": ["left", "likes"],
+    }  # fmt: skip
+    assert ask("mempalace_kg_stats", at=host.having(bank_name="other"))["triples"] == 0

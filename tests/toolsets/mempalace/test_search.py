@@ -1,0 +1,144 @@
+"""Search: word for word, filtered without loss, and honest about what is not there."""
+
+from typing import Any
+
+import pytest
+from tests.toolsets.conftest import Ask
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+from pieria.toolsets.mempalace.halls import HALLS, hall_by
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"embedder": getattr(request, "param", "hashing")}
+
+
+def file(ask: Ask, content: str, wing: str = "api", room: str = "notes", **more: Any) -> str:
+    return str(ask("mempalace_add_drawer", wing=wing, room=room, content=content, **more)["drawer_id"])
+
+
+def texts(ask: Ask, query: str, **more: Any) -> list[str]:
+    return [one["text"] for one in ask("mempalace_search", query=query, **more)["results"]]
+
+
+@requirement("search.verbatim")
+def test_drawers_come_back_word_for_word_with_where_they_are(ask: Ask) -> None:
+    content = "  We chose JWT,\n\nnot cookies.  "
+    id = file(ask, content, source_file="/home/maya/adr.md")
+    told = ask("mempalace_search", query="JWT or cookies?", wing="api")
+    [one] = told["results"]
+    assert (one["drawer_id"], one["text"], one["wing"], one["room"]) == (id, content, "api", "notes")
+    assert (one["source_file"], told["filters"]["wing"], told["query"]) == ("adr.md", "api", "JWT or cookies?")
+    assert 0 < one["similarity"] <= 1
+    assert one["distance"] == pytest.approx(1 - one["similarity"], abs=0.001)
+
+
+@requirement("search.verbatim")
+@pytest.mark.parametrize(("settings", "by"), [("hashing", "meaning"), ("none", "words")], indirect=["settings"])
+def test_a_similarity_is_told_with_and_without_vectors(ask: Ask, host: Host, by: str) -> None:
+    file(ask, "We chose JWT.")
+    host.bank.sync()
+    [one] = ask("mempalace_search", query="JWT chose")["results"]
+    assert one["matched_via"] == by
+    assert one["similarity"] > 0.5
+
+
+@requirement("search.filters")
+def test_behind_a_filter_there_are_as_many_hits_as_fit(ask: Ask) -> None:
+    for number in range(60):
+        file(ask, f"The deploy of service {number} failed on port {number}.", wing="loud", room=f"r{number % 3}")
+    rare = [file(ask, f"Quiet deploy {number}.", wing="quiet", room="r1") for number in range(4)]
+    for filters in ({"wing": "quiet"}, {"wing": "quiet", "room": "r1"}):
+        found = ask("mempalace_search", query="deploy", limit=10, **filters)["results"]
+        assert {one["drawer_id"] for one in found} == set(rare)
+    assert len(texts(ask, "deploy", limit=100, room="r1")) == 24
+    assert len(texts(ask, "deploy", limit=30, wing="", room="")) == 30
+    assert texts(ask, "deploy", wing="none") == []
+
+
+@requirement("search.confident")
+def test_what_is_not_there_is_no_confident_match(ask: Ask) -> None:
+    file(ask, "The billing service runs on port 8080.")
+    assert ask("mempalace_search", query="which port does the billing service run on?")["no_confident_match"] is False
+    told = ask("mempalace_search", query="who painted the ceiling of the chapel?")
+    assert told["no_confident_match"] is True
+    assert ask("mempalace_search", query=" ")["warnings"][0] == "query: it is empty, and finds nothing."
+
+
+@requirement("search.confident")
+def test_what_is_too_distant_is_left_out_and_counted(ask: Ask) -> None:
+    file(ask, "The billing service runs on port 8080.")
+    told = ask("mempalace_search", query="billing in the harbour office", max_distance=0.1)
+    assert (told["results"], told["too_distant"], told["no_confident_match"]) == ([], 1, True)
+
+
+@requirement("search.long")
+def test_of_a_very_long_drawer_the_passage_that_fits_is_shown(ask: Ask) -> None:
+    content = "Nothing of note. " * 900 + "The launch code is kestrel. " + "Nothing of note. " * 900
+    id = file(ask, content)
+    [one] = ask("mempalace_search", query="launch code kestrel")["results"]
+    assert (one["truncated"], one["length"]) == (True, len(content))
+    assert "kestrel" in one["text"]
+    assert ask("mempalace_get_drawer", drawer_id=id)["content"] == content
+
+
+@requirement("search.duplicate")
+def test_a_duplicate_is_known_by_all_of_it(ask: Ask, host: Host) -> None:
+    begin = " ".join(f"Line {number} of the common preamble, word for word." for number in range(80))
+    tails = [" ".join(f"{word} {number} differs." for number in range(200)) for word in ("Harbour", "Kernel")]
+    id = file(ask, f"{begin} {tails[0]}")
+    host.bank.sync()
+    told = ask("mempalace_check_duplicate", content=f"{begin} {tails[0]}")
+    assert (told["is_duplicate"], told["threshold"]) == (True, 0.87)
+    assert (told["matches"][0]["id"], told["matches"][0]["similarity"]) == (id, 1.0)
+    assert ask("mempalace_check_duplicate", content=f"{begin} {tails[1]}")["is_duplicate"] is False
+    assert ask("mempalace_check_duplicate", content="Something else.") == {
+        "is_duplicate": False, "threshold": 0.87, "matches": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "hall"),
+    [
+        ("We decided to switch from cookies to JWT.", "hall_decisions"),
+        ("The outage happened on 2026-01-10 after the launch.", "hall_events"),
+        ("The root cause turned out to be a stale token.", "hall_discoveries"),
+        ("Maya prefers tea and hates coffee.", "hall_preferences"),
+        ("You should never deploy on Fridays.", "hall_advice"),
+        ("The service runs on port 8080.", "hall_facts"),
+        ("東京は日本の首都です。", "hall_facts"),
+        ("The capital dismissed it.", "hall_facts"),
+    ],
+)
+@requirement("halls.assigned")
+def test_words_speak_for_a_hall(text: str, hall: str) -> None:
+    assert hall_by(text) == hall
+
+
+@requirement("halls.assigned")
+def test_every_way_of_filing_gives_a_hall_that_filters(ask: Ask, host: Host) -> None:
+    decision = file(ask, "We decided on JWT for the service.")
+    given = file(ask, "The JWT service is written in Go.", hall="hall_discoveries")
+    ask("mempalace_diary_write", agent_name="Helper", entry="JWT was discussed.")
+    host.bank.remember("JWT tokens expired.", kind="observation", body={"type": "bugfix"}, place="api/notes")
+
+    def found(hall: str) -> set[str]:
+        results = ask("mempalace_search", query="JWT", hall=hall, limit=50)["results"]
+        listed = {row["drawer_id"] for row in ask("mempalace_list_drawers", hall=hall)["drawers"]}
+        assert listed == {one["drawer_id"] for one in results}
+        assert all(one["hall"] == hall for one in results)
+        return listed
+
+    assert found("hall_decisions") == {decision}
+    assert len(found("hall_diary")) == 1
+    assert given in found("hall_discoveries")
+    assert len(found("hall_discoveries")) == 2
+    [row] = [row for row in ask("mempalace_traverse", start_room="notes") if row["hop"] == 0]
+    assert row["halls"] == ["hall_decisions", "hall_discoveries"]
+    ask("mempalace_update_drawer", drawer_id=decision, content="You should never store a JWT in a URL.")
+    assert found("hall_advice") == {decision}
+    ask("mempalace_update_drawer", drawer_id=given, content="We decided to write the JWT service in Rust.")
+    assert given in found("hall_discoveries"), "a hall that was given by hand stays"
+    assert set(HALLS.values()) >= {"hall_facts", "hall_events", "hall_preferences"}
