@@ -388,10 +388,10 @@ def test_a_bank_is_moved_to_another_model_while_words_are_found(tmp_path: Path) 
 def left_over(bank: Bank) -> int:
     """Vectors of former spaces."""
     with bank.store.reading() as reader:
-        assert hasattr(reader, "_connection")
+        assert hasattr(reader, "_session")
         held = reader.space()
         assert held is not None
-        counted = reader._connection.execute("SELECT count(*) FROM vector WHERE space <> ?", (held.number,)).fetchone()
+        counted = reader._session.execute("SELECT count(*) FROM vector WHERE space <> ?", (held.number,)).fetchone()
     return int(counted[0])
 
 

@@ -172,7 +172,7 @@ def test_every_user_has_a_bank_of_their_own(served: Kept) -> None:
     def opened(user: str) -> pieria.Bank:
         return pieria.open("team", data=served.data, settings={"user": user})
 
-    with opened("maya") as maya, opened("jun") as jun, opened("MAYA") as also_maya:
+    with opened("maya") as maya, opened("jun") as jun, opened("maya") as also_maya:
         maya.remember("I like tea", id="tea", scope="user")
         jun.remember("I like coffee", id="coffee", scope="user")
         maya.remember("The team meets on Mondays for tea and coffee.", id="team")
@@ -183,6 +183,16 @@ def test_every_user_has_a_bank_of_their_own(served: Kept) -> None:
     with psycopg.connect(served.data) as connection:
         names = connection.execute("SELECT name FROM pieria.bank ORDER BY name").fetchall()
     assert {name for (name,) in names} == {"@jun", "@maya", "team"}
+
+
+def test_ids_of_users_are_taken_as_they_are(served: Kept) -> None:
+    ids = ["aB1x", "Ab1X", "ab1x", "straße", "strasse", "maya@example.org", "maya-example.org", "auth0|17", "~41", "A"]
+    for id in ids:
+        with pieria.open("team", data=served.data, settings={"user": id}) as bank:
+            bank.remember(f"The pin of {id}", scope="user")
+    for id in ids:
+        with pieria.open("team", data=served.data, settings={"user": id}) as bank:
+            assert [memory.text for memory in bank.list(scope="user")] == [f"The pin of {id}"]
 
 
 def found(bank: pieria.Bank) -> set[str]:

@@ -122,7 +122,7 @@ def test_what_has_nothing_to_embed_is_not_waited_for(tmp_path: Path, caplog: pyt
         assert bank.sync(SOON)
         with bank.store.writing() as writer:
             note = "INSERT INTO pending (row, what, seq) VALUES (?, 'window', 1)"
-            writer._connection.execute(note, (memory.row,))  # type: ignore[attr-defined]
+            writer._session.execute(note, (memory.row,))  # type: ignore[attr-defined]
         assert bank.stats().pending == {"vectors": 1}
         assert bank.sync(SOON)
         assert bank.stats().pending == {"vectors": 0}

@@ -69,12 +69,17 @@ def test_tokens_and_backups_stay_on_this_machine_in_a_folder_for_the_server(
     assert ask("list", "--bank", "again").json["memories"][0]["text"] == "a word"
 
 
-@pytest.mark.parametrize("command", [["where"], ["list"], ["remember", "a word"], ["doctor"], ["serve", "--port", "0"]])
+def test_banks_on_a_server_are_served_to_nobody_without_a_token(ask: Ask, server_data: str) -> None:
+    answer = ask("serve", "--port", "0", "--json")
+    assert answer.code == 2
+    assert "pieria token create" in answer.err
+
+
+@pytest.mark.parametrize("command", [["where"], ["list"], ["remember", "a word"], ["doctor"], ["copy"]])
 def test_a_server_that_is_not_there_is_told_in_words_with_the_code_to_try_again(command: list[str], ask: Ask) -> None:
-    if command[0] == "serve":
-        command = ["copy", "--to", UNREACHABLE]
+    if command == ["copy"]:
         ask("remember", "a word")
-        answer = ask(*command, "--json")
+        answer = ask("copy", "--to", UNREACHABLE, "--json")
     else:
         answer = ask(*command, "--data", UNREACHABLE, "--json")
     assert answer.code == 4

@@ -79,6 +79,7 @@ LINES = {
     "import": "FOLDER/in.jsonl",
     "backup": "FOLDER/my.backup",
     "restore": "FOLDER/in.backup --replace",
+    "copy": "--to FOLDER/copies",
     "stats": "",
     "doctor": "",
     "where": "",

@@ -38,6 +38,9 @@ class Answer(NamedTuple):
 Tools = Callable[..., Answer]
 
 
+TOKEN = "the-herons-come-back-in-march-0123456789"
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PIERIA_EMBEDDER", "auto")
@@ -62,8 +65,9 @@ def over_stdio(folder: Path, bank: str) -> Iterator[Tools]:
 
 
 @contextmanager
-def over_rest(folder: Path, bank: str) -> Iterator[Tools]:
-    with started() as server, server.client() as client:
+def over_rest(folder: Path, bank: str, token: str | None = None) -> Iterator[Tools]:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with started() as server, server.client(headers=headers) as client:
 
         def call(tool: str, /, **arguments: Any) -> Answer:
             reply = client.post(f"/v1/banks/{bank}/tools/{tool}", json=arguments)
@@ -103,7 +107,8 @@ def test_an_agent_s_life_with_its_banks_on_a_server(
     data: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIERIA_DATA", empty_database)
-    check_life(lambda bank: over_rest(data.parent, bank), empty_database)
+    monkeypatch.setenv("PIERIA_TOKEN", TOKEN)
+    check_life(lambda bank: over_rest(data.parent, bank, TOKEN), empty_database)
     assert not data.exists()
 
 

@@ -217,7 +217,7 @@ def of_an_ordinary_user(url: str) -> str:
 
 
 @pytest.mark.parametrize("row_security", [False, True], ids=["by statements", "by row security too"])
-@pytest.mark.parametrize(("banks", "memories"), [(12, 100), pytest.param(200, 500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("banks", "memories"), [(12, 100), pytest.param(200, 50, marks=pytest.mark.slow)])
 def test_no_bank_sees_anything_of_another(banks: int, memories: int, row_security: bool, empty_database: str) -> None:
     data = of_an_ordinary_user(empty_database) if row_security else empty_database
     names = [f"house{number}" for number in range(banks)]

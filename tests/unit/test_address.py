@@ -50,3 +50,9 @@ def test_who_comes_and_with_what_password_makes_no_other_server() -> None:
 def test_what_is_a_server_and_what_a_folder() -> None:
     assert all(map(is_server, ("postgresql://", "postgres://db", "PostgreSQL://db")))
     assert not any(map(is_server, ("postgresql:/db", "mysql://db", "~/postgresql", "", "postgresqlx://db")))
+
+
+def test_two_services_are_two_servers() -> None:
+    one, two = (Address(f"postgresql:///?service={name}") for name in ("one", "two"))
+    assert one.stem != two.stem
+    assert str(one) == "postgresql:///?service=one"

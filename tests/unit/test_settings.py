@@ -258,7 +258,10 @@ def test_data_is_looked_for_from_where_it_is_written(tmp_path: Path, home: Path)
     assert resolve({"data": "~/memory"}, environ={}, cwd=inner).settings.data == home / "memory"
 
 
-@pytest.mark.parametrize("data", [Path("postgresql://maya:hunter2@db/notes"), "mysql://hunter2", "postgres:/hunter2"])
+@pytest.mark.parametrize(
+    "data",
+    [Path("postgresql://maya:hunter2@db/notes"), "mysql://hunter2", "postgres:/hunter2", "dbname=x password=hunter2"],
+)
 def test_what_is_neither_a_folder_nor_a_server_is_refused_and_its_password_not_told(data: str | Path) -> None:
     with pytest.raises(UnavailableError) as caught:
         resolve({"data": data})
@@ -352,7 +355,7 @@ def test_a_working_folder_that_is_gone_is_named(home: Path) -> None:
 
 WRONG: dict[str, list[Any]] = {
     "bank": ["../x", "a/b", "x\0", "@you", 7],
-    "user": ["@maya", "a/b", "", 7],
+    "user": ["", " ", "a\nb", "\ud800", "x" * 161, 7],
     "connections": [1, 1_001, "many"],
     "row_security": ["maybe", 7],
     "session": ["  ", "a\0", "x" * 501, 7],
@@ -381,7 +384,7 @@ def test_a_wrong_argument_is_named_with_what_was_expected(name: str, value: obje
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_variable_is_named(name: str) -> None:
     variable = f"PIERIA_{name.upper()}"
-    wrong = "\n" if name in ("session", "channel", "author") else "?"
+    wrong = "\n" if name in ("user", "session", "channel", "author") else "?"
     with pytest.raises(ConfigError, match=f"{variable}: expected .*, got"):
         resolve({}, environ={variable: wrong})
 

@@ -15,7 +15,7 @@ _SERVER = re.compile(r"(postgres(?:ql)?)://(.*)", re.IGNORECASE | re.DOTALL)
 _PORTS = re.compile(r"[0-9]*")
 HOW_TO_WRITE = "Write postgresql://USER@HOST:PORT/DATABASE; what is special in a password is spelt %40 for @ and so on."
 UNREADABLE = "the address cannot be read; it is not shown, for a password may be in it"
-_TOLD = ("host", "hostaddr", "port", "dbname", "user")
+_TOLD = ("host", "hostaddr", "port", "dbname", "service", "user")
 """Of what may stand behind the question mark, where passwords may stand as well."""
 _HIDDEN = "…"
 _LONGEST_STEM = 40

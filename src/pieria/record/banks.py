@@ -21,6 +21,7 @@ EXPECTED = "a bank's name: 1 to 100 letters, digits, hyphens, underscores and do
 
 _LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nd"})
 _MARKS = frozenset({"Mn", "Mc"})
+_AS_IT_IS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
 
 
@@ -46,16 +47,23 @@ def check_bank_name(value: object, parameter: str = "bank") -> str:
 
 
 def check_user_name(value: object, parameter: str = "user") -> str:
-    """The name of whoever scope `user` means on a server: it is one as a bank may have."""
-    name = check_bank_name(value, parameter)
-    if name == USER_BANK:
-        raise InputError(parameter, "a name without an @", value)
-    return name
+    """Whoever scope `user` means on a server, by the id that they have wherever they sign in: any text, as it is."""
+    if isinstance(value, str) and value.strip() and value.isprintable():
+        name = unicodedata.normalize("NFC", value)
+        if len(name.encode()) <= MOST_BYTES:
+            return name
+    raise InputError(parameter, f"a user's id: printable characters, at most {MOST_BYTES} bytes", value)
 
 
 def user_bank_of(user: str) -> str:
-    """How the user's own bank is called on a server, where every user has one."""
-    return f"@{same_bank(user)}"
+    """How the user's own bank is called on a server, where every user has one. Ids that differ at all, be it in case,
+    are different users: banks' names do not, so what they would confuse is spelt by its bytes.
+    """
+    return "@" + "".join(char if char in _AS_IT_IS else _bytes_of(char) for char in user)
+
+
+def _bytes_of(char: str) -> str:
+    return "".join(f"~{byte:02x}" for byte in char.encode())
 
 
 def bank_name_from(text: str, longest: int = LONGEST, most_bytes: int = MOST_BYTES) -> str:

@@ -19,6 +19,7 @@ SERVERS = DATA / "servers"
 OWN_MODELS = ("share", "pieria", "models")
 """Where a virtual environment may hold models for whatever runs in it."""
 
+_KEYWORDS = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service)\s*=", re.IGNORECASE)
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/", re.IGNORECASE)
 
 
@@ -26,6 +27,9 @@ def data_of(sources: Sequence[Source], folder: Path) -> Path | Address:
     default = Source("default", {"data": DATA}, folder)
     source = next((source for source in sources if "data" in source.values), default)
     given = _text(source, "data")
+    if _KEYWORDS.match(given):
+        reason = "it reads like the keywords of a connection, and is not shown, for a password may be in it"
+        raise UnavailableError("data", reason, hint="Write it as postgresql://USER@HOST/DATABASE.")
     # What follows the scheme may hold a password: it is not quoted.
     if not (address := _ADDRESS.match(given)):
         return _folder(source, "data", given)

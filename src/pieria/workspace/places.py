@@ -93,6 +93,10 @@ class Place(Protocol):
         """Whether a bank could be; a folder may not have been made yet."""
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other machines may have it, under an address of their own: nothing here says who may come in."""
+
+    @property
     def keeps_user(self) -> bool:
         """Whether it is known whose the memories of scope `user` are."""
 
@@ -124,6 +128,7 @@ def place_of(settings: Settings) -> Place:
 class Folder:
     """A bank is a file here."""
 
+    is_shared = False
     keeps_user = True
 
     def __init__(self, folder: Path) -> None:

@@ -27,6 +27,8 @@ class Server:
     A bank that was seen once is not looked for again.
     """
 
+    is_shared = True
+
     def __init__(self, address: Address, folder: Path, user: str | None, connections: int, row_security: bool) -> None:
         self.address = address
         self.folder = folder

@@ -20,6 +20,14 @@ def shown(asked: Asked) -> str:
     return f"{asked[1]} {asked[2]}"
 
 
+def said(told: dict[str, Any], name: str) -> object:
+    """Every toolset says it in its own shape."""
+    error = told["error"]
+    if isinstance(error, str):
+        return told[name]
+    return error[name] if name in error else error["details"][name]
+
+
 @pytest.mark.parametrize("asked", EVERY, ids=shown)
 def test_whoever_may_not_is_sent_away_and_nothing_is_done(served: Served, asked: Asked) -> None:
     access, method, path, body = asked
@@ -38,12 +46,12 @@ def test_whoever_may_not_is_sent_away_and_nothing_is_done(served: Served, asked:
     before = served.head()
     for headers, status, reason in refused:
         answer = served.client.request(method, path, json=body, headers=headers)
-        assert (answer.status_code, answer.json()["error"]["reason"]) == (status, reason)
-        assert answer.json()["error"]["hint"]
+        assert (answer.status_code, said(answer.json(), "reason")) == (status, reason)
+        assert said(answer.json(), "hint")
         assert ("www-authenticate" in answer.headers) == (status == 401)
     later(served)
     answer = served.client.request(method, path, json=body, headers=expired)
-    assert (answer.status_code, answer.json()["error"]["reason"]) == (401, "expired")
+    assert (answer.status_code, said(answer.json(), "reason")) == (401, "expired")
     assert served.head() == before
 
 
@@ -155,9 +163,10 @@ def test_a_file_of_tokens_that_cannot_be_read_lets_nobody_in(served: Served) -> 
 
 def test_whoever_guesses_is_slowed_down_and_whoever_has_a_token_is_not(served: Served) -> None:
     headers = served.token("read")
-    guesses = [served.client.get("/v1/banks", headers={"Authorization": f"Bearer {n}"}) for n in range(40)]
+    guesses = [served.client.get("/v1/banks", headers={"Authorization": f"Bearer {n}"}) for n in range(80)]
     assert {answer.status_code for answer in guesses} == {401, 429}
-    assert int(guesses[-1].headers["retry-after"]) >= 1
+    refused = next(answer for answer in guesses if answer.status_code == 429)
+    assert int(refused.headers["retry-after"]) >= 1
     assert served.client.get("/v1/banks", headers=headers).status_code == 200
 
 

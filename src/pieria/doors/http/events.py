@@ -78,6 +78,7 @@ class Hub:
     def __init__(self, keep_alive: float = KEEP_ALIVE) -> None:
         self._listeners: set[Listener] = set()
         self._watched: set[str] = set()
+        self._unreadable: set[str] = set()
         self._watches: TaskGroup | None = None
         self._limiter = CapacityLimiter(4)
         self._waiting = CapacityLimiter(WATCHED)
@@ -109,13 +110,18 @@ class Hub:
 
     async def _seen_next(self, bank: Bank, seen: int) -> int:
         """The number of the last entry, once there is one after `seen` or the time is over."""
+        name = same_bank(bank.name)
         try:
             # It ends by itself when the bank is closed.
-            return await to_thread.run_sync(_grown, bank, seen, limiter=self._waiting, abandon_on_cancel=True)
+            found = await to_thread.run_sync(_grown, bank, seen, limiter=self._waiting, abandon_on_cancel=True)
+            self._unreadable.discard(name)
+            return found
         except PieriaError as problem:
             # Listeners learn it by reading the bank themselves.
-            log.warning("the journal of bank %s cannot be read: %s", bank.name, problem.message)
-            for listener in self._those_of(same_bank(bank.name)):
+            if name not in self._unreadable:
+                log.warning("the journal of bank %s cannot be read: %s", bank.name, problem.message)
+            self._unreadable.add(name)
+            for listener in self._those_of(name):
                 listener.stir()
             await anyio.sleep(AGAIN)
             return seen

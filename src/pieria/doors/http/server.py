@@ -62,23 +62,32 @@ def serve(
 ) -> None:
     """Serves until it is told to stop by a signal. `told` hears the address when requests are taken.
 
-    Raises before it serves anything: `ConfigError` where others could reach it and nobody has a token.
+    Raises before it serves anything: `ConfigError` where a token is needed and nobody has one.
     """
     setting = workspace.resolved.settings.token
     secret = setting.get_secret_value() if setting is not None else ""
     tokens = Tokens(workspace.data)
     bound = bind(host, port)
     try:
-        door = Door(tokens, secret or None, always=not bound.is_local)
-        if not bound.is_local and not secret and not tokens.all():
-            hint = "Make one with `pieria token create NAME`, or serve on 127.0.0.1."
-            raise ConfigError(f"others can reach {host}, and there is no token", hint=hint)
+        is_shared = workspace.place.is_shared
+        door = Door(tokens, secret or None, always=is_shared or not bound.is_local)
+        if (is_shared or not bound.is_local) and not secret and not tokens.all():
+            raise _without_token(host, is_shared)
         # A file of tokens that cannot be read is told now, and not to whoever comes first.
         tokens.all()
         app = application(service(workspace, registry()), door, hosts(host, not bound.is_local, allowed), rate)
         Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
     finally:
         bound.listener.close()
+
+
+def _without_token(host: str, is_shared: bool) -> ConfigError:
+    if is_shared:
+        # A token file belongs to an address, and one database may be reached by many.
+        hint = "Make one with `pieria token create NAME` and the same data."
+        return ConfigError("banks on a server are served to whoever has a token, and there is none", hint=hint)
+    hint = "Make one with `pieria token create NAME`, or serve on 127.0.0.1."
+    return ConfigError(f"others can reach {host}, and there is no token", hint=hint)
 
 
 def bind(host: str, port: int) -> Bound:

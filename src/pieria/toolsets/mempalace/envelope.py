@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pieria.errors import PieriaError
+from pieria.errors import AccessError, PieriaError
 from pieria.toolsets.host import Call
 from pieria.toolsets.tool import Access, Tool
 from pieria.toolsets.validating import violations
@@ -23,6 +23,8 @@ def succeeded(call: Call, value: Any) -> Any:
 def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
     told: dict[str, Any] = {"success": False} if _says_success(tool) else {}
     told |= {"error": error.message, "error_class": error.code, "hint": error.hint, "retryable": error.retryable}
+    if isinstance(error, AccessError):
+        told["reason"] = error.reason
     found = violations(error)
     if found:
         told["violations"] = found

@@ -30,10 +30,10 @@ HOST, PORT = "127.0.0.1", 7411
               help="Requests a second that one caller may make; 0 for any number.")  # fmt: skip
 @click.pass_obj
 def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: float) -> None:
-    """Serve all banks of the data folder over HTTP: tools, MCP, memories, events.
+    """Serve all banks of a folder or a server over HTTP: tools, MCP, memories, events.
 
-    On this machine alone nobody needs a token until you make one with `pieria token create`. Ctrl-C, or a signal to
-    terminate, ends it when the calls under way are done.
+    On this machine alone nobody needs a token until you make one with `pieria token create`; banks on a server always
+    need one. Ctrl-C, or a signal to terminate, ends it when the calls under way are done.
     """
     a_second = check.number(rate, "rate", 0.0, 1_000_000.0)
     from pieria.doors.http.server import serve as serving
