@@ -162,7 +162,8 @@ def test_quiet_prints_ids_alone(ask: Ask, prepared: dict[str, str], tmp_path: Pa
 
 
 READING = (
-    "recall", "get", "list", "count", "neighbors", "history", "changes", "export", "backup", "stats", "doctor",
+    "recall", "get", "list", "count", "neighbors", "history", "changes", "export", "backup", "copy", "stats",
+    "doctor",
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",

@@ -31,6 +31,9 @@ def copy(call: Call, /, to: str, name: str | None) -> None:
     from pieria import copy as copy_bank
 
     bank = None if call.bank is None else check_bank_name(call.bank)
+    with call.workspace() as workspace:
+        if workspace.resolved.is_bank_named:
+            call.check_there(workspace)
     with call.progress("copying") as progress:
         report = copy_bank(bank, to=to, data=call.data, name=name, progress=progress)
     call.reply(report.as_dict(), lambda: _copied(report), [report.name])
