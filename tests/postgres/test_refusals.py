@@ -25,7 +25,7 @@ from pieria.errors import (
     UnsuitableError,
 )
 from pieria.record.changeset import Changeset
-from pieria.store.postgres import PostgresStore, driver, is_server_address
+from pieria.store.postgres import PostgresStore, driver
 
 PASSWORD = "osprey-on-the-weir"
 CUT = """
@@ -52,14 +52,6 @@ def secret_free(problem: PieriaError) -> None:
     told = f"{problem} {problem.hint} {problem.as_dict()}"
     assert PASSWORD not in told
     assert problem.hint
-
-
-@pytest.mark.parametrize(
-    ("address", "is_one"),
-    [("postgresql://host/db", True), ("postgres://host/db", True), ("/data/postgresql", False), ("~/banks", False)],
-)
-def test_an_address_is_told_from_a_folder(address: str, is_one: bool) -> None:
-    assert is_server_address(address) == is_one
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "/nowhere/at/all"])

@@ -13,14 +13,14 @@ from pieria.doors.bench.exact import exactness
 from pieria.doors.bench.filled import Filled, Say, filled
 from pieria.doors.bench.rows import Row, quantile
 from pieria.doors.bench.speed import SINGLE_WRITES, filling, machine, recalling
+from pieria.record.address import is_server
 
 RECALL_TARGETS = ((100_000, 25.0),)
-SCHEMES = ("postgresql://", "postgres://")
 
 
 def measure_server(url: str, sizes: list[int], say: Say) -> dict[str, Any]:
     """Every row, for each size of bank, its vector index built as `doctor` with repair builds it."""
-    if not url.startswith(SCHEMES):
+    if not is_server(url):
         raise click.BadParameter("name a server, as postgresql://host/database", param_hint="--data")
     rows: list[Row] = []
     banks = []

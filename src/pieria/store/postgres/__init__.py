@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pieria.store.postgres.store import PostgresStore, bank_names, has_bank
 
-__all__ = ["PostgresStore", "bank_names", "has_bank", "is_server_address"]
-SCHEMES = ("postgresql://", "postgres://")
+__all__ = ["PostgresStore", "bank_names", "has_bank"]
 DRIVER = "psycopg"
-
-
-def is_server_address(data: str) -> bool:
-    """Whether this names a server rather than a folder."""
-    return data.startswith(SCHEMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,9 @@ from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.memory import ENDINGS
 from pieria.store.sql.session import Session
 
-LISTS = (*("ids", "kinds", "types", "not_types", "scopes", "tags", "entities", "files", "standing", "status", "tiers"),)
+LISTS = (
+    "ids", "kinds", "types", "not_types", "scopes", "tags", "entities", "files", "standing", "status", "tiers",
+)  # fmt: skip
 VALUES = ("author", "author_type", "channel", "session", "source", "since", "until")
 LABELS = ("tags", "entities", "files", "standing")
 SIEVES = ("ids", "tags", "entities", "files", "standing", "session", "since", "until")
