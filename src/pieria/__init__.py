@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pieria.models.llm import LLMResponse as LLMResponse
     from pieria.recall.answer import Hit as Hit
     from pieria.recall.answer import Recall as Recall
+    from pieria.recall.context.answer import Context as Context
     from pieria.record.change import Change as Change
     from pieria.record.draft import NewMemory as NewMemory
     from pieria.record.fact import Fact as Fact
@@ -36,6 +37,7 @@ __all__ = [
     "LLM",
     "Bank",
     "Change",
+    "Context",
     "Fact",
     "Hit",
     "LLMResponse",
@@ -59,6 +61,7 @@ __all__ = [
 _HOMES = {
     "Bank": "pieria.bank",
     "Change": "pieria.record.change",
+    "Context": "pieria.recall.context.answer",
     "Fact": "pieria.record.fact",
     "Hit": "pieria.recall.answer",
     "LLM": "pieria.models.llm",

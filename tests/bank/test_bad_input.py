@@ -255,6 +255,7 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (("list", "count"), ("include",), ["nonsense", ["removed", "nonsense"], 5]),
     (("list",), ("order",), BAD_CHOICE),
     (("list",), ("limit",), [0, 10_001, *BAD_WHOLE]),
+    (("list",), ("offset",), [10**30, *BAD_WHOLE]),
     (("list", "recall"), ("cursor",), ["", "nonsense", "W10", NUL, SURROGATE, "🙂", *NO_TEXT]),
     (("count",), ("by",), BAD_CHOICE),
     (("recall",), ("query",), [5, b"heron", ["heron"], object(), "x" * ((1 << 20) + 1)]),

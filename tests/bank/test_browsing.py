@@ -113,6 +113,21 @@ def test_pages_hold_every_session_once_whatever_comes_meanwhile(bank: Bank, cloc
     assert seen == whole
 
 
+def test_a_session_began_when_it_began_whatever_became_of_what_was_said_first(bank: Bank, clock: HandClock) -> None:
+    begun = clock()
+    first, second = (bank.remember(text, session="old").id for text in ("First.", "Second."))
+    clock.move(hours=1)
+    bank.remember("Later.", session="new")
+    page = bank.sessions(limit=1)
+    clock.move(hours=1)
+    revised = bank.revise(first, text="First, put right.")
+    bank.remove(second)
+    [old] = bank.sessions(limit=1, cursor=page.cursor)
+    assert (old.id, old.first, old.memories) == ("old", begun, 1)
+    bank.remove(revised.id)
+    assert [session.id for session in bank.sessions()] == ["new"]
+
+
 def test_what_was_said_outside_of_any_session_is_one(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, settings={"durability": "off"}) as bank:
         bank.remember("Nobody's.")
@@ -158,3 +173,18 @@ def test_who_names_a_session_need_not_speak_for_it(bank: Bank) -> None:
     assert [session.memories for session in bank.sessions(session="t", scope="bank")] == [1]
     assert bank.around(seen.id, session="t", scope="bank").before == ()
     assert len(bank.around(seen.id, session="t").before) == 1
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "changed", "important"])
+def test_a_list_passes_over_as_many_as_it_is_told(bank: Bank, order: str) -> None:
+    for number in range(7):
+        bank.remember(f"Mill {number}.", importance=number % 3 / 2, at=f"2026-01-0{1 + number % 4}", place="w/r")
+    every = bank.list(order=order, place="w/r")
+    assert len(every) == 7
+    for offset in range(9):
+        page = bank.list(order=order, place="w/r", limit=3, offset=offset)
+        assert [*page] == [*every][offset : offset + 3]
+        if page.cursor is not None:
+            assert [*bank.list(order=order, place="w/r", cursor=page.cursor)] == [*every][offset + 3 :]
+    with pytest.raises(InputError, match="offset"):
+        bank.list(order=order, place="w/r", offset=1, cursor=bank.list(order=order, place="w/r", limit=1).cursor)

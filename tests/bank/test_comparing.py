@@ -52,6 +52,22 @@ def test_by_what_it_was_compared_is_told(tmp_path: Path) -> None:
             assert [one.by for one in bank.alike("The ferry leaves at ten.")] == [by]
 
 
+def test_what_is_still_to_be_embedded_is_compared_by_its_words(tmp_path: Path) -> None:
+    texts = [f"Crate {number} holds {number * 7} kestrels and a map of town {number % 7}." for number in range(300)]
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "hashing"}) as bank:
+        bank.remember("Maya prefers tea.")
+        bank.sync()
+        with bank._embedding.aside():
+            bank.remember("The ferry leaves at nine from the old pier.")
+            for text in texts:
+                bank.remember(text)
+            [near] = bank.alike("The ferry leaves at ten from the old pier.", least=0.6)
+            assert (near.memory.text[:9], near.by) == ("The ferry", "words")
+        bank.sync()
+        [near] = bank.alike("The ferry leaves at ten from the old pier.", least=0.6)
+        assert near.by == "vectors"
+
+
 def test_what_cannot_be_asked_is_refused(bank: pieria.Bank) -> None:
     with bank, pytest.raises(InputError):
         bank.alike(" ")

@@ -24,7 +24,7 @@ def test_places_are_counted_with_their_types_and_their_newest(tmp_path: Path) ->
         bank.remember("Three.")
         assert bank.places.counts() == {"billing/decisions": 2, "notes/note": 1}
         kept = bank.places.all()["billing/decisions"]
-        assert (kept.memories, dict(kept.types), kept.newest.month) == (2, {"decision": 1}, 2)
+        assert (kept.memories, dict(kept.types), kept.newest.month) == (2, {"decision": 1, "note": 1}, 2)
 
 
 def test_what_another_process_changes_is_counted(tmp_path: Path) -> None:
@@ -101,6 +101,20 @@ def test_a_renamed_place_keeps_its_memories_and_its_links(tmp_path: Path) -> Non
             bank.places.rename("a/b", "a/b")
 
 
+def test_links_can_be_led_elsewhere_without_what_is_kept(tmp_path: Path) -> None:
+    with opened(tmp_path) as bank:
+        bank.remember("One.", place="a/b")
+        tied = bank.link(pieria.Place("a/b"), pieria.Place("x/y"), "tunnel", label="keys")
+        bank.link(pieria.Place("a/c"), pieria.Place("a/b"), "tunnel")
+        assert bank.places.relink("a/b", "a/c") == 2
+        [link] = bank.links()
+        assert (link.id, link.source.name, link.target.name, link.label) == (tied.id, "a/c", "x/y", "keys")
+        assert bank.places.counts() == {"a/b": 1}
+        assert bank.places.relink("a/b", "a/c") == 0
+        with pytest.raises(InputError):
+            bank.places.relink("a/b", "a/b")
+
+
 def test_links_are_listed_by_end_and_relation(tmp_path: Path) -> None:
     with opened(tmp_path, session="one") as bank, opened(tmp_path, session="two") as other:
         one, two = bank.remember("One."), bank.remember("Two.", scope="session")
@@ -132,6 +146,8 @@ def test_after_any_changes_it_is_what_counting_gives(changes: list[tuple[str, in
                 ids.append(bank.remember("Text.", place=place, entities=[str(where)]).id)
             elif what == "rest":
                 clock.move(days=1)
+                for named in "012":
+                    assert bank.places.naming(named) == dict(sorted(bank.count(by="place", entities=named).items()))
             elif id is not None and bank.get(id) is not None:
                 if what == "move":
                     bank.update(id, place=place)

@@ -145,3 +145,25 @@ def test_a_model_is_asked_once_for_what_was_said_in_ten_minutes(tmp_path: Path, 
 def test_a_job_without_a_session_is_refused(bank: Bank, payload: dict[str, object]) -> None:
     with pytest.raises(InputError):
         bank.jobs.add("session_summary", payload)
+
+
+def test_whether_it_tells_of_the_session_as_it_is(bank: Bank, clock: HandClock) -> None:
+    id = bank.remember("The heron nests.").id
+    assert not bank.upkeep.is_summed_up("s")
+    bank.upkeep.summarize("s")
+    bank.remember("Filed.", kind="drawer")
+    assert bank.upkeep.is_summed_up("s")
+    bank.update(id, text="The stork nests.")
+    assert not bank.upkeep.is_summed_up("s")
+    bank.upkeep.summarize("s")
+    bank.remove(id)
+    assert not bank.upkeep.is_summed_up("s")
+
+
+def test_one_that_came_from_elsewhere_is_told_by_its_time(bank: Bank, clock: HandClock) -> None:
+    bank.remember("The heron nests.")
+    bank.remember("A day by the mill.", kind="summary", body={"type": "session"})
+    assert bank.upkeep.is_summed_up("s")
+    clock.move(minutes=1)
+    bank.remember("The stork came.")
+    assert not bank.upkeep.is_summed_up("s")

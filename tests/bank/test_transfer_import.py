@@ -1,8 +1,10 @@
 """Import: a bank without a past becomes the one that was exported; what is wrong with a file is told, line by line."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +48,31 @@ def opens(tmp_path: Path) -> Iterator[Opens]:
 
 def problems_of(refused: pytest.ExceptionInfo[TransferError]) -> list[Problem]:
     return [problem for problem in refused.value.problems if isinstance(problem, Problem)]
+
+
+def test_a_file_may_be_given_open(opens: Opens, exported: Path) -> None:
+    by_path, by_bytes, by_file = (opens(name) for name in ("path", "bytes", "file"))
+    by_path.import_(exported)
+    held = BytesIO(exported.read_bytes())
+    report = by_bytes.import_(held)
+    with exported.open("rb") as file:
+        file.read(10)
+        by_file.import_(file)
+        assert not file.closed
+    assert everything(by_path) == everything(by_bytes) == everything(by_file)
+    assert (str(report.path), report.replayed, held.closed) == ("-", True, False)
+
+
+def test_an_open_file_is_refused_that_is_no_export_or_read_only_once(opens: Opens) -> None:
+    bank = opens("new")
+    with pytest.raises(TransferError, match="empty"):
+        bank.import_(BytesIO())
+    with pytest.raises(TransferError, match="gzip"):
+        bank.import_(BytesIO(b"\x1f\x8b"))
+    reading, writing = os.pipe()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe, pytest.raises(InputError, match="path"):
+        bank.import_(pipe)
 
 
 @pytest.fixture

@@ -30,6 +30,15 @@ def test_a_filter_narrows_them(tmp_path: Path) -> None:
         assert [twin.id for twin in other.twins("One.")] == [note.id]
 
 
+def test_the_user_s_own_are_asked_for_by_their_scope(tmp_path: Path) -> None:
+    with pieria.open("b", data=tmp_path, settings=SETTINGS) as bank:
+        mine = bank.remember("One.", scope="user")
+        assert bank.twins("One.") == ()
+        assert [twin.id for twin in bank.twins("One.", scope="user")] == [mine.id]
+        with pytest.raises(InputError, match="ask twice"):
+            bank.twins("One.", scope=["bank", "user"])
+
+
 def test_what_would_be_cut_is_cut_before_it_is_compared(tmp_path: Path) -> None:
     with pieria.open("b", data=tmp_path, settings={**SETTINGS, "secrets": "redact"}) as bank:
         kept = bank.remember("Call me. <private>555</private> password: tern-9Wq!fjord")

@@ -20,6 +20,7 @@ import pytest
 from tests.bank.embedding_server import server
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
+from tests.capture.making import kept_and_dropped
 from tests.models.llm_server import hangs, llm_server
 
 import pieria
@@ -274,6 +275,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
     "upkeep_fades": (seen_of_upkeep_fades, {"note": ["note"], "drawer": ["drawer"], "": []}),
     "count_uses": (seen_of_count_uses, {True: 1, False: 0}),
+    "capture": (kept_and_dropped, {True: (1, 0), False: (0, 1)}),
     "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
     "embedder": (seen_of_embedder, {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),
     "embedder_threads": (seen_of_embedder_threads, {1: 1, 2: 2}),

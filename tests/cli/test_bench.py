@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import Ask
 
-from pieria.doors.bench import exact, filled, modelled, serving
+from pieria.doors.bench import exact, filled, modelled, serving, telling
 from pieria.doors.bench.meaning import DIMENSION, Meaning
 from pieria.doors.bench.workload import FILTERS, place, session
 from pieria.record.link import End
@@ -24,6 +24,7 @@ SIZE = 1_000
 SMALL = {
     SPEED: {"BULK": 200, "QUESTIONS": 12, "SINGLE_WRITES": 5, "ROUNDS": 1},
     exact: {"QUESTIONS": 5},
+    telling: {"TOLD": 3, "OBSERVED": 50},
     serving: {"CALLS": 3, "WARM": 1, "ROUNDS": 1},
     modelled: {"TEXTS": 20, "QUESTIONS": 3, "STARTS": 1},
 }
@@ -46,6 +47,10 @@ ALWAYS = {
     **{
         f"nearest at 1,000, a filter passing {share}: as an exact scan finds them": "share"
         for share in ("100 %", *FILTERS)
+    },
+    **{
+        f"context at 1,000{how}, p50": "ms"
+        for how in ("", ", of a session's kept moment", ", about a file", ", of a question")
     },
 }
 WITH_THE_MODEL = {
@@ -162,3 +167,17 @@ def test_on_a_server_writing_recalling_and_finding_are_measured(
     assert rows[f"remember at {SIZE:,}, p50"]["value"] > 0
     assert all(row["met"] for name, row in rows.items() if name.startswith("nearest"))
     assert "still there" in told["notes"][0]
+
+
+def test_what_a_hook_costs_is_measured(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    capturing = import_module("pieria.doors.bench.capturing")
+    monkeypatch.setattr(capturing, "EVENTS", 3)
+    monkeypatch.setattr(capturing, "LINES", 20)
+    told = ask("bench", "capture", "--n", str(SIZE), "--json").json
+    hook, drain = told["rows"]
+    assert (hook["name"], hook["target"], hook["met"]) == (
+        "a hook beside 1,000 memories, p95", "< 60", hook["value"] < 60,
+    )  # fmt: skip
+    assert 0 < hook["detail"]["python_alone_p50_ms"] <= hook["detail"]["max_ms"]
+    # All that was spooled, by hooks and by hand, is handed over.
+    assert drain["detail"]["events"] == 23

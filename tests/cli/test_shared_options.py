@@ -17,11 +17,15 @@ APART = {
     "pieria models verify",
     "pieria bench beam",
     "pieria bench locomo",
+    "pieria bench mining",
     "pieria call",
     "pieria mcp",
     "pieria serve",
     *(f"pieria token {verb}" for verb in ("create", "list", "revoke")),
     *(f"pieria hermes {verb}" for verb in ("install", "status", "uninstall")),
+    *(f"pieria hooks {verb}" for verb in ("install", "status", "uninstall", "drain")),
+    "pieria capture",
+    "pieria bench capture",
 }
 """They work on banks of their own, or for callers who are no people; tests of their own look at them."""
 
@@ -59,6 +63,8 @@ LINES = {
     "history": "jwt",
     "changes": "",
     "undo": "1",
+    "context": "",
+    "wake-up": "--session S --keep",
     "scratchpad write": "a note",
     "scratchpad update": "ENTRY another",
     "scratchpad read": "",
@@ -77,6 +83,7 @@ LINES = {
     "touch": "jwt",
     "export": "FOLDER/out.jsonl",
     "import": "FOLDER/in.jsonl",
+    "mine": "FOLDER",
     "backup": "FOLDER/my.backup",
     "restore": "FOLDER/in.backup --replace",
     "copy": "--to FOLDER/copies",
@@ -163,7 +170,7 @@ def test_quiet_prints_ids_alone(ask: Ask, prepared: dict[str, str], tmp_path: Pa
 
 READING = (
     "recall", "get", "list", "count", "neighbors", "history", "changes", "export", "backup", "copy", "stats",
-    "doctor",
+    "doctor", "context", "wake-up",
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",

@@ -53,6 +53,7 @@ FIELDS: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
     ("kinds", ("diary", "turn"), {"kind": "turn"}, {"kind": "summary"}),
     ("types", ("bugfix",), {"body": {"type": "bugfix"}}, {"body": {"type": "feature"}}),
     ("types", ("bugfix",), {"body": {"type": "bugfix"}}, {}),
+    ("types", ("bugfix", "diary"), {"kind": "diary"}, {"kind": "diary", "body": {"type": "feature"}}),
     ("not_types", ("bugfix",), {"body": {"type": "feature"}}, {"body": {"type": "bugfix"}}),
     ("not_types", ("bugfix", "feature"), {}, {"body": {"type": "feature"}}),
     ("tags", ("auth",), {"tags": ["billing", "Auth"]}, {"tags": ["authentication"]}),

@@ -375,6 +375,23 @@ def test_sessions_are_spans_of_what_is_visible_the_last_begun_first(store: Store
     assert [span for page in pages for span in page] == spans
 
 
+def test_what_ended_counts_for_the_span_of_a_session_and_not_among_its_memories(store: Store) -> None:
+    for number, ended in enumerate(("removed", "", "revised")):
+        said = memory("said", f"a{number}", session="a", at=moment(NOW + number * DAY).isoformat())
+        apply(store, said)
+        if ended:
+            apply(store, standing(said, open_state(store, f"a{number}").row, ended=ended))
+    gone = memory("gone", "b0", session="b")
+    apply(store, gone)
+    apply(store, standing(gone, open_state(store, "b0").row, ended="removed"))
+    with store.reading() as reader:
+        [span] = reader.sessions(ALL.having(endings=("", "removed", "revised")), 10)
+        [visible] = reader.sessions(ALL, 10)
+        assert reader.sessions(ALL.having(endings=("", "removed", "revised")), 10, (span.first, "a")) == []
+    assert span == ("a", NOW, NOW + 2 * DAY, 1)
+    assert visible == ("a", NOW + DAY, NOW + DAY, 1)
+
+
 def test_memories_are_placed_with_their_types_times_and_entities(store: Store) -> None:
     apply(store, memory("One.", "one", place="a/b", entities=["Maya", "JWT"], body={"type": "decision"}))
     apply(store, memory("Two.", "two", place="a/c", valid_from=START, valid_until=START + timedelta(days=1)))
@@ -385,7 +402,7 @@ def test_memories_are_placed_with_their_types_times_and_entities(store: Store) -
         assert {one.id for one in reader.placed(ALL.having(place="a"))} == {"one", "two", "three"}
         assert {one.id for one in reader.placed(ALL.having(now=NOW + 2 * DAY))} == {"one", "three"}
     assert found["one"] == Placed("one", "a/b", "decision", NOW, None, None, ("Maya", "JWT"))
-    assert found["two"] == Placed("two", "a/c", None, NOW, NOW, NOW + DAY, ())
+    assert found["two"] == Placed("two", "a/c", "note", NOW, NOW, NOW + DAY, ())
     ended = memory("Two.", "two", place="a/c", state={"ended": "removed"})
     apply(store, standing(ended, row))
     with store.reading() as reader:

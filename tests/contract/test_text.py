@@ -393,6 +393,7 @@ def test_a_common_value_and_a_rare_one_are_both_found_by(store: Store) -> None:
         ({"place": "v/b"}, {"place": "w/a"}),
         ({"place": "*/b"}, {"place": "*/a"}),
         ({"types": ("bug",)}, {"types": ("plan",)}),
+        ({"types": ("bug", "diary")}, {"types": ("plan", "note")}),
         ({"kinds": ("drawer",), "types": ("bug",), "author": "bob"}, {"kinds": ("note",), "author": "ann"}),
     ]
     for few, many in fields:

@@ -17,6 +17,7 @@ from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.places import Places
 from pieria.bank.scratchpad import Scratchpad
+from pieria.bank.sources import Sources
 from pieria.record.job import STATES
 from pieria.toolsets import registry
 
@@ -128,6 +129,7 @@ def offered() -> set[str]:
         (Places, "bank.places."),
         (Upkeep, "bank.upkeep."),
         (Scratchpad, "bank.scratchpad."),
+        (Sources, "bank.sources."),
         (pieria.Workspace, "pieria.Workspace."),
     ):
         found |= {spelt(prefix, name, verb) for name, verb in public(kind)}

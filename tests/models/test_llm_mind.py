@@ -358,6 +358,7 @@ def test_without_anything_to_judge_no_model_is_asked(what: Knowledge) -> None:
             ask()
     assert mind.returns(GOAL, [StepSeen("o", "a")], []) == []
     assert mind.entities(" \n") == []
+    assert mind.notice([]) == []
     assert mind.triples("") == []
     assert llm.calls == []
 

@@ -14,7 +14,7 @@ from tests.models.prompt_cases import CASES
 from tests.models.scripted import Scripted
 
 from pieria.errors import PromptError
-from pieria.models.mind import Mode, Named, Procedure, Proposition, Triple
+from pieria.models.mind import NOTICED, TITLE, Mode, Named, Noticed, Procedure, Proposition, Triple
 from pieria.models.minds.llm import LLMMind
 
 leaves = (
@@ -85,6 +85,18 @@ def is_triple(given: Any) -> bool:
     )
 
 
+def is_noticed(given: Any) -> bool:
+    return (
+        isinstance(given, Noticed)
+        and given.type in NOTICED
+        and is_text(given.title)
+        and len(given.title) <= TITLE
+        and is_text(given.text)
+        and given.task in (0, 1)
+        and all(map(is_text, given.concepts))
+    )
+
+
 PROMISED: dict[str, Callable[[Any], bool]] = {
     "get_state": is_text,
     "get_subgoal": is_text,
@@ -101,6 +113,7 @@ PROMISED: dict[str, Callable[[Any], bool]] = {
     "merge_intent": is_text,
     "merge_statements": is_text,
     "summarize": is_text,
+    "notice": all_of(is_noticed),
     "entities": all_of(lambda given: isinstance(given, Named) and is_text(given.name) and is_text(given.kind)),
     "triples": all_of(is_triple),
 }

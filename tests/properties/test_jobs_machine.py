@@ -204,7 +204,11 @@ class Queue(RuleBasedStateMachine):
         with self.store.reading() as reader:
             there = {job.id for job in reader.jobs(JobQuery(limit=1_000))}
         gone = [job for job in self.held if job.id not in there]
+        assert len(gone) == pruned
         assert all(job in over for job in gone)
+        assert gone == [] or max(job.ended or 0 for job in gone) <= min(
+            (job.ended or 0 for job in over if job not in gone), default=self.now
+        )
         self.held = [job for job in self.held if job.id in there]
 
     @rule()

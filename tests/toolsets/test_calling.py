@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.toolsets.making import serving, tool, toolset
 
-from pieria.errors import AccessError, BusyError, InputError, NotFoundError, PieriaError, UnknownError
+from pieria.errors import (
+    AccessError,
+    BusyError,
+    InputError,
+    NotFoundError,
+    PieriaError,
+    PrivacyError,
+    UnavailableError,
+    UnknownError,
+)
 from pieria.toolsets import Access, Banks, Host, Paths, called
 from pieria.toolsets.host import KEPT
 from pieria.workspace import Workspace
@@ -88,6 +97,23 @@ def test_an_error_speaks_of_the_parameters_the_caller_knows(host: Host) -> None:
     assert told["parameter"] == "content"
     assert told["message"].startswith("content:")
     assert [one["parameter"] for one in told["errors"]] == ["content[2].x", "kind"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "hint"),
+    [
+        (PrivacyError("text", ["password"]), "content: refused", "Take the secret out"),
+        (PrivacyError("text", "private"), "content: refused", "Take the secret out"),
+        (UnavailableError("text", "there is none"), "content: not available, there is none", "Leave content out."),
+        (UnavailableError("text", "there is none", hint="Wait."), "content: not available", "Wait."),
+    ],
+)
+def test_so_does_one_about_what_may_not_be_said(host: Host, error: PieriaError, message: str, hint: str) -> None:
+    with serving(MADE, do=raising(error)) as registry:
+        told = called(registry, "made_do", {}, host).value["error"]
+    assert (told["code"], told["parameter"]) == (error.code, "content")
+    assert told["message"].startswith(message)
+    assert told["hint"].startswith(hint)
 
 
 def test_what_does_not_fit_is_told_by_the_name_it_was_given(host: Host) -> None:

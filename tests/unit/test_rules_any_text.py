@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.models.mind import Found, Procedure, Said, StepSeen
+from pieria.models.mind import NOTICED, TITLE, Deed, Found, Procedure, Said, StepSeen, Task
 from pieria.models.minds.rules import RuleMind
 
 WORDS = (
@@ -25,6 +25,9 @@ SCORES = st.none() | st.floats(0, 1)
 STEPS = st.lists(st.builds(StepSeen, TEXTS, TEXTS, MAYBE, MAYBE, SCORES), max_size=4)
 PROCEDURES = st.lists(st.builds(Procedure, TEXTS, TEXTS, TEXTS, TEXTS), max_size=3)
 SAID = st.lists(st.builds(Said, TEXTS, MAYBE, MAYBE), max_size=4)
+DONE = st.sampled_from(["edited", "ran", "read", "searched", "fetched", "used"])
+DEEDS = st.lists(st.builds(Deed, DONE, TEXTS, TEXTS, st.sampled_from([None, True, False])), max_size=4).map(tuple)
+TASKS = st.lists(st.builds(Task, TEXTS, DEEDS, TEXTS, TEXTS, st.booleans()), max_size=3)
 FOUND = st.lists(st.builds(Found, TEXTS, TEXTS, MAYBE, SCORES, st.integers(0, 3)), max_size=5)
 
 
@@ -51,6 +54,18 @@ def test_a_step_of_any_texts(goal: str, observation: str, before: str | None, ac
     assert len(state.split()) <= 72
     assert len(subgoal.split()) <= 15
     assert 0 <= mind.reward(goal, observation, action or "", before or "") <= 1
+
+
+@given(TASKS)
+def test_what_is_noticed_of_any_tasks(tasks: Sequence[Task]) -> None:
+    found = RuleMind().notice(tasks)
+    assert found == RuleMind().notice(tasks)
+    for noticed in found:
+        assert noticed.type in NOTICED
+        assert len(noticed.title) <= TITLE
+        assert noticed.text
+        assert tasks[noticed.task].deeds or noticed.type == "decision"
+        assert all(place < len(tasks[noticed.task].deeds) for place in noticed.deeds)
 
 
 @given(TEXTS, STEPS, PROCEDURES)

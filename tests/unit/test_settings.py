@@ -29,6 +29,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "text_budget": (100, 900),
     "upkeep_fades": ("note", "note,drawer"),
     "count_uses": (False, True),
+    "capture": (True, False),
     "embedder": ("hashing", "none"),
     "embedder_threads": (1, 2),
     "embedder_url": ("http://one", "http://two"),
@@ -368,6 +369,7 @@ WRONG: dict[str, list[Any]] = {
     "text_budget": [99, 1.5, 10**12, "many"],
     "upkeep_fades": ["nothing", "note,nothing", 7],
     "count_uses": ["maybe", 7],
+    "capture": ["maybe", 7],
     "embedder": ["locl", "none:x", 7],
     "embedder_threads": [0, 1.5, "many"],
 }

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pieria.bank.browsing import Browsing
 from pieria.bank.comparing import Comparing
-from pieria.bank.correcting import Correcting
+from pieria.bank.contexts import Contexts
 from pieria.bank.facts import Facts
 from pieria.bank.handlers import HANDLERS, Handlers
 from pieria.bank.health import Health
@@ -15,16 +15,16 @@ from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.linking import Linking
+from pieria.bank.observing import Observing
 from pieria.bank.places import Places
-from pieria.bank.recalling import Recalling
-from pieria.bank.remembering import Remembering
 from pieria.bank.removing import Removing
 from pieria.bank.scratchpad import Scratchpad
+from pieria.bank.sources import Sources
 from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
 
 
-class Bank(Remembering, Recalling, Comparing, Browsing, Correcting, Removing, Linking, Undoing, Transferring, Health):
+class Bank(Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, **values: Any) -> None:
@@ -34,6 +34,7 @@ class Bank(Remembering, Recalling, Comparing, Browsing, Correcting, Removing, Li
         self.jobs = Jobs(self, handlers)
         self.places = Places(self)
         self.scratchpad = Scratchpad(self)
+        self.sources = Sources(self)
         self.upkeep = Upkeep(self)
 
     def close(self) -> None:

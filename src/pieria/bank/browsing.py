@@ -18,6 +18,8 @@ from pieria.store.protocol import SessionSpan
 MOST = 1_000
 ACTIVE_MINUTES = 30
 """A session in which nothing was said for so long is over, until something is."""
+ENDED = ("removed", "revised")
+"""What came to be something else, or nothing, was said all the same: a session began when it began."""
 EXPECTED = "the cursor of a page of sessions, with the same filters"
 
 
@@ -58,12 +60,13 @@ class Browsing(Reading):
         scope: Names | None = None,
     ) -> Sessions:
         """The sessions of what may be seen here, that which began last first. What was said outside of any is one.
-        With scope `user` alone they are those of the user's own memories.
+        With scope `user` alone they are those of the user's own memories. One of which nothing is left is not among
+        them; of the others, what was revised or removed still counts for when they began and ended.
 
         `cursor` goes on where a page of the same filters ended, whatever was said since.
         """
         problems = Problems()
-        filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope))
+        filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope, include=ENDED))
         problems.of(check.whole, limit, "limit", 1, MOST)
         problems.settle()
         keeper = self._keeper(filter)

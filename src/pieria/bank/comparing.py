@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
-from pieria.bank.recalling import ANSWERING_KINDS
+from pieria.bank.recalling import ANSWERING_KINDS, CAUGHT_UP
 from pieria.errors import PieriaError
 from pieria.record import check
 from pieria.record.analyser import terms
@@ -31,7 +32,7 @@ RARE = 64
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """How alike a memory is, from 0 to 1: by the `vectors` of all its passages, or by `words` where there are none."""
+    """How alike a memory is, from 0 to 1: by the `vectors` of all its passages, or by `words` where it has none yet."""
 
     memory: Memory
     similarity: float
@@ -48,15 +49,20 @@ class Comparing(Core):
         check.whole(k, "k", 1, 100)
         check.number(least, "least")
         filter = self._filter(kinds=ANSWERING_KINDS)
+        self._embedding.catch_up(CAUGHT_UP, math.inf)
         found = self._by_vectors(kept, filter)
-        by = BY_WORDS if found is None else BY_VECTORS
         with self._reading() as reader:
-            likeness = dict(_by_words(reader, kept, filter) if found is None else found)
-            likeness.update({twin.row: 1.0 for twin in reader.twins(kept, terms(kept), filter)})
-            best = sorted(likeness.items(), key=lambda each: (-each[1], each[0]))
-            chosen = [(row, alike) for row, alike in best if alike >= least][:k]
-            shown = reader.memories([row for row, _ in chosen], filter)
-        return [Likeness(shown[row], alike, by) for row, alike in chosen if row in shown]
+            likeness = {row: (alike, BY_VECTORS) for row, alike in (found or {}).items()}
+            if found is None or reader.pending_count():
+                shares = _by_words(reader, kept, filter)
+                embedded = () if found is None else reader.vectors(list(shares))
+                likeness |= {row: (share, BY_WORDS) for row, share in shares.items() if row not in embedded}
+            for twin in reader.twins(kept, terms(kept), filter):
+                likeness[twin.row] = (1.0, likeness.get(twin.row, (1.0, BY_WORDS))[1])
+            best = sorted(likeness.items(), key=lambda each: (-each[1][0], each[0]))
+            chosen = [(row, alike, by) for row, (alike, by) in best if alike >= least][:k]
+            shown = reader.memories([row for row, _, _ in chosen], filter)
+        return [Likeness(shown[row], alike, by) for row, alike, by in chosen if row in shown]
 
     def _by_vectors(self, text: str, filter: Filter) -> dict[int, float] | None:
         """By row how alike it is; None where there is nothing to compare by."""

@@ -99,6 +99,18 @@ def names_a_session(payload: Payload) -> None:
     check.name(payload["session"], "payload.session")
 
 
+def distil(work: Work) -> Effect:
+    """What is worth keeping of a session's raw events takes their place."""
+    return work.bank._distil_as_job(work.payload["host"], work.payload["session"])
+
+
+def names_a_hosts_session(payload: Payload) -> None:
+    if not {"host", "session"} <= payload.keys() <= {"host", "session", "seen"}:
+        raise InputError("payload", "a host and a session of it, as `host` and `session`", payload)
+    check.name(payload["host"], "payload.host")
+    check.name(payload["session"], "payload.session")
+
+
 def decay(work: Work) -> None:
     """Puts away what is about to fade."""
     work.bank.upkeep.decay(progress=lambda done, whole: work.progress(done, whole, "memories"))
@@ -114,5 +126,6 @@ HANDLERS: Handlers = {
     "extract": Handler(extract, names_a_memory),
     "sleep": Handler(sleep, takes_nothing),
     "session_summary": Handler(session_summary, names_a_session),
+    "distil": Handler(distil, names_a_hosts_session),
     "decay": Handler(decay, takes_nothing),
 }

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
-from pieria.bank.session_summaries import summed_up
+from pieria.bank.session_summaries import is_current, summed_up
 from pieria.errors import PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
@@ -116,6 +116,10 @@ class Upkeep:
         None where there is nothing to sum up, or where its summary was removed. Only what everybody sees goes into it.
         """
         return summed_up(self._core, check.name(session, "session"))
+
+    def is_summed_up(self, session: str) -> bool:
+        """Whether it has a summary, and that tells of the session as it is now."""
+        return is_current(self._core, check.name(session, "session"))
 
     def summarize_later(self, session: str) -> Job:
         """The same as a job: once for all that is said in a minute or, where a model is asked, in ten."""

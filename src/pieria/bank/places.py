@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,7 +34,10 @@ AT_ONCE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a place holds: how many memories, how many of each type, and when the last of them was said."""
+    """What a place holds: how many memories, how many of each type, and when the last of them was said.
+
+    What bears no type counts by its kind.
+    """
 
     memories: int
     types: Mapping[str, int]
@@ -64,7 +67,7 @@ class Places:
         """What the memories there name as `entities`, and in how many of them, most first."""
         wanted = check.identifiers(places, "places")
         with self._lock:
-            survey = self._surveyed()
+            survey = self._surveyed().with_names()
             found: Counter[str] = Counter()
             for name in wanted:
                 if name in survey.held:
@@ -76,7 +79,7 @@ class Places:
         """The places with memories that name this entity, and how many of them do."""
         wanted = compared(check.name(entity, "entity"))
         with self._lock:
-            return dict(sorted(self._surveyed().naming.get(wanted, {}).items()))
+            return dict(sorted(self._surveyed().with_names().naming.get(wanted, {}).items()))
 
     def shared(self, places: str | Iterable[str] | None = None, *, most: int = 20) -> dict[str, dict[str, int]]:
         """What is named in several places: by name, those places and how many memories of each name it.
@@ -87,7 +90,7 @@ class Places:
         wanted = None if places is None else check.identifiers(places, "places")
         check.whole(most, "most", 2)
         with self._lock:
-            survey = self._surveyed()
+            survey = self._surveyed().with_names()
             keys: Iterable[str] = survey.naming
             if wanted is not None:
                 keys = sorted({key for place in wanted if place in survey.held for key in survey.held[place].entities})
@@ -98,9 +101,7 @@ class Places:
 
         Where there is a place of that name already, the two become one.
         """
-        old, new = check.place(place, "place"), check.place(to, "to")
-        if old == new:
-            raise InputError("to", "another place", new)
+        old, new = _two_places(place, to)
         core, moved = self._core, list[str]()
 
         def plan(writer: Writer) -> Changeset:
@@ -115,6 +116,18 @@ class Places:
 
         core._apply(plan)
         return len(moved)
+
+    def relink(self, place: str | End, to: str | End) -> int:
+        """Makes the links of a place those of another one; what is kept there stays. Returns how many they are."""
+        old, new = _two_places(place, to)
+        led = list[LinkRow]()
+
+        def plan(writer: Writer) -> Changeset:
+            led.extend(_led_elsewhere(writer, old, new))
+            return Changeset("relink", links=led)
+
+        self._core._apply(plan)
+        return len(led)
 
     def _surveyed(self) -> _Survey:
         """Brought up to date with the bank; of one moment."""
@@ -159,15 +172,16 @@ class _Survey:
 
     def __init__(self, placed: Iterable[Placed]) -> None:
         self.seq = 0
-        self.held: dict[str, _Place] = {}
-        self.naming: dict[str, Counter[str]] = {}
-        """How many memories of each place name an entity, by the entity's key."""
+        self.held: defaultdict[str, _Place] = defaultdict(_Place)
+        self.naming: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        """How many memories of each place name an entity, by the entity's key. Counted once somebody asks."""
         self.spelt: dict[str, str] = {}
         self._counted: dict[str, Placed] = {}
         self._bounded: dict[str, Placed] = {}
         self._turning: list[tuple[int, str]] = []
         """When memories begin or cease to hold, the next first."""
         self._now = ANY_TIME
+        self._knows_names = False
         self.look_again((), placed)
 
     def look_again(self, ids: Iterable[str], placed: Iterable[Placed]) -> None:
@@ -202,25 +216,36 @@ class _Survey:
             self._add(now)
 
     def _add(self, one: Placed) -> None:
-        place = self.held.setdefault(one.place, _Place())
+        place = self.held[one.place]
         is_newest = not place.times or (place.newest is not None and place.newest < one.at)
         place.newest = one.at if is_newest else place.newest
         place.kept = None
         place.times[one.id] = one.at
-        if one.type is not None:
-            place.types[one.type] += 1
+        place.types[one.type] += 1
+        if self._knows_names:
+            self._add_names(one)
+
+    def with_names(self) -> _Survey:
+        """The same, with what is named counted as well: who only wants to know how much is where need not wait."""
+        if not self._knows_names:
+            self._knows_names = True
+            for one in self._counted.values():
+                self._add_names(one)
+        return self
+
+    def _add_names(self, one: Placed) -> None:
+        place = self.held[one.place]
         for key in self._named(one):
             place.entities[key] += 1
-            self.naming.setdefault(key, Counter())[one.place] += 1
+            self.naming[key][one.place] += 1
 
     def _take_away(self, one: Placed) -> None:
         place = self.held[one.place]
         place.kept = None
         if place.times.pop(one.id) == place.newest:
             place.newest = None
-        if one.type is not None:
-            _less(place.types, one.type)
-        for key in self._named(one):
+        _less(place.types, one.type)
+        for key in self._named(one) if self._knows_names else ():
             _less(place.entities, key)
             _less(self.naming[key], one.place)
         if not place.times:
@@ -231,6 +256,13 @@ class _Survey:
         for key, name in names.items():
             self.spelt.setdefault(key, name)
             yield key
+
+
+def _two_places(place: str | End, to: str | End) -> tuple[str, str]:
+    old, new = check.place(place, "place"), check.place(to, "to")
+    if old == new:
+        raise InputError("to", "another place", new)
+    return old, new
 
 
 def _led_elsewhere(reader: Reader, old: str, new: str) -> Iterator[LinkRow]:

@@ -32,6 +32,7 @@ COUNTED = (
     "tags", "entities", "files",
 )  # fmt: skip
 
+MOST_PASSED_OVER = 1_000_000_000
 LONGEST_WAIT = 86_400.0
 PATIENCE = 5.0
 """Seconds that a store waits for a change at a time, so that whoever waits learns in time that the bank was closed."""
@@ -96,6 +97,7 @@ class Reading(Core):
         *,
         order: str = "newest",
         limit: int = 50,
+        offset: int = 0,
         cursor: str | None = None,
         include: Names = (),
         kinds: Names | None = None,
@@ -120,7 +122,8 @@ class Reading(Core):
     ) -> Page:
         """Memories of this bank in order; with scope `user` alone, the user's own.
 
-        `cursor` goes on where a page of the same order and filters ended, whatever came since.
+        `cursor` goes on where a page of the same order and filters ended, whatever came since; `offset` passes over
+        so many, whatever they are by now.
         """
         problems = Problems()
         filter = problems.of(
@@ -132,12 +135,20 @@ class Reading(Core):
         )  # fmt: skip
         problems.of(check.one_of, order, "order", ORDERS)
         problems.of(check.whole, limit, "limit", 1, 10_000)
+        problems.of(check.whole, offset, "offset", 0, MOST_PASSED_OVER)
+        if cursor is not None and offset:
+            problems.found.append(InputError("offset", "0, together with a cursor", offset))
         problems.settle()
         keeper = self._keeper(filter)
         mark = _mark(keeper.name, order, filter)
         after = None if cursor is None else _after(cursor, mark, order)
         with keeper._reading() as reader:
-            found = reader.select(filter, order, limit + 1, after)
+            if offset:
+                rows = reader.rows(filter, order, offset + limit + 1)[offset:]
+                held = reader.memories(rows, filter)
+                found = [held[row] for row in rows]
+            else:
+                found = reader.select(filter, order, limit + 1, after)
         more = len(found) > limit
         page = tuple(found[:limit])
         return Page(page, _cursor(page[-1], mark, order) if more else None)
@@ -184,10 +195,12 @@ class Reading(Core):
         return counts["total"] if by is None else counts
 
     def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
-        """The memories of this bank that say exactly this, without what is private; the first kept first."""
+        """The memories of this bank that say exactly this, without what is private; the first kept first. With scope
+        `user` alone those of the user's own.
+        """
         kept = self._screening.draft(checked(NewMemory(text))).text
         filter = self._filter(kinds=kinds, scope=scope)
-        with self._reading() as reader:
+        with self._keeper(filter)._reading() as reader:
             return tuple(sorted(reader.twins(kept, terms(kept), filter), key=lambda memory: memory.row))
 
     def _keeper(self, filter: Filter) -> Self:

@@ -96,33 +96,40 @@ class Recalling(Core):
         )  # fmt: skip
         problems.of(check.whole, k, "k", 1, K_LIMIT)
         least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
-        asked = problems.of(_question, query)
+        asked = problems.of(question_text, query)
         ranking = problems.of(_policy, policy, weights)
         seconds = math.inf if deadline_ms is None else problems.of(_seconds, deadline_ms)
         tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
         problems.settle()
-        begun = perf_counter()
         if kinds is None:
             filter = filter.having(kinds=ANSWERING_KINDS)
-        read = reading(asked, moment(filter.now))
         question = Question(
             text=asked,
-            reading=read,
+            reading=reading(asked, moment(filter.now)),
             policy=ranking,
             min_score=least,
             budget=self._text_budget,
             mark=self._mark(asked, filter, least, ranking),
-            deadline=begun + seconds,
+            deadline=perf_counter() + seconds,
             tokens=tokens,
         )
-        by_vector = ranking.needs(VECTOR_FEATURES) and asked.strip() != ""
-        user = None if self.is_user_bank else self._me(False)
+        found = self._answer(question, filter, k, cursor)
+        if self._count_uses:
+            self._note(found)
+        return found
+
+    def _answer(self, question: Question, filter: Filter, k: int, cursor: str | None = None) -> Recall:
+        """Without counting what is found as used."""
+        begun, asked = perf_counter(), question.text
+        seconds = question.deadline - begun
+        by_vector = question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
         until = begun + CATCHING_UP_SHARE * seconds
-        for bank in (self, user) if by_vector else ():
-            if bank is not None:
-                bank._embedding.catch_up(CAUGHT_UP, max(0.0, until - perf_counter()))
         with ExitStack() as stack:
             sources = self._sources(stack, filter)
+            if by_vector and self._is_behind(sources):
+                stack.close()
+                self._catch_up(until)
+                sources = self._sources(stack, filter)
             walk = None
             if cursor is not None:
                 walk, sources = _resumed(cursor, question, sources)
@@ -135,8 +142,6 @@ class Recalling(Core):
                 sources = self._with_vectors(sources, _embeddable(asked), question.deadline)
             embedded = perf_counter() - embedded
             found = search(sources, question, k, walk)
-        if self._count_uses:
-            self._note(found)
         telemetry.point(
             "recall.answered",
             {"duration": int(1e9 * (perf_counter() - begun)), "hits": len(found)},
@@ -177,6 +182,16 @@ class Recalling(Core):
         if user is not None:
             user._uses.note(theirs)
         self._uses.note(hit.memory.id for hit in found if user is None or hit.memory.scope != "user")
+
+    def _is_behind(self, sources: Sequence[Source]) -> bool:
+        return any(source.reader.pending_count() for source in sources)
+
+    def _catch_up(self, until: float) -> None:
+        """What little is still to be embedded, before it is looked for."""
+        user = None if self.is_user_bank else self._me(False)
+        for bank in (self, user):
+            if bank is not None:
+                bank._embedding.catch_up(CAUGHT_UP, max(0.0, until - perf_counter()))
 
     def _sources(self, stack: ExitStack, filter: Filter) -> list[Source]:
         """This bank and, for what belongs to the user, `@me`: each in one read transaction."""
@@ -245,7 +260,7 @@ def _embeddable(question: str) -> str:
     return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
 
 
-def _question(query: object) -> str:
+def question_text(query: object) -> str:
     """Any text is a legal question."""
     if not isinstance(query, str):
         raise InputError("query", "a text", query)

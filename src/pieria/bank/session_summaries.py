@@ -36,6 +36,11 @@ def summed_up(bank: Bank, session: str) -> Memory | None:
         return lived(reader, session, scope, bank._now()).summary
 
 
+def is_current(bank: Bank, session: str) -> bool:
+    with bank._reading() as reader:
+        return lived(reader, session, "user" if bank.is_user_bank else "bank", bank._now()).is_current
+
+
 def _is_unwanted(reader: Reader, seen: Lived) -> bool:
     """There is nothing to sum up, and never was; or somebody took the summary away, which is not to come back."""
     if seen.summary is not None:

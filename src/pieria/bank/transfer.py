@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,6 +39,8 @@ from pieria.transfer.tally import Tally
 __all__ = ["ExportReport", "ImportReport", "RestoreReport", "Transferring", "restore_file"]
 
 T = TypeVar("T")
+OPEN = "-"
+"""What a file is called that was given open."""
 REPORT_EVERY = 500
 SCOPES = {True: {"bank": "user"}, False: {"user": "bank"}}
 """What the user's own bank calls its memories, and what any other bank does."""
@@ -84,7 +87,7 @@ class Transferring(Core):
 
     def import_(
         self,
-        path: str | Path,
+        path: str | Path | BufferedIOBase,
         *,
         mode: str = "skip",
         dry_run: bool = False,
@@ -97,7 +100,8 @@ class Transferring(Core):
         `mode` decides about what is here already: `skip` leaves it, `merge` takes the later, `replace` the file's.
         What was removed here stays removed, and what was purged stays away, unless `force`. With `on_error="skip"`
         broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
-        `dry_run` reports without writing. `progress` counts bytes; the file is read twice.
+        `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
+        for reading bytes at any place, such as one that stands in memory alone.
         """
         check.one_of(mode, "mode", MODES)
         check.one_of(on_error, "on_error", ON_ERROR)
@@ -105,7 +109,7 @@ class Transferring(Core):
         check.flag(force, "force")
         self._check_open()
         rules = self._rules()
-        with _source(given_path(path)) as source:
+        with _source(path) as source:
             report = _progress(progress, source.size)
             checked = checked_file(source, rules, report)
             if checked.problem_count and on_error == "stop":
@@ -254,7 +258,7 @@ class _Done:
 def check_export(path: str | Path) -> None:
     """Raises `TransferError` for what no bank can bring in, broken lines apart, before there is a bank to do it."""
     rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
-    with _source(given_path(path)) as source:
+    with _source(path) as source:
         checked_file(source, rules, lambda done: None)
 
 
@@ -262,7 +266,12 @@ def _as_it_is(row: T) -> T:
     return row
 
 
-def _source(file: Path) -> Source:
+def _source(given: str | Path | BufferedIOBase) -> Source:
+    if isinstance(given, BufferedIOBase):
+        if not (given.readable() and given.seekable()):
+            raise InputError("path", "the path of a file, or one that is open for reading at any place", given)
+        return Source(Path(OPEN), given)
+    file = given_path(given)
     if is_database(file):
         raise TransferError(file, "it is a database, no export", hint="Bring back a backup with `pieria restore`.")
     return Source(file)

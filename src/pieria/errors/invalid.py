@@ -42,6 +42,11 @@ class UnavailableError(Invalid):
         more.setdefault("hint", f"Leave {parameter} out.")
         super().__init__(f"{parameter}: not available, {reason}", **more)
 
+    def renamed(self, parameter: str) -> UnavailableError:
+        """The same about a parameter that whoever asked knows by another name."""
+        own = self.hint if self.hint != f"Leave {self.parameter} out." else f"Leave {parameter} out."
+        return UnavailableError(parameter, self.reason, hint=own, errors=self.errors)
+
 
 class PrivacyError(Invalid):
     """It holds what may not be written; ``found`` names the kinds of secrets, and ``private`` for a marked part."""
@@ -56,6 +61,21 @@ class PrivacyError(Invalid):
         kinds = ", ".join(dict.fromkeys(self.found))
         why = "a part of it is marked <private>" if kinds == "private" else f"it seems to hold a secret ({kinds})"
         super().__init__(f"{parameter}: refused, for {why}", **more)
+
+    @property
+    def expected(self) -> str:
+        return "a text without secrets" if self.found != ("private",) else "a text without a private part"
+
+    @property
+    def received(self) -> str:
+        """The kinds of what was found, never the value itself."""
+        if self.found == ("private",):
+            return "a part marked <private>"
+        return f"what looks like {', '.join(dict.fromkeys(self.found))}"
+
+    def renamed(self, parameter: str) -> PrivacyError:
+        """The same about a parameter that whoever asked knows by another name."""
+        return PrivacyError(parameter, self.found, hint=self.hint, errors=self.errors)
 
 
 class TransferError(Invalid):

@@ -87,6 +87,12 @@ class Joined:
     def opened(self, session: str) -> Bank:
         return self.banks.opened(self.bank_name, session)
 
+    def note_saved(self, session: str) -> None:
+        """Says how many turns of the session are on the disk, as hooks of other hosts do."""
+        bank = self.opened(session)
+        if turns := bank.count(kinds="turn", session=session):
+            bank.hooks.checkpoint(turns)
+
     def queue_sleep(self, session: str) -> None:
         self.opened(session).jobs.add(SLEEP)
 

@@ -173,6 +173,8 @@ class PieriaProvider:
         left = joined.behind.flush(FLUSH_SECONDS)
         if left:
             log.warning("%s things are still to be kept at the end of the session", left)
+        elif joined.options.autosave and joined.agent.primary:
+            joined.behind.add("saying what is saved", partial(joined.note_saved, self._session))
         if joined.options.sleep and joined.agent.primary:
             joined.behind.add("queueing a sleep", partial(joined.queue_sleep, self._session))
 
@@ -317,6 +319,7 @@ class PieriaProvider:
             if message.get("role") in authors and not message.get("_compressed_summary")
         ]
         keep_missing(joined.opened(self._session), self._session, turns, self._earlier)
+        joined.note_saved(self._session)
         self._compressed = now
         return CHECKPOINT
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from hashlib import blake2b
-from itertools import count
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from pieria.record.fencing import fenced, inert, mark_for
 from pieria.record.tokens import estimated_tokens
 
 if TYPE_CHECKING:
@@ -25,9 +24,7 @@ HEAD = (
     "answer this message: {confidence:.2f}."
 )
 
-_HOSTS_TAG = re.compile(r"<(?=\s*/?\s*memory-context)", re.IGNORECASE)
 _HOSTS_MARK = re.compile(r"<(?:\s*|(?P<closing>/)\s*)memory-context\s*>", re.IGNORECASE)
-_MARK_BYTES = 6
 
 
 def told(found: Recall, tokens: int, is_known: Callable[[Memory], bool]) -> tuple[str, int]:
@@ -47,8 +44,8 @@ def told(found: Recall, tokens: int, is_known: Callable[[Memory], bool]) -> tupl
         left -= needed
     if not lines:
         return "", 0
-    mark = _mark_for(lines)
-    return "\n".join((head, f"<<<{mark}", *lines, f"{mark}>>>")), len(lines)
+    block = fenced("\n".join(lines), mark_for(lines))
+    return f"{head}\n{block}", len(lines)
 
 
 def without_recalled(text: str) -> str:
@@ -69,7 +66,7 @@ def _line(hit: Hit) -> str:
     memory = hit.memory
     text = memory.text if len(memory.text) <= SHOWN_WHOLE else hit.snippet
     # The host takes out its own tags, and whatever stands between two of them.
-    text = _HOSTS_TAG.sub("&lt;", "\n  ".join(text.splitlines()))
+    text = inert(text).replace("\n", "\n  ")
     return f"- [{' · '.join(_label(memory))}] {text}"
 
 
@@ -80,13 +77,3 @@ def _label(memory: Memory) -> Iterable[str]:
     yield memory.kind
     yield f"trust {memory.trust:g}"
     yield f"id {memory.id}"
-
-
-def _mark_for(lines: Sequence[str]) -> str:
-    """A word that occurs in none of them, so that none of them can close the fence."""
-    whole = "\n".join(lines)
-    drawn = (
-        blake2b(whole.encode("utf-8", "replace"), digest_size=_MARK_BYTES, salt=str(number).encode()).hexdigest()
-        for number in count()
-    )
-    return next(mark for mark in drawn if mark not in whole)

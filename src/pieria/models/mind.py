@@ -85,6 +85,61 @@ class Named:
     kind: str
 
 
+Deeds = Literal["edited", "ran", "read", "searched", "fetched", "used"]
+NOTICED = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+"""The types of what is noticed of an agent's work."""
+TITLE = 80
+"""Characters of its title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A thing that an agent did: `target` is a file, a command, what was looked for, or an address.
+
+    `detail` says of an edit what took the place of what, of a command how it ended, of a page how it begins.
+    """
+
+    what: Deeds
+    target: str
+    detail: str = ""
+    failed: bool | None = None
+    """None: nobody said."""
+    mends: tuple[int, ...] = ()
+    """The deeds of the same task that failed before, and go well now."""
+    undone: bool = False
+    """An edit that was taken back later in the same task."""
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What was asked of an agent, what it did for it, and what it said in the end. `before` is what it had said before.
+
+    A task that `goes_on` was told of already, and of what was asked in it nothing is to be noticed again.
+    """
+
+    asked: str = ""
+    deeds: tuple[Deed, ...] = ()
+    replied: str = ""
+    before: str = ""
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """What is worth keeping of a task, by its index; `type` is one of `NOTICED`. `deeds` are those that it tells of."""
+
+    type: str
+    title: str
+    text: str
+    task: int
+    deeds: tuple[int, ...] = ()
+    concepts: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    is_outside: bool = False
+    """It holds words that came from outside: of a page, or of whoever had read one."""
+
+
 class Mind(Protocol):
     """Every method raises `PromptError` where its step came to nothing, and `AdapterError` where a model failed."""
 
@@ -134,6 +189,9 @@ class Mind(Protocol):
 
     def summarize(self, said: Sequence[Said], words: int = 120) -> str:
         """In so many words at most, with names, numbers and times kept."""
+
+    def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
+        """What somebody who goes on with the work the next day should know of it; nothing where there is nothing."""
 
     # --- a text
 

@@ -33,6 +33,8 @@ def snippet(text: str, terms: Collection[str], near: int | None = None, length: 
 
 def _best_start(flat: str, terms: Collection[str], length: int) -> int:
     """Where the window that holds most different terms begins, with a little room before its first one."""
+    if not terms:
+        return 0
     marks = [(span.start, span.term) for span in spans(flat) if span.term in terms]
     reach = length * 3 // 4
     held: Counter[str] = Counter()

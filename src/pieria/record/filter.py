@@ -39,6 +39,7 @@ class Filter:
     ids: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
+    """What bears no type goes by its kind."""
     not_types: tuple[str, ...] | None = None
     """What bears one of these types is left out; what bears none is not."""
     tags: tuple[str, ...] | None = None

@@ -8,19 +8,33 @@ here.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from pieria.record.secrets import FOLDED, NEAR, PLAIN, Shape
 
-from pieria.record.secrets import FOLDED, PLAIN, Shape
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
 
 
-class Secret(NamedTuple):
+class Secret(tuple[str, int, int]):
     """Where a secret stands in a text and what it looks like; never the secret itself."""
 
-    kind: str
-    start: int
-    end: int
+    __slots__ = ()
+
+    def __new__(cls, kind: str, start: int, end: int) -> Secret:
+        return super().__new__(cls, (kind, start, end))
+
+    @property
+    def kind(self) -> str:
+        return self[0]
+
+    @property
+    def start(self) -> int:
+        return self[1]
+
+    @property
+    def end(self) -> int:
+        return self[2]
 
 
 _OPENING = r"(?:<|&(?:amp;)?lt;|&\#0{0,5}60;|&\#x0{0,5}3c;|\\u003c|%3c)"
@@ -52,6 +66,8 @@ def cut_private(text: str) -> tuple[str, int]:
 
 
 def _private_blocks(text: str) -> Iterator[tuple[int, int]]:
+    import re
+
     tags = list(re.finditer(_PRIVATE_TAG, text))
     last_ending = max((tag.start() for tag in tags if tag["ending"]), default=-1)
     depth = start = 0
@@ -112,15 +128,19 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 def _seen(probe: str, shape: Shape, searched: str, text: str) -> Iterator[Secret]:
     """The secrets of one shape; where the case is ignored, the searched text is the text in lower case."""
-    pattern = re.compile(shape.pattern)
-    group = "secret" if "secret" in pattern.groupindex else 0
     place = searched.find(probe)
     while place >= 0:
         resumed = place + len(probe)
-        match = pattern.match(searched, place)
-        if match and shape.plausible(text[match.start(group) : match.end(group)]):
-            yield Secret(shape.kind, *match.span(group))
-            resumed = max(resumed, match.end())
+        near = searched[place : place + NEAR]
+        if not shape.needs or any(need in near for need in shape.needs):
+            import re
+
+            pattern = re.compile(shape.pattern)
+            match = pattern.match(searched, place)
+            group = "secret" if "secret" in pattern.groupindex else 0
+            if match and shape.plausible(text[match.start(group) : match.end(group)]):
+                yield Secret(shape.kind, *match.span(group))
+                resumed = max(resumed, match.end())
         place = searched.find(probe, resumed)
 
 

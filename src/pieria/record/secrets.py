@@ -4,26 +4,40 @@ The table is conservative. A provider's key is known by its shape alone; a value
 also look like a secret rather than like a word, a placeholder or code. Repetitions are bounded and a probe is
 a plain string, so that no text takes more than linear time. Only shapes and judgements of a value belong
 here; searching a text is the business of ``privacy``.
+
+This and ``privacy`` are loaded by every hook of an agent as well, where each millisecond counts: what they import is
+imported where it is needed, for most texts hold nothing that must be looked at closely.
 """
 
 from __future__ import annotations
 
-import re
-import string
-from collections.abc import Callable
-from typing import NamedTuple
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-class Shape(NamedTuple):
+class Shape:
     """One way a secret is written, from the place on where one of the probes stands.
 
-    The secret is the group of that name, or the whole match.
+    The secret is the group of that name, or the whole match. Where `needs` names any, one of them must stand within
+    `NEAR` characters of the probe's beginning, or the pattern need not be tried.
     """
 
-    kind: str
-    probes: tuple[str, ...]
-    pattern: str
-    plausible: Callable[[str], bool]
+    __slots__ = ("kind", "needs", "pattern", "plausible", "probes")
+
+    def __init__(
+        self,
+        kind: str,
+        probes: tuple[str, ...],
+        pattern: str,
+        plausible: Callable[[str], bool],
+        needs: tuple[str, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.probes = probes
+        self.pattern = pattern
+        self.plausible = plausible
+        self.needs = needs
 
 
 _IMPLAUSIBLE = r"""(?ix)
@@ -34,6 +48,7 @@ _IMPLAUSIBLE = r"""(?ix)
   | [(\[] | ^[a-z_]\w*(?:\.[a-z_]\w*)+$                   # code: a call, an item, an attribute
   | ^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$                        # a mail address
   | ^(?:sha|md|base|utf|argon|pbkdf|aes|rsa|oauth|https?|ipv|u?int)[-_]?\d"""
+_DIGITS = "0123456789"
 _SEGMENT = r"[A-Za-z]+|v?\d{1,4}"
 _SEGMENT_BOUND = r"[-_.:/&=+]"
 _UNUSUAL_MARKS = frozenset("@#$%^&+=!?~|")
@@ -41,7 +56,7 @@ _STAND_INS = frozenset({"password", "passwd", "pass", "pwd", "pw"})
 
 
 def _digits(value: str) -> int:
-    return sum(map(value.count, string.digits))
+    return sum(map(value.count, _DIGITS))
 
 
 def _mixed(value: str) -> bool:
@@ -58,10 +73,14 @@ def _three_digits(value: str) -> bool:
 
 def _spelt_in_words(value: str) -> bool:
     """A name such as db-credentials-v2 holds digits without being random."""
+    import re
+
     return all(re.fullmatch(_SEGMENT, segment) for segment in re.split(_SEGMENT_BOUND, value))
 
 
 def _password(value: str) -> bool:
+    import re
+
     core = value.strip("!?*_")
     if len(set(core)) < 4 or re.search(_IMPLAUSIBLE, value):
         return False
@@ -74,6 +93,8 @@ def _said_password(value: str) -> bool:
 
 
 def _credential(value: str) -> bool:
+    import re
+
     if len(value) < 10 or len(set(value)) < 6 or re.search(_IMPLAUSIBLE, value):
         return False
     return _mixed(value) and not _spelt_in_words(value)
@@ -87,8 +108,14 @@ def _in_address(value: str) -> bool:
     return len(set(value)) > 1 and value.lower() not in _STAND_INS and value[0] not in "<{[$"
 
 
-def _shape(kind: str, probes: str, pattern: str, plausible: Callable[[str], bool] = bool) -> Shape:
-    return Shape(kind, tuple(probes.split(", ")), pattern, plausible)
+def _shape(
+    kind: str,
+    probes: str,
+    pattern: str,
+    plausible: Callable[[str], bool] = bool,
+    needs: tuple[str, ...] = (),
+) -> Shape:
+    return Shape(kind, tuple(probes.split(", ")), pattern, plausible, needs)
 
 
 # A key begins where no word goes on; the n of an escaped line break before it belongs to the break.
@@ -103,6 +130,9 @@ _KEYS = "api access secret private signing encryption master account auth servic
 _KEY = "(?:" + "|".join(rf"(?<={name})|(?<={name}[_\-. ])" for name in _KEYS.split()) + ")key"
 _PARTS = r"(?:[_\-. ]?(?:key|token|secret|value|access|base)){0,3}"
 _CREDENTIALS = rf"(?:{_KEY}|(?<!\[)secret|token|credential){_PARTS}{_NAME_ENDS}"  # not what redaction leaves
+_TO_ASSIGN, _TO_SAY = (":", "="), ("is", "was")
+NEAR = 80
+"""More characters than any name can have before what it needs."""
 _FOR_PASSWORDS = "passw, passphrase, passcode, pwd"
 _FOR_CREDENTIALS = "key, secret, token, credential"
 
@@ -160,8 +190,8 @@ FOLDED = (
         r"authorization[\\\"']{0,4}\s?[:=]\s?[\\\"']{0,4}basic\s{1,3}(?P<secret>[\w+/-]{8,400}={0,2})",
         _base64,
     ),
-    _shape("password", _FOR_PASSWORDS, _PASSWORDS + _ASSIGNED + _VALUE, _password),
-    _shape("password", _FOR_PASSWORDS, _PASSWORDS + _SAID + _VALUE, _said_password),
-    _shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _ASSIGNED + _VALUE, _credential),
-    _shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _SAID + _VALUE, _credential),
+    _shape("password", _FOR_PASSWORDS, _PASSWORDS + _ASSIGNED + _VALUE, _password, _TO_ASSIGN),
+    _shape("password", _FOR_PASSWORDS, _PASSWORDS + _SAID + _VALUE, _said_password, _TO_SAY),
+    _shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _ASSIGNED + _VALUE, _credential, _TO_ASSIGN),
+    _shape("credential", _FOR_CREDENTIALS, _CREDENTIALS + _SAID + _VALUE, _credential, _TO_SAY),
 )

@@ -164,6 +164,7 @@ class Settings(BaseSettings):
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
     count_uses: bool = Field(default=True, description="whether what recall finds counts as used")
+    capture: bool = Field(default=True, description="whether what agents do is captured by their hooks")
     embedder: Annotated[str, AfterValidator(_embedder)] = Field(
         default="auto", description="the model that makes vectors of texts"
     )

@@ -130,7 +130,8 @@ class Placed(NamedTuple):
 
     id: str
     place: str
-    type: str | None
+    type: str
+    """Its kind, where it bears none."""
     at: int
     valid_from: int | None
     valid_until: int | None
@@ -217,7 +218,7 @@ class Finding:
 
 
 class SessionSpan(NamedTuple):
-    """A session by what may be seen of it: when that begins and ends, and how many memories it is.
+    """A session by what may be seen of it: when that begins and ends, and how many memories stand.
 
     None is what was said outside of any. Instants are microseconds.
     """
@@ -242,7 +243,8 @@ class Reader(QueueReader, Protocol):
         """How many are visible, by a column of the state; without one under the key `total`."""
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
-        """The sessions of the visible memories, that which began last first; equal ones by their names, backwards.
+        """The sessions of the visible memories that stand, that which began last first; equal ones by their names,
+        backwards. What ended counts for when a session began and ended, where the filter lets it through.
 
         `after` is the beginning and the name of the last one seen, without a name an empty text.
         """
@@ -389,6 +391,9 @@ class Writer(Reader, QueueWriter, Protocol):
         an older one and was not built again yet; `ConflictError` where vectors come with it that are of another space
         than the bank's.
         """
+
+    def mend_vectors(self) -> None:
+        """Has embedded again what has no vector, and makes anew what is made from them."""
 
     def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int, empty: Sequence[Pending] = ()) -> int:
         """Takes the place of all that stands for each row and kind among them, which are then no longer pending.

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from pieria import telemetry
-from pieria.errors import InputError, PieriaError, UnknownError
+from pieria.errors import InputError, PieriaError, PrivacyError, UnavailableError, UnknownError
 from pieria.toolsets.host import Call, Host
 from pieria.toolsets.registry import Registry
 from pieria.toolsets.tool import Tool, Toolset
@@ -110,7 +110,7 @@ def _wired(value: Any, error: PieriaError | None, host: Host | None, arguments: 
 def spoken(tool: Tool, error: PieriaError) -> PieriaError:
     """The error about the parameters as the caller knows them."""
     error.errors = tuple(spoken(tool, one) for one in error.errors)
-    if isinstance(error, InputError):
+    if isinstance(error, InputError | PrivacyError | UnavailableError):
         first, dot, rest = error.parameter.partition(".")
         name, bracket, more = first.partition("[")
         if name in tool.speaks:

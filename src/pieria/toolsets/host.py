@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -88,6 +88,12 @@ class Banks:
 
         return Worker(self._worked_on, HANDLERS, told=lambda job, progress: told(self._at_work, job, progress))
 
+    def work_on(self, names: Iterable[str]) -> None:
+        """Lets its worker do what is to be done in these as well, as far as they are there."""
+        for name in names:
+            if self.has(name):
+                self.opened(name, None)
+
     def _worked_on(self) -> Iterator[Bank]:
         """Each bank once, on behalf of no session."""
         with self._lock:
@@ -141,7 +147,7 @@ class Host:
 
     @property
     def bank(self) -> Bank:
-        name = self._reached(self.bank_name)
+        name = self.reached(self.bank_name)
         may_make = self.access is not Access.read and (self.begins or not self.is_named)
         if not may_make and not self.banks.has(name):
             raise no_such_bank(name, [other for other in self.banks.there() if self.covers(other)], self._place)
@@ -157,7 +163,7 @@ class Host:
         if name is None or same_bank(name) == same_bank(self.bank_name):
             return self.bank
         there = self.bank_names()
-        if same_bank(self._reached(name)) not in map(same_bank, there):
+        if same_bank(self.reached(name)) not in map(same_bank, there):
             raise no_such_bank(name, there, self._place)
         return self._opened(name)
 
@@ -176,15 +182,16 @@ class Host:
     def _opened(self, name: str) -> Bank:
         return self.banks.opened(name, self.session, user=self.covers(USER_BANK), secrets=self.secrets)
 
+    def reached(self, name: str) -> str:
+        """The name of a bank that the caller may reach. Raises `AccessError` for another."""
+        if not self.covers(name):
+            raise out_of_reach(name, self.opened)
+        return name
+
     @property
     def _place(self) -> Place | None:
         """Where the banks are, for whoever may know it: a user of this machine."""
         return self.banks.workspace.place if self.covers is everything else None
-
-    def _reached(self, name: str) -> str:
-        if not self.covers(name):
-            raise out_of_reach(name, self.opened)
-        return name
 
 
 @dataclass(frozen=True, slots=True)

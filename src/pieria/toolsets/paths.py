@@ -28,6 +28,8 @@ class Paths:
     data: Path | None = None
     project: Path | None = None
     """The project that the caller works on; where there is none, `base` stands for it."""
+    is_shared: bool = False
+    """Callers who may not reach each other's banks have the same folders."""
 
     def allowed(self, given: str, parameter: str) -> Path:
         """The path in full, with its links resolved. Raises `InputError` where it leads elsewhere."""
@@ -77,4 +79,4 @@ def paths_of_user(workspace: Workspace) -> Paths:
 def over_the_network(data: Path, more: Sequence[Path]) -> Paths:
     """For a caller who is not: a folder for exchange, and what the setting adds."""
     exports = data / "exports"
-    return Paths(exports, (exports, *more), data)
+    return Paths(exports, (exports, *more), data, is_shared=True)

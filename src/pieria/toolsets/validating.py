@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from pieria.errors import InputError, PieriaError
+from pieria.errors import InputError, PieriaError, PrivacyError
 from pieria.toolsets.nearest import Guesses, meant
 from pieria.toolsets.tool import Tool
 
@@ -60,7 +60,7 @@ def _all_of(problems: list[InputError]) -> InputError:
 
 def violations(error: PieriaError) -> list[dict[str, Any]]:
     """Each parameter that is wrong, for an envelope: the first of them is the error, the others stand in it."""
-    found = [one for one in (error, *error.errors) if isinstance(one, InputError)]
+    found = [one for one in (error, *error.errors) if isinstance(one, InputError | PrivacyError)]
     return [
         {"parameter": one.parameter, "expected": one.expected, "received": one.received, "hint": one.hint}
         for one in found

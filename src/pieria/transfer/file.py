@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from io import BufferedIOBase
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
@@ -113,10 +114,15 @@ class RawLine(NamedTuple):
 
 
 class Source:
-    """A file to import. It is read several times, so it must be one that can be."""
+    """A file to import. It is read several times, so it must be one that can be. One that is open stays open."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, file: BufferedIOBase | None = None) -> None:
         self.path = path
+        self._is_own = file is None
+        if file is not None:
+            self._file = file
+            self.size = file.seek(0, os.SEEK_END)
+            return
         if path.is_dir():
             raise TransferError(path, "it is a folder; name the file in it")
         try:
@@ -149,15 +155,16 @@ class Source:
 
     def looks_like(self) -> str:
         """What a file is that is no export, for the person who named it."""
-        with self.path.open("rb") as file:
-            start = file.read(_LOOKED_AT)
+        self._file.seek(0)
+        start = self._file.read(_LOOKED_AT)
         for magic, what in _BINARIES:
             if start.startswith(magic):
                 return what
         return _kind_of_text(start)
 
     def close(self) -> None:
-        self._file.close()
+        if self._is_own:
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self

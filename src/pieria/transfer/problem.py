@@ -26,7 +26,4 @@ class Problem(Invalid):
     @classmethod
     def of(cls, line: int, error: InputError | PrivacyError) -> Problem:
         """The same as the error of a check."""
-        if isinstance(error, PrivacyError):
-            seen = f"what looks like {', '.join(error.found)}"
-            return cls(line, error.parameter, "a text without secrets", seen, error.hint)
         return cls(line, error.parameter, error.expected, error.received, error.hint)

@@ -49,6 +49,13 @@ class Lived:
     def is_summed_up(self) -> bool:
         return self.summary is not None and self.summary.body.get("digest") == self.digest
 
+    @property
+    def is_current(self) -> bool:
+        """The same of a summary that came from elsewhere, which can be told only by its time."""
+        if self.summary is None or "digest" in self.summary.body:
+            return self.is_summed_up
+        return not self.sources or self.sources[-1].at <= self.summary.at
+
     def worded(self, mind: Mind) -> str:
         return mind.summarize([said(memory) for memory in self.sources], WORDS).strip()
 

@@ -133,7 +133,10 @@ class Workspace:
         config: object = None,
         *,
         clock: Clock | None = None,
+        folder: str | Path | None = None,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
+        """`folder` and `environ` are those of whoever it works for, where that is not this process."""
         from pieria.settings import resolve
 
         later = {"notifier": notifier, "config": config}
@@ -144,7 +147,7 @@ class Workspace:
             raise InputError("clock", "a function that returns the time", clock)
         given = {} if data is None else {"data": data}
         named = {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
-        self.resolved = resolve({**_mapping(settings), **given, **named})
+        self.resolved = resolve({**_mapping(settings), **given, **named}, environ=environ, cwd=folder)
         self.place: Place = place_of(self.resolved.settings)
         self.data = self.place.folder
         self.models = Library(self.resolved.settings.models)

@@ -209,6 +209,21 @@ def test_what_was_given_away_is_kept_with_what_came_back(begin: Begin, bank: Ban
     assert (memory.author_type, memory.meta["child_session"]) == ("agent", "child")
 
 
+def test_what_is_saved_is_told_as_hooks_tell_it(begin: Begin, bank: Bank) -> None:
+    agent = begin("monday")
+    agent.turn("The pilot begins on Friday.", "I see.")
+    assert bank.hooks.last() is None
+    agent.compress(required=True)
+    last = bank.hooks.last()
+    assert last is not None
+    assert (last.session, last.messages) == ("monday", 2)
+    agent.turn("No, on Monday.", "On Monday, then.")
+    agent.leave()
+    last = bank.hooks.last()
+    assert last is not None
+    assert (last.session, last.messages) == ("monday", 4)
+
+
 # --- compression
 
 

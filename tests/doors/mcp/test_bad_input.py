@@ -70,7 +70,7 @@ def test_bytes_that_are_no_text_are_replaced_and_not_fatal(server: Piped) -> Non
 
 
 def test_an_unknown_method_is_refused(server: Piped) -> None:
-    for method in ("tools/remember", "resources/list", "sampling/createMessage", "", "\x00"):
+    for method in ("tools/remember", "roots/list", "sampling/createMessage", "", "\x00"):
         assert server.ask(method, {})["error"]["code"] == METHOD_NOT_FOUND, method
     still_serves(server)
 

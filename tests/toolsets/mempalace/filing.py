@@ -15,8 +15,9 @@ def main(data: str, who: str, number: str) -> None:
             arguments = {"wing": who, "room": f"r{one % 3}", "content": content}
             filed = called(registry(), "mempalace_add_drawer", arguments, host)
             assert filed.error is None, filed.text
-            # What was filed is found at once, whoever else is writing.
-            found = called(registry(), "mempalace_search", {"query": content, "wing": who, "limit": 3}, host)
+            # What was filed is found at once, whoever else is writing; word for word, for its vector may be to come.
+            asked = {"query": f'"{content}"', "wing": who, "limit": 3}
+            found = called(registry(), "mempalace_search", asked, host)
             assert filed.value["drawer_id"] in [hit["drawer_id"] for hit in found.value["results"]], found.text
             counted = called(registry(), "mempalace_list_rooms", {"wing": who}, host).value["rooms"]
             assert sum(counted.values()) == one + 1, counted

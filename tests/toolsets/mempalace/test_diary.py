@@ -79,3 +79,10 @@ def test_a_reconnection_tells_how_it_is(ask: Ask, host: Host, disabled: bool) ->
     told = ask("mempalace_reconnect")
     assert (told["success"], told["drawers"], told["vector_disabled"]) == (True, 1, disabled)
     assert ("vector_disabled_reason" in told) is disabled
+
+
+@requirement("reconnect.honest")
+def test_of_a_palace_that_is_not_there_a_reconnection_tells_so(refused: Refused, host: Host) -> None:
+    told = refused("mempalace_reconnect", at=host.having(bank_name="nowhere", is_named=True))
+    assert (told["success"], told["drawers"], told["vector_disabled"]) == (False, 0, False)
+    assert told["message"] == told["error"] == "bank 'nowhere' not found"

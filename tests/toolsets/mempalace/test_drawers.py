@@ -71,13 +71,43 @@ def test_a_drawer_is_whole_however_long(ask: Ask) -> None:
 
 
 @requirement("drawer.names", "schema.validated")
-@pytest.mark.parametrize("name", ["a/b", "a\\b", "..", "-a", "a-", "", " ", "*", "x" * 129, "a..b"])
+@pytest.mark.parametrize("name", [
+    "a/b", "a\\b", "..", "-a", "a-", "", " ", "*", "x" * 129, "a..b", "a\nb", "a\0b", "a\ud800b", "a\u2028b",
+])  # fmt: skip
 def test_a_name_that_no_palace_can_hold_is_refused(refused: Refused, ask: Ask, name: str) -> None:
     told = refused("mempalace_add_drawer", wing=name, room="r", content="x")
     assert (told["success"], told["error_class"]) == (False, "invalid_input")
     assert told["violations"][0]["parameter"] == "wing"
     assert refused("mempalace_add_drawer", wing="w", room=name, content="x")["violations"][0]["parameter"] == "room"
     assert ask("mempalace_status")["total_drawers"] == 0
+
+
+@requirement("drawer.names")
+@pytest.mark.parametrize(
+    "name", ["R&D: lab #1", "Müller's", "e\u0301te\u0301", "日記", "हिन्दी", "ภาษาไทย้", "می\u200cخواهم", "a b"]
+)
+def test_a_name_of_any_script_is_kept(ask: Ask, name: str) -> None:
+    file(ask, JWT, name, name)
+    assert ask("mempalace_get_taxonomy")["taxonomy"] == {name: {name: 1}}
+    assert ask("mempalace_search", query="JWT", wing=name, room=name)["count"] == 1
+
+
+@requirement("schema.validated")
+@pytest.mark.parametrize("content", [" ", "a\0b", "a \ud800 b"])
+def test_a_text_that_cannot_be_kept_is_refused_by_the_name_it_was_given(refused: Refused, content: str) -> None:
+    for tool, more in (("add_drawer", {"wing": "w", "room": "r"}), ("check_duplicate", {})):
+        told = refused(f"mempalace_{tool}", content=content, **more)
+        assert (told["error_class"], told["violations"][0]["parameter"]) == ("invalid_input", "content")
+
+
+@requirement("drawer.update", "drawer.delete")
+def test_an_earlier_version_can_be_read_and_not_changed(ask: Ask, refused: Refused) -> None:
+    id = file(ask)["drawer_id"]
+    ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.")
+    assert ask("mempalace_get_drawer", drawer_id=f"{id}@1")["content"] == JWT
+    for tool, more in (("update_drawer", {"content": "x"}), ("delete_drawer", {})):
+        told = refused(f"mempalace_{tool}", drawer_id=f"{id}@1", **more)
+        assert (told["error_class"], id in told["hint"]) == ("not_found", True)
 
 
 @requirement("schema.validated")
@@ -100,7 +130,7 @@ def test_pages_hold_each_drawer_once(ask: Ask, clock: HandClock) -> None:
     assert [(page["total"], page["count"]) for page in pages] == [(7, 3), (7, 3), (7, 1), (7, 0)]
     assert ask("mempalace_list_drawers", room="odd", wing="")["total"] == 3
     assert ask("mempalace_list_drawers", wing="none") == {
-        "drawers": [], "total": 0, "count": 0, "limit": 20, "offset": 0
+        "drawers": [], "total": 0, "count": 0, "limit": 20, "offset": 0, "hint": "wing: there is no none.",
     }  # fmt: skip
     since = ask("mempalace_list_drawers", since=pages[0]["drawers"][1]["filed_at"])
     assert since["total"] == 2
@@ -166,10 +196,13 @@ def test_what_came_from_a_source_is_shown_and_then_erased(ask: Ask, refused: Ref
     assert (shown["dry_run"], shown["count"]) == (True, 3)
     assert ask("mempalace_status")["total_drawers"] == 4
     assert "/home/maya" not in str(ask("mempalace_list_drawers"))
-    told = refused("mempalace_delete_by_source", source_file="notes.md")
-    assert "/home/maya/notes.md" in told["hint"]
-    ask("mempalace_delete_by_source", source_file="/home/maya/notes.md", dry_run=False)
-    assert ask("mempalace_status")["total_drawers"] == 1
+    assert ask("mempalace_delete_by_source", source_file="notes.md")["count"] == 3
+    file(ask, "Theirs.", source_file="/home/omar/notes.md")
+    told = refused("mempalace_delete_by_source", source_file="notes.md", dry_run=False)
+    assert told["hint"] == "Give more of the path: maya/notes.md or omar/notes.md."
+    assert refused("mempalace_delete_by_source", source_file="/x/note.md")["hint"].startswith("Did you mean notes.md")
+    ask("mempalace_delete_by_source", source_file="maya/notes.md", dry_run=False)
+    assert ask("mempalace_status")["total_drawers"] == 2
 
 
 @requirement("overview.counts")

@@ -6,6 +6,7 @@ from tests.toolsets.requirements import requirement
 
 from pieria.record.memory import KINDS, ROUTING_KINDS
 from pieria.toolsets import Host
+from pieria.toolsets.mempalace.halls import TYPES
 
 
 @requirement("everybody.s")
@@ -40,6 +41,38 @@ def test_what_is_filed_here_is_found_opened_corrected_and_forgotten_there(ask: A
 
 
 @requirement("everybody.s")
+def test_what_open_mem_created_is_found_opened_corrected_and_forgotten_here(ask: Ask, refused: Refused) -> None:
+    made = ask("mem-create", title="Tokens", type="decision", narrative="We chose JWT.")
+    id = made["data"]["observation"]["id"]
+    [hit] = ask("mempalace_search", query="JWT", hall="hall_decisions")["results"]
+    assert (hit["drawer_id"], hit["text"]) == (id, "We chose JWT.")
+    ask("mempalace_update_drawer", drawer_id=id, content="We chose cookies.", wing="api", room="auth")
+    assert ask("mem-get", ids=[id])["data"]["observations"][0]["narrative"] == "We chose cookies."
+    new = ask("mem-revise", id=id, narrative="We chose passkeys.", reason="safer")["data"]["newId"]
+    [hit] = ask("mempalace_search", query="chose", wing="api", room="auth")["results"]
+    assert (hit["drawer_id"], hit["text"]) == (new, "We chose passkeys.")
+    assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["superseded_by"] == new
+    assert new in str(refused("mempalace_update_drawer", drawer_id=id, content="x"))
+    ask("mempalace_delete_drawer", drawer_id=new)
+    assert ask("mem-get", ids=[id, new])["data"]["missing"] == [id, new]
+
+
+@requirement("everybody.s")
+def test_what_is_filed_here_is_found_opened_corrected_and_forgotten_by_open_mem(ask: Ask, refused: Refused) -> None:
+    id = ask("mempalace_add_drawer", wing="api", room="auth", content="Maya prefers tea.")["drawer_id"]
+    assert [hit["id"] for hit in ask("mem-find", query="tea")["data"]["results"]] == [id]
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["kind"]) == ("Maya prefers tea.", "drawer")
+    new = ask("mem-revise", id=id, narrative="Maya prefers coffee.", reason="she said so")["data"]["newId"]
+    [row] = ask("mempalace_list_drawers", wing="api", room="auth", hall="hall_preferences")["drawers"]
+    assert (row["drawer_id"], row["content_preview"]) == (new, "Maya prefers coffee.")
+    ask("mem-remove", id=new, reason="private")
+    assert ask("mempalace_search", query="Maya")["results"] == []
+    assert ask("mempalace_status")["total_drawers"] == 0
+    assert refused("mempalace_get_drawer", drawer_id=new)["error_class"] == "not_found"
+
+
+@requirement("everybody.s")
 def test_triples_are_shared_both_ways(ask: Ask) -> None:
     ask("mnemosyne_triple_add", subject="Maya", predicate="leads", object="search")
     assert ask("mempalace_kg_query", entity="search")["facts"][0]["direction"] == "incoming"
@@ -57,11 +90,23 @@ def test_a_memory_of_any_kind_is_a_drawer(ask: Ask, host: Host, kind: str) -> No
     assert hit["drawer_id"] == id
     assert ask("mempalace_status")["total_drawers"] == 1
     [row] = ask("mempalace_list_drawers", wing="notes", room=kind)["drawers"]
-    assert row["hall"] == hit["hall"]
+    [there] = ask("mempalace_search", query="kestrels", hall=hit["hall"])["results"]
+    assert (there["drawer_id"], row["hall"]) == (id, hit["hall"])
+    assert ask("mempalace_traverse", start_room=kind)[0]["halls"] == [hit["hall"]]
     ask("mempalace_update_drawer", drawer_id=id, content="Kestrels left the tower.")
     assert ask("mempalace_get_drawer", drawer_id=id)["content"] == "Kestrels left the tower."
     ask("mempalace_delete_drawer", drawer_id=id)
     assert ask("mempalace_status")["total_drawers"] == 0
+
+
+@requirement("everybody.s", "halls.assigned")
+def test_a_type_of_which_the_palace_does_not_know_lies_in_no_hall(ask: Ask, host: Host) -> None:
+    id = host.bank.remember("We decided on kestrels.", body={"type": "omen"}).id
+    assert ask("mempalace_search", query="kestrels")["results"][0]["hall"] is None
+    assert not any(ask("mempalace_list_drawers", hall=hall)["total"] for hall in TYPES)
+    told = ask("mempalace_update_drawer", drawer_id=id, hall="hall_decisions")
+    assert (told["updated_fields"], told["hall"]) == (["hall"], "hall_decisions")
+    assert ask("mempalace_list_drawers", hall="hall_decisions")["total"] == 1
 
 
 @requirement("everybody.s")

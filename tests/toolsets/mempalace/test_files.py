@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
@@ -35,6 +36,22 @@ def test_what_has_lost_its_file_is_shown_and_then_taken_out(ask: Ask, host: Host
 
 
 @requirement("drawer.sync")
+def test_a_path_that_no_file_can_have_stops_nothing(ask: Ask, tmp_path: Path) -> None:
+    file(ask, "Odd.", source_file=str(tmp_path / ("x" * 300)))
+    file(ask, "Gone.", source_file=str(tmp_path / "gone.md"))
+    assert (ask("mempalace_sync")["count"], ask("mempalace_sync")["unchecked"]) == (1, 1)
+
+
+@requirement("drawer.sync", "drawer.source")
+def test_of_very_many_drawers_the_first_are_shown_and_the_others_counted(ask: Ask, host: Host, tmp_path: Path) -> None:
+    source = str(tmp_path / "gone.md")
+    host.bank.remember_many({"text": f"Line {n}.", "kind": "drawer", "source": source} for n in range(130))
+    for shown in (ask("mempalace_sync"), ask("mempalace_delete_by_source", source_file=source)):
+        assert (shown["count"], len(shown["drawers"]), shown["more"]) == (130, 100, 30)
+    assert len(ask("mempalace_delete_by_source", source_file=source, dry_run=False)["deleted_ids"]) == 130
+
+
+@requirement("drawer.sync")
 def test_a_folder_that_is_gone_tells_nothing_unless_it_is_named(ask: Ask, refused: Refused, tmp_path: Path) -> None:
     file(ask, "Gone.", source_file=str(tmp_path / "drive" / "gone.md"))
     assert (ask("mempalace_sync")["count"], ask("mempalace_sync")["unchecked"]) == (0, 1)
@@ -49,20 +66,32 @@ def test_the_palace_is_written_as_files_word_for_word(ask: Ask, host: Host, tmp_
         file(ask, content, source_file="/home/maya/a.md")
     host.bank.remember("Odd.", place="../we<ird")
     host.bank.remember("Other.", place="api/NOTES")
+    host.bank.remember("One.", place="cafe\u0301/x")
+    host.bank.remember("Two.", place="caf\xe9/x")
+    host.bank.remember("Three.", place="हिन्दी/x")
     told = ask("mempalace_export_markdown", output_path="out")
-    assert (told["rooms"], told["drawers"], told["files"]) == (3, 5, 4)
+    assert (told["rooms"], told["drawers"], told["files"]) == (6, 8, 7)
     [room] = [text for path in (tmp_path / "out" / "api").iterdir() if "Plain" in (text := path.read_text("utf-8"))]
     assert all(f"\n{content}\n" in room for content in contents)
     assert "from: a.md" in room
     assert "/home/maya" not in room
+    assert (tmp_path / "out" / "हिन्दी" / "x.md").is_file()
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert len(written) == 4
-    assert len({str(path).casefold() for path in written}) == 4
+    assert len(written) == 7
+    assert len({normalize("NFC", str(path)).casefold() for path in written}) == 7
     assert all(path.resolve().is_relative_to(tmp_path / "out") for path in written)
     index = (tmp_path / "out" / "README.md").read_text()
     for line in index.splitlines():
         if line.startswith("- ["):
             assert (tmp_path / "out" / line.split("](<")[1].removesuffix(">)")).is_file()
+
+
+@requirement("drawer.markdown")
+def test_an_empty_palace_is_a_tree_of_nothing(ask: Ask, host: Host, tmp_path: Path) -> None:
+    host.bank.facts.add("Maya", "likes", "tea")
+    told = ask("mempalace_export_markdown", output_path="out")
+    assert (told["rooms"], told["drawers"], told["files"]) == (0, 0, 1)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["README.md"]
 
 
 @requirement("drawer.markdown")
@@ -73,5 +102,6 @@ def test_no_file_that_is_there_is_touched(ask: Ask, refused: Refused, tmp_path: 
     for path in ("full", "full/mine.txt", "/etc/palace"):
         assert refused("mempalace_export_markdown", output_path=path)["violations"][0]["parameter"] == "output_path"
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine.txt"]
-    refused("mempalace_export_markdown", output_path="new", wing="none")
+    told = refused("mempalace_export_markdown", output_path="new", wing="ap")
+    assert (told["violations"][0]["parameter"], "api" in told["hint"]) == ("wing", True)
     assert not (tmp_path / "new").exists()

@@ -59,6 +59,21 @@ def test_what_is_named_everywhere_connects_nothing(ask: Ask) -> None:
     assert names(ask("mempalace_traverse", start_room="room 3")) == ["room 3"]
 
 
+@requirement("graph.real", "graph.bridges")
+def test_where_there_are_more_rooms_than_are_shown_the_last_row_says_so(ask: Ask, host: Host) -> None:
+    places = [f"{wing}/room {number}" for number in range(51) for wing in ("one", "two", "three")]
+    host.bank.remember_many({"text": f"This is {place}.", "place": place} for place in places)
+    bridges = ask("mempalace_find_tunnels")
+    assert (len(bridges), [row for row in bridges if "truncated" in row]) == (50, [bridges[-1]])
+    stats = ask("mempalace_graph_stats")
+    assert (stats["passive_tunnel_rooms"], stats["total_edges"]) == (51, 153), "a room of three wings ties each to each"
+    for number in range(51):
+        ends = {"source_wing": "one", "source_room": "room 0", "target_wing": "two", "target_room": f"room {number}"}
+        ask("mempalace_create_tunnel", **ends)
+    rows = ask("mempalace_traverse", start_room="room 0", max_hops=1)
+    assert (len(rows), rows[-1].get("truncated")) == (50, True)
+
+
 @requirement("graph.real")
 @pytest.mark.usefixtures("palace")
 def test_a_room_that_is_not_there_is_told_with_those_that_are(refused: Refused) -> None:
@@ -131,6 +146,42 @@ def test_a_tunnel_follows_its_room_under_its_id(ask: Ask, palace: dict[str, str]
     assert (tunnel["id"], tunnel["target"]["room"]) == (id, "entrance")
     assert ask("mempalace_delete_tunnel", tunnel_id=id)["deleted"] == id
     assert ask("mempalace_list_tunnels") == {"tunnels": [], "count": 0}
+
+
+@requirement("tunnel.lives")
+def test_whoever_moves_a_room_s_last_drawer_moves_nothing_else(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+    ended = host.bank.remember("Old tokens.", kind="drawer", place="api/auth").id
+    host.bank.invalidate(ended)
+    gone = host.bank.remember("Wrong tokens.", kind="drawer", place="api/auth").id
+    host.bank.remove(gone)
+    theirs = ask("mnemosyne_remember", at=host.having(session="tuesday"), content="Hm.", scope="session")["memory_id"]
+    host.having(session="tuesday").bank.update(theirs, place="api/auth")
+    id = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
+    ask("mempalace_update_drawer", drawer_id=palace["auth"], room="identity")
+    [tunnel] = ask("mempalace_list_tunnels")["tunnels"]
+    assert (tunnel["id"], tunnel["source"]) == (id, {"wing": "api", "room": "identity"})
+    everything = host.having(session="tuesday").bank
+    assert {everything.get(one, include_removed=True).place for one in (ended, gone, theirs)} == {"api/auth"}  # type: ignore[union-attr]
+
+
+@requirement("tunnel.lives")
+def test_a_renaming_tells_how_many_drawers_it_moved(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+    gone = host.bank.remember("Wrong tokens.", kind="drawer", place="api/auth").id
+    host.bank.remove(gone)
+    assert ask("mempalace_rename_room", wing="api", room="auth", new_room="identity")["drawers"] == 1
+    assert host.bank.restore(gone).place == "api/identity"
+
+
+@requirement("tunnel.lives")
+def test_a_drawer_that_went_elsewhere_shows_a_tunnel_no_more(ask: Ask, palace: dict[str, str]) -> None:
+    file(ask, "api", "auth", "More tokens.")
+    ask("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["auth"])
+    ask("mempalace_update_drawer", drawer_id=palace["auth"], room="cellar")
+    assert ask("mempalace_list_tunnels")["tunnels"][0]["source"] == {"wing": "api", "room": "auth"}
+    [row] = ask("mempalace_follow_tunnels", wing="web", room="login")
+    assert (row["drawer_id"], [one["preview"] for one in row["previews"]]) == (None, ["More tokens."])
+    ask("mempalace_update_drawer", drawer_id=palace["auth"], room="auth")
+    assert ask("mempalace_list_tunnels")["tunnels"][0]["source"]["drawer_id"] == palace["auth"]
 
 
 @requirement("tunnel.lives")

@@ -96,6 +96,68 @@ def test_one_value_takes_another_s_place_at_the_same_moment(ask: Ask, host: Host
     assert "Club" in again.value["hint"]
 
 
+@requirement("kg.supersede")
+def test_a_change_is_told_as_it_is_whatever_was_known_of_the_new_value(ask: Ask, host: Host) -> None:
+    """The new value held already; the old one was said by two drawers, or begins just then."""
+    drawers = [
+        ask("mempalace_add_drawer", wing="w", room="r", content=f"{who}: Maya works at Acme.")["drawer_id"]
+        for who in ("Omar", "Ann")
+    ]
+    for drawer, since in zip(drawers, ("2024-01-01", "2023-01-01"), strict=True):
+        add(ask, "Maya", "works_at", "Acme", valid_from=since, source_drawer_id=drawer)
+    add(ask, "Maya", "works_at", "Bolt", valid_from="2024-01-01")
+
+    def changed(old: str, new: str) -> dict[str, Any]:
+        change = {"subject": "Maya", "predicate": "works_at", "old_object": old, "new_object": new, "at": "2026-02-01"}
+        reply = answered(host, "mempalace_kg_supersede", change)
+        assert reply.error is None, reply.text
+        value: dict[str, Any] = reply.value
+        return value
+
+    told = changed("Acme", "Bolt")
+    assert (told["superseded"], told["ended"], told["valid_from"]) == (
+        "Maya → works_at → Acme", "2026-02-01", "2024-01-01",
+    )  # fmt: skip
+    add(ask, "Maya", "works_at", "Club", valid_from="2026-02-01")
+    told = changed("Club", "Dock")
+    assert (told["superseded"], told["ended"]) == ("Maya → works_at → Club", "2026-02-01")
+    assert sorted(held(ask, "Maya", as_of="2026-02-02")) == ["Bolt", "Dock"]
+
+
+@requirement("kg.conflicts")
+def test_what_was_known_before_is_told_to_be(ask: Ask) -> None:
+    times = {"valid_from": "2020-01-01", "valid_to": "2021-01-01"}
+    assert add(ask, "Maya", "led", "search", **times)["already_known"] is False
+    assert add(ask, "Maya", "led", "search", **times)["already_known"] is True
+    assert add(ask, "Maya", "led", "search", valid_from="2019-01-01", valid_to="2021-01-01")["already_known"] is False
+
+
+@requirement("kg.conflicts")
+def test_an_end_that_comes_earlier_is_told(ask: Ask, host: Host) -> None:
+    host.bank.facts.declare("lives_in")
+    add(ask, "Maya", "lives_in", "Berlin", valid_from="2024-01-01", valid_to="2027-01-01")
+    [ended] = add(ask, "Maya", "lives_in", "Porto", valid_from="2026-01-01")["ended"]
+    assert (ended["object"], ended["valid_to"]) == ("Berlin", "2026-01-01")
+    [ended] = add(ask, "Maya", "lives_in", "Rome", valid_from="2026-01-01")["ended"]
+    assert (ended["object"], ended["valid_to"], ended["current"]) == ("Porto", "2026-01-01", False)
+
+
+@requirement("kg.conflicts")
+def test_the_same_said_again_from_elsewhere_ends_nothing(ask: Ask) -> None:
+    drawer = ask("mempalace_add_drawer", wing="w", room="r", content="Maya likes tea.")["drawer_id"]
+    add(ask, "Maya", "likes", "tea", valid_from="2025-01-01", source_drawer_id=drawer)
+    told = add(ask, "Maya", "likes", "tea", valid_from="2024-01-01")
+    assert (told["ended"], told["conflicts"], told["already_known"]) == ([], [], False)
+
+
+@requirement("kg.invalidate")
+def test_what_ends_before_it_begins_never_held(ask: Ask) -> None:
+    add(ask, "Maya", "works_at", "Acme", valid_from="2026-10-01")
+    told = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Acme", ended="2026-09-01")
+    assert (told["count"], told["never_held"]) == (1, 1)
+    assert ask("mempalace_kg_timeline")["total"] == 0
+
+
 @requirement("kg.supersede", "kg.invalidate")
 def test_what_ends_and_what_begins_on_a_day_never_both_hold(ask: Ask) -> None:
     add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")

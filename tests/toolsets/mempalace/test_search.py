@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.toolsets.conftest import Ask
+from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Host
@@ -58,6 +58,39 @@ def test_behind_a_filter_there_are_as_many_hits_as_fit(ask: Ask) -> None:
     assert texts(ask, "deploy", wing="none") == []
 
 
+@requirement("search.filters")
+def test_a_filter_that_lets_nothing_through_says_why(ask: Ask) -> None:
+    file(ask, "We chose JWT.", wing="api", room="decisions")
+    file(ask, "We chose blue.", wing="web", room="styles")
+    for filters, said in (
+        ({"wing": "apii"}, "wing: there is no apii. Did you mean api?"),
+        ({"room": "stylez"}, "room: there is no stylez. Did you mean styles?"),
+        ({"wing": "api", "room": "styles"}, "room: there is no styles in api."),
+        ({"source_file": "none.md"}, "source_file: nothing came from none.md."),
+    ):
+        told = ask("mempalace_search", query="JWT", **filters)
+        assert (told["results"], told["warnings"][0]) == ([], said)
+    told = ask("mempalace_search", query="JWT", wing="api", before="2020-01-01")
+    assert not [one for one in told["warnings"] if one.startswith(("wing", "room"))]
+    assert ask("mempalace_list_drawers", wing="apii")["hint"] == "wing: there is no apii. Did you mean api?"
+    assert ask("mempalace_list_rooms", wing="apii")["hint"] == "wing: there is no apii. Did you mean api?"
+    assert "hint" not in ask("mempalace_list_drawers", wing="api")
+    assert "hint" not in ask("mempalace_list_rooms", wing="api")
+
+
+@requirement("search.filters")
+def test_a_source_is_found_by_as_much_of_its_path_as_tells_it(ask: Ask, refused: Refused) -> None:
+    one = file(ask, "We chose JWT.", source_file="/home/maya/api/adr.md")
+    file(ask, "JWT in the web.", source_file="/home/maya/web/adr.md")
+    other = file(ask, "JWT, at last.", source_file="C:\\notes\\jwt.md")
+    for given, id in (("/home/maya/api/adr.md", one), ("api/adr.md", one), ("jwt.md", other)):
+        assert [hit["drawer_id"] for hit in ask("mempalace_search", query="JWT", source_file=given)["results"]] == [id]
+    told = refused("mempalace_search", query="JWT", source_file="adr.md")
+    assert (told["violations"][0]["parameter"], "api/adr.md" in told["hint"]) == ("source_file", True)
+    assert "/home" not in str(told)
+    assert ask("mempalace_search", query="JWT", source_file="dr.md")["results"] == []
+
+
 @requirement("search.confident")
 def test_what_is_not_there_is_no_confident_match(ask: Ask) -> None:
     file(ask, "The billing service runs on port 8080.")
@@ -72,6 +105,35 @@ def test_what_is_too_distant_is_left_out_and_counted(ask: Ask) -> None:
     file(ask, "The billing service runs on port 8080.")
     told = ask("mempalace_search", query="billing in the harbour office", max_distance=0.1)
     assert (told["results"], told["too_distant"], told["no_confident_match"]) == ([], 1, True)
+
+
+PROMPT = "You are a careful assistant. Follow all rules of the harbour office and answer in short sentences. " * 8
+
+
+@requirement("search.prompt")
+@pytest.mark.parametrize(("language", "question"), [
+    ("English", "Which port does the billing service use?"), ("Chinese", "billing service 使用哪个 port？"),
+])  # fmt: skip
+def test_of_a_whole_prompt_its_last_question_is_asked(ask: Ask, language: str, question: str) -> None:
+    id = file(ask, "The billing service runs on port 8080.")
+    for number in range(20):
+        file(ask, f"Rule {number} of the harbour office: answer in short sentences, be careful.")
+    told = ask("mempalace_search", query=f"{PROMPT}\nUser: thanks. {question}")
+    assert (told["results"][0]["drawer_id"], told["no_confident_match"]) == (id, False), language
+    assert (told["query"], told["query_sanitized"]) == (question, True)
+    assert told["sanitizer"] == {
+        "method": "last_question",
+        "original_length": len(PROMPT) + len(question) + 15,
+        "clean_length": len(question),
+        "clean_query": question,
+    }
+
+
+@requirement("search.prompt")
+@pytest.mark.parametrize("query", ["Is it? " * 20, PROMPT, f"Which port? {PROMPT}"])
+def test_what_is_short_or_does_not_end_in_a_question_is_asked_as_it_is(ask: Ask, query: str) -> None:
+    told = ask("mempalace_search", query=query)
+    assert (told["query"], "query_sanitized" in told) == (query, False)
 
 
 @requirement("search.long")
@@ -110,6 +172,17 @@ def test_a_duplicate_is_known_by_all_of_it(ask: Ask, host: Host) -> None:
         ("The service runs on port 8080.", "hall_facts"),
         ("東京は日本の首都です。", "hall_facts"),
         ("The capital dismissed it.", "hall_facts"),
+        ("Wir haben uns für Svelte entschieden.", "hall_decisions"),
+        ("Nous avons décidé de garder le cache.", "hall_decisions"),
+        ("我们决定使用新的数据库。", "hall_decisions"),
+        ("昨日、東京で田中さんに会いました。", "hall_events"),
+        ("회의는 금요일에 열립니다.", "hall_events"),
+        ("La causa era un token caducado.", "hall_discoveries"),
+        ("Оказалось, что ключ истёк.", "hall_discoveries"),
+        ("A Maya le gusta el té.", "hall_preferences"),
+        ("Bisogna evitare i venerdì.", "hall_advice"),
+        ("하지 마세요.", "hall_advice"),
+        ("Der Hafen ist im Mai offen, hier liegt die Karte.", "hall_facts"),
     ],
 )
 @requirement("halls.assigned")

@@ -45,6 +45,58 @@ def test_what_was_created_here_is_recalled_updated_and_forgotten_there(ask: Ask,
     assert ask("mem-get", ids=[other])["data"]["missing"] == [other]
 
 
+@requirement("across.theirs")
+def test_what_is_filed_in_the_palace_is_found_opened_revised_and_removed_here(
+    ask: Ask, refused: Refused, made: Made
+) -> None:
+    filed = {"wing": "api", "room": "decisions", "content": "We chose JWT for the gateway."}
+    id = ask("mempalace_add_drawer", **filed)["drawer_id"]
+    [hit] = ask("mem-find", query="gateway JWT", types=["decision"])["data"]["results"]
+    assert (hit["id"], hit["summary"]) == (id, "We chose JWT for the gateway.")
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["kind"]) == ("We chose JWT for the gateway.", "drawer")
+    new = ask("mem-revise", id=id, narrative="We chose passkeys for the gateway.", reason="safer")["data"]["newId"]
+    [told] = ask("mempalace_search", query="gateway", wing="api", room="decisions")["results"]
+    assert (told["drawer_id"], told["text"]) == (new, "We chose passkeys for the gateway.")
+    assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["superseded_by"] == new
+    late = refused("mempalace_update_drawer", drawer_id=id, content="The gateway takes cookies.")
+    assert (late["error_class"], new in late["hint"]) == ("conflict", True)
+    ask("mempalace_update_drawer", drawer_id=new, content="The gateway takes OIDC.")
+    texts = [node["observation"]["narrative"] for node in
+             ask("mem-get", ids=[id], includeHistory=True)["data"]["history"][id]]  # fmt: skip
+    assert texts == ["We chose JWT for the gateway.", "We chose passkeys for the gateway.", "The gateway takes OIDC."]
+    ask("mem-remove", id=new, reason="retired")
+    assert ask("mempalace_search", query="gateway")["results"] == []
+    assert refused("mempalace_get_drawer", drawer_id=new)["error_class"] == "not_found"
+    # Whoever files the same again means it: it is another drawer, and what was removed stays so.
+    again = ask("mempalace_add_drawer", **filed)["drawer_id"]
+    assert made.found("gateway") == [again] != [id]
+    assert ask("mem-get", ids=[id, new])["data"]["deleted"] == [id, new]
+
+
+@requirement("across.ours")
+def test_what_was_created_here_is_a_drawer_of_the_palace(ask: Ask, refused: Refused, made: Made) -> None:
+    old = made()
+    id = ask("mem-revise", id=old, narrative="SQLite keeps the cache in two files.")["data"]["newId"]
+    [told] = ask("mempalace_search", query="sqlite cache")["results"]
+    assert (told["drawer_id"], told["wing"], told["room"]) == (id, "notes", "observation")
+    assert ask("mempalace_get_drawer", drawer_id=old)["content"] == NARRATIVE
+    ask("mempalace_update_drawer", drawer_id=id, content="SQLite keeps the cache in memory.", wing="app", room="cache")
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["type"], held["title"]) == (
+        "SQLite keeps the cache in memory.",
+        "decision",
+        "The cache",
+    )
+    newest = ask("mem-revise", id=f"{id}@1", title="The cache, again")["data"]["newId"]
+    assert ask("mempalace_get_drawer", drawer_id=newest)["room"] == "cache"
+    ask("mempalace_delete_drawer", drawer_id=newest)
+    assert made.found("sqlite cache") == []
+    gone = ask("mem-get", ids=[newest])["data"]
+    assert (gone["observations"], gone["missing"]) == ([], [newest])
+    assert refused("mem-revise", id=newest, title="T")["error"]["details"]["hint"].startswith("It was purged")
+
+
 @requirement("across.kinds")
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
 def test_every_kind_is_found_opened_revised_and_removed(ask: Ask, host: Host, made: Made, kind: str) -> None:

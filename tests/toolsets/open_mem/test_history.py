@@ -1,5 +1,7 @@
 """The timeline: sessions and their summaries, one session in full, and what stands around an observation."""
 
+from typing import Any
+
 import pytest
 from tests.contract.making import HandClock
 from tests.toolsets.conftest import Ask, Refused
@@ -30,10 +32,15 @@ def test_sessions_come_last_begun_first_with_their_newest_observations(
 
 
 @requirement("history.recent")
-def test_what_was_said_outside_of_any_session_is_there(ask: Ask, host: Host) -> None:
-    id = host.having(session=None).bank.remember("Nobody's.").id
+def test_what_was_said_outside_of_any_session_is_there(ask: Ask, host: Host, clock: HandClock) -> None:
+    ids = [host.having(session=None).bank.remember(f"Nobody's {n}.").id for n in range(12)]
     [item] = ask("mem-history")["data"]["items"]
-    assert (item["session"]["id"], [row["id"] for row in item["observations"]]) == (None, [id])
+    assert (item["session"]["id"], [row["id"] for row in item["observations"]]) == (None, ids[2:])
+    assert item["more"] == 2
+    clock.move(minutes=1)
+    host.bank.remember_many({"text": f"Later {n}."} for n in range(1_200))
+    [_, item] = ask("mem-history")["data"]["items"]
+    assert [row["id"] for row in item["observations"]] == ids[2:]
 
 
 @requirement("history.cursor")
@@ -153,6 +160,29 @@ def test_a_session_is_summed_up_behind_and_anew_as_it_goes_on(
     ask("mem-remove", id=second)
     work()
     assert "Lisbon" not in ask("mem-history")["data"]["items"][0]["summary"]["summary"]
+
+
+@requirement("history.summaries")
+def test_a_summary_is_stale_where_what_it_tells_of_is_another_and_only_there(
+    ask: Ask, made: Made, host: Host, clock: HandClock
+) -> None:
+    def stale(**asked: Any) -> bool:
+        [item] = ask("mem-history", **asked)["data"]["items"]
+        return bool(item["summary"]["stale"])
+
+    id = made()
+    host.bank.upkeep.summarize("monday")
+    clock.move(minutes=1)
+    host.bank.remember("A drawer is no part of it.", kind="drawer")
+    host.bank.remember("Nor is what a session keeps to itself.", scope="session")
+    mine = made(scope="user")
+    assert not any(stale(**asked) for asked in ({}, {"sessionId": "monday"}, {"anchor": id}, {"anchor": mine}))
+    ask("mnemosyne_update", memory_id=id, content="Another text of the same memory.")
+    assert stale()
+    host.bank.upkeep.summarize("monday")
+    assert not stale()
+    made("More.")
+    assert stale(sessionId="monday")
 
 
 @requirement("history.summaries")

@@ -1,5 +1,6 @@
 """Folder context: only between the markers, the same bytes each time, and the dry run is of what is done."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.toolsets.requirements import requirement
 
 from pieria.toolsets import Host, Paths
 from pieria.toolsets.open_mem.context import BEGIN, END, stripped, with_block, without
+from pieria.toolsets.paths import over_the_network
 
 OURS = f"{BEGIN}\nold\n{END}\n"
 WORDS = ("Rebuild", "Clean", "Purge")
@@ -50,13 +52,14 @@ def act(ask: Ask, at: Host, action: str) -> dict[str, Any]:
 
 def mixed(project: Path) -> None:
     """Files with words, with a block, with both and with half of one."""
-    for name in ("words", "block", "both", "half", "fenced"):
+    for name in ("words", "block", "both", "half", "fenced", "odd"):
         (project / name).mkdir()
     (project / "words" / "AGENTS.md").write_text("# Theirs\n")
     (project / "block" / "AGENTS.md").write_text(OURS)
     (project / "both" / "AGENTS.md").write_bytes(f"# Theirs\r\n\r\n{OURS}After.\r\n".encode())
     (project / "half" / "AGENTS.md").write_text(f"Before.\n{BEGIN}\nSomebody's words.\n")
     (project / "fenced" / "AGENTS.md").write_text(f"As in\n```\n{OURS}```\n")
+    (project / "odd" / "AGENTS.md").write_bytes(f"A\x0cB\u2028C\x85D\n\n{OURS}```\nE\u2028".encode())
 
 
 @requirement("folders.stable")
@@ -135,7 +138,7 @@ def test_what_somebody_wrote_stays_to_the_byte(ask: Ask, inside: Host, project: 
     assert "block/AGENTS.md" not in left
     if word == "Purge":
         assert data["deleted"] == ["block/AGENTS.md"]
-        assert data["kept"] == ["both/AGENTS.md"]
+        assert data["kept"] == ["both/AGENTS.md", "odd/AGENTS.md"]
     else:
         assert left["both/AGENTS.md"] == b"# Theirs\r\n\r\nAfter.\r\n"
         assert left["half/AGENTS.md"] == b"Before.\nSomebody's words.\n"
@@ -150,6 +153,38 @@ def test_a_block_goes_in_and_out_without_a_trace(text: str) -> None:
     assert with_block(once, f"{BEGIN}\ny\n{END}").replace("y", "x") == once
     back = without(once)
     assert back == text or (not text.endswith("\n") and back == f"{text}\n")
+
+
+SLIPS = [
+    "```\nnever closed\n",
+    "```one``` line\n",
+    "~~~\n```\n~~~\n",
+    "A\r\n```\r\n",
+    "```\n````x\n",
+    "A\x0cB\u2028C\n",
+]
+
+
+@requirement("folders.hands_off")
+@pytest.mark.parametrize("text", SLIPS)
+def test_a_fence_that_is_none_hides_no_block(text: str) -> None:
+    once = with_block(text, f"{BEGIN}\nx\n{END}")
+    assert with_block(once, f"{BEGIN}\nx\n{END}") == once
+    assert without(once) == text
+
+
+@requirement("folders.hands_off")
+@pytest.mark.parametrize(
+    "text",
+    [f"````\n```\n{OURS}```\n````\n", f"~~~\n```\n~~~\n```md\n{OURS}```\n", f"```\n{END}\n```\n", f"{BEGIN} {END}\n"],
+)
+def test_an_example_in_a_fence_stays(text: str) -> None:
+    assert stripped(text) == (text, 0, 0, None)
+
+
+@requirement("folders.hands_off")
+def test_a_byte_order_mark_hides_no_block() -> None:
+    assert stripped(f"\ufeff{OURS}").text == ""
 
 
 @requirement("folders.hands_off")
@@ -218,6 +253,19 @@ def test_where_there_is_no_project_a_home_is_left_alone(refused: Refused, made: 
     made()
     at = host.having(paths=Paths(home, (home,)))
     assert refused("mem-maintenance", at=at, action="folderContextRebuild")["error"]["code"] == "CONFLICT"
+
+
+@requirement("folders.private")
+def test_over_the_network_each_bank_has_a_folder_of_its_own(ask: Ask, made: Made, host: Host, project: Path) -> None:
+    shared = host.having(paths=over_the_network(project, []))
+    other = shared.having(bank_name="other")
+    for at, title in ((shared, "Plans of notes"), (other, "Plans of other")):
+        ask("mem-create", at=at, title=title, type="change", narrative="A plan.")
+        act(ask, at, "Rebuild")
+    assert "Plans of notes" not in json.dumps(act(ask, other, "DryRun"))
+    written = {name: content.decode() for name, content in contents(project / "exports").items()}
+    assert written.keys() == {"notes/AGENTS.md", "other/AGENTS.md"}
+    assert "Plans of notes" in written["notes/AGENTS.md"]
 
 
 @requirement("folders.private")

@@ -204,6 +204,17 @@ def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
     assert host.bank.count() == before
 
 
+@requirement("import.atomic")
+@pytest.mark.parametrize("section", ["observations", "revisions", "summaries"])
+@pytest.mark.parametrize(("name", "value"), [("body", [1]), ("body", "x"), ("untyped", "no"), ("untitled", 1)])
+def test_what_stands_beside_a_record_is_checked_as_well(refused: Refused, section: str, name: str, value: Any) -> None:
+    record = {**(SUMMARY if section == "summaries" else ROW), "also": {name: value}}
+    error = refused("mem-import", payload={**payload(), section: [record]})["error"]
+    assert error["code"] == "VALIDATION_ERROR"
+    told = [(one["section"], one["parameter"]) for one in error["details"]["problems"]]
+    assert told == [(section, f"also.{name}")]
+
+
 @requirement("import.skip")
 def test_skip_keeps_what_is_here_by_id_or_by_content(ask: Ask, made: Made) -> None:
     own = made(NARRATIVE, title="The cache")
@@ -324,6 +335,30 @@ def test_a_summary_is_of_its_session_and_meets_the_mode(ask: Ask, host: Host) ->
     [item] = ask("mem-history")["data"]["items"]
     assert (item["summary"]["id"], item["summary"]["summary"]) == ("sum-1", "Another day.")
     assert host.bank.count(kinds="summary") == 1
+
+
+@requirement("import.summaries")
+@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
+def test_other_summaries_of_a_session_do_not_take_the_place_of_its_own(
+    ask: Ask, made: Made, host: Host, mode: str
+) -> None:
+    made()
+    others = [
+        host.bank.remember("Slept over it.", kind="summary", session="monday", body={"type": "summary"}).id,
+        host.bank.remember("Summed up by hand.", kind="summary", session="monday").id,
+    ]
+    exported = ask("mem-export")["data"]["payload"]
+    copied = host.having(bank_name="copy")
+    ask("mem-create", at=copied, title="There", type="change", narrative="Something else.")
+    own = copied.bank.upkeep.summarize("monday")
+    assert own is not None
+    data = ask("mem-import", at=copied, payload=exported, mode=mode)["data"]
+    assert data["summaries"] == {"imported": 2, "skipped": 0}
+    assert copied.bank.get(own.id) == own
+    for id in others:
+        here, there = host.bank.get(id), copied.bank.get(id)
+        assert here is not None and there is not None
+        assert (there.text, dict(there.body)) == (here.text, dict(here.body))
 
 
 @requirement("import.summaries")

@@ -53,9 +53,10 @@ def test_what_cannot_be_right_is_refused_and_nothing_kept(
 
 
 @requirement("create.same")
-def test_the_same_text_again_is_said_to_be_there_already(ask: Ask, made: Made) -> None:
-    first = made()
-    reply = ask("mem-create", title="Again", type="change", narrative=NARRATIVE)
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_the_same_text_again_is_said_to_be_there_already(ask: Ask, made: Made, scope: str) -> None:
+    first = made(scope=scope)
+    reply = ask("mem-create", title="Again", type="change", narrative=NARRATIVE, scope=scope)
     assert reply["data"]["observation"]["id"] != first
     assert first in reply["meta"]["warnings"][0]
 
@@ -75,6 +76,49 @@ def test_secrets_are_taken_out_on_every_way_in_and_counted(ask: Ask, made: Made,
     files = [path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file()]
     assert files
     assert not any(b"tern-9Wq" in content or b"more</private>" in content for content in files)
+
+
+@requirement("privacy.redacted")
+def test_what_is_imported_lies_in_no_file_before_it_is_screened(ask: Ask, host: Host, tmp_path: Path) -> None:
+    seen: list[bool] = []
+
+    def look(done: int, whole: int) -> None:
+        files = [path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file()]
+        seen.append(any(b"tern-9Wq" in content or b"door code" in content for content in files))
+
+    row = {"id": "x", "type": "change", "title": "T", "createdAt": "2026-01-01T00:00:00Z"}
+    narrative = f"{SECRET} <private>the door code</private>"
+    payload = {"version": 1, "observations": [{**row, "narrative": narrative}]}
+    ask("mem-import", at=host.having(progress=look), payload=payload)
+    assert seen and not any(seen)
+
+
+@requirement("privacy.redacted")
+def test_only_what_came_in_is_counted(ask: Ask) -> None:
+    row = {"type": "change", "title": "T", "createdAt": "2026-01-01T00:00:00Z", "narrative": SECRET}
+    payload = {"version": 1, "observations": [{**row, "id": "x"}]}
+    assert ask("mem-import", payload=payload)["meta"]["redacted"] == 1
+    assert ask("mem-import", payload=payload)["meta"]["redacted"] == 0
+    more = {**payload, "observations": [{**row, "id": "x"}, {**row, "id": "y", "title": f"Set {SECRET}"}]}
+    assert ask("mem-import", payload=more)["meta"]["redacted"] == 2
+
+
+@requirement("privacy.redacted")
+@pytest.mark.parametrize("settings", [{"secrets": "refuse"}])
+def test_what_is_refused_is_told_by_the_names_of_these_tools(refused: Refused, made: Made) -> None:
+    said = {"title": "T", "type": "change", "narrative": "N."}
+    for name, value in (("narrative", SECRET), ("title", SECRET), ("concepts", [SECRET]), ("files", [SECRET])):
+        error = refused("mem-create", **{**said, name: value})["error"]
+        [violation] = error["details"]["violations"]
+        assert (error["code"], error["details"]["parameter"], violation["parameter"]) == (
+            "VALIDATION_ERROR",
+            name,
+            name,
+        )
+        assert error["message"].startswith(f"{name}: refused")
+        assert (violation["expected"], violation["received"]) == ("a text without secrets", "what looks like password")
+    id = made()
+    assert refused("mem-revise", id=id, narrative=SECRET)["error"]["details"]["parameter"] == "narrative"
 
 
 @requirement("privacy.redacted")
@@ -131,6 +175,9 @@ def test_a_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Ho
     id = made()
     for arguments in ({}, {"reason": "just so"}):
         assert refused("mem-revise", id=id, **arguments)["error"]["code"] == "VALIDATION_ERROR"
+    said = {"title": "The cache", "narrative": NARRATIVE, "type": "decision", "concepts": [], "importance": 3}
+    for same in (*({name: value} for name, value in said.items()), {**said, "reason": "just so"}):
+        assert refused("mem-revise", id=id, **same)["error"]["code"] == "VALIDATION_ERROR"
     assert refused("mem-revise", id="nope", title="T")["error"]["code"] == "NOT_FOUND"
     assert len(host.bank.history(id, revisions=True)) == 1
 
@@ -216,6 +263,24 @@ def test_what_another_toolset_updated_has_its_versions(ask: Ask, made: Made) -> 
     assert data["history"][id][1]["revisionOf"] == f"{id}@1"
 
 
+@requirement("get.versions")
+def test_every_tool_takes_the_ids_that_a_history_tells(ask: Ask, refused: Refused, made: Made) -> None:
+    id = made()
+    ask("mnemosyne_update", memory_id=id, content="Updated.")
+    old, head = (node["id"] for node in ask("mem-get", ids=[id], includeHistory=True)["data"]["history"][id])
+    assert (old, head) == (f"{id}@1", id)
+    around = ask("mem-history", anchor=old)
+    assert (around["meta"]["anchor"], around["meta"]["resolved"]) == (id, {old: id})
+    assert refused("mem-remove", id=old)["error"]["details"]["ids"] == [id]
+    revised = ask("mem-revise", id=old, title="Anew")
+    assert (revised["data"]["previousId"], revised["meta"]["resolved"]) == (id, {old: id})
+    new = revised["data"]["newId"]
+    assert ask("mem-remove", id=f"{new}@1")["data"]["id"] == new
+    for tool, more in (("mem-revise", {"title": "T"}), ("mem-remove", {}), ("mem-history", {})):
+        name = "anchor" if tool == "mem-history" else "id"
+        assert refused(tool, **{name: f"{id}@7"}, **more)["error"]["code"] == "NOT_FOUND"
+
+
 # --- the user's own
 
 
@@ -232,6 +297,21 @@ def test_what_is_the_user_s_lives_the_same_life(ask: Ask, made: Made, host: Host
     assert ask("mem-get", ids=[new])["data"]["observations"][0]["scope"] == "user"
     ask("mem-remove", id=new, reason="done")
     assert made.found("sqlite cache", scope="all") == []
+
+
+@requirement("scope.user")
+def test_where_the_user_s_own_cannot_be_reached_it_is_said(ask: Ask, refused: Refused, made: Made, host: Host) -> None:
+    made(scope="user")
+    ours = made()
+    at = host.having(covers=lambda name: name == "notes", opened=("notes",))
+    create = {"title": "T", "type": "change", "narrative": "N.", "scope": "user"}
+    for tool, arguments in (("mem-create", create), ("mem-find", {"query": "sqlite", "scope": "user"})):
+        error = refused(tool, at=at, **arguments)["error"]
+        assert (error["code"], "@me" in error["details"]["hint"]) == ("LOCKED_BY_ENV", True)
+    everything = ask("mem-find", at=at, query="sqlite", scope="all")
+    assert [hit["id"] for hit in everything["data"]["results"]] == [ours]
+    assert everything["meta"]["warnings"][0].startswith("scope")
+    assert "scope" not in str(ask("mem-find", query="sqlite", scope="all")["meta"].get("warnings"))
 
 
 # --- the envelope

@@ -45,6 +45,34 @@ def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, as_js
         from pieria.doors.bench.server import measure_server
 
         result = measure_server(data, list(sizes), _say)
+    _told(ctx, result, as_json=as_json)
+
+
+@bench.command(context_settings={"help_option_names": HELP})
+@click.option("--turns", type=click.IntRange(min=200), default=5_000, show_default=True,
+              help="Turns of the conversations that are mined.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
+    """Time mining conversations, and mining them again when nothing, or one thing, has changed."""
+    from pieria.doors.bench.mining import measure_mining
+
+    _told(ctx, measure_mining(turns), as_json=as_json)
+
+
+@bench.command(context_settings={"help_option_names": HELP})
+@click.option("--n", "size", type=click.IntRange(min=1_000), default=100_000, show_default=True,
+              help="Memories in the bank beside which the hooks run.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def capture(ctx: click.Context, /, size: int, as_json: bool) -> None:
+    """Time what a hook costs an agent, and what handing over takes."""
+    from pieria.doors.bench.capturing import measure
+
+    _told(ctx, measure(size, _say), as_json=as_json)
+
+
+def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))
         return

@@ -13,6 +13,7 @@ from pieria.doors.bench.exact import exactness
 from pieria.doors.bench.filled import Filled, Say, filled
 from pieria.doors.bench.rows import Row, quantile
 from pieria.doors.bench.speed import SINGLE_WRITES, filling, machine, recalling
+from pieria.doors.bench.telling import telling
 from pieria.record.address import is_server
 
 RECALL_TARGETS = ((100_000, 25.0),)
@@ -28,7 +29,7 @@ def measure_server(url: str, sizes: list[int], say: Say) -> dict[str, Any]:
         banks.append(f"bench-{size}-{uuid4().hex[:8]}")
         with filled(url, size, say, banks[-1]) as full:
             rows += [*filling(full)[:1], _indexing(full), _writing(full, say)]
-            rows += [*recalling(full, RECALL_TARGETS, say), *exactness(full)]
+            rows += [*recalling(full, RECALL_TARGETS, say), *exactness(full), *telling(full, say)]
     notes = [f"These banks were made and are still there: {', '.join(banks)}."]
     return {"machine": machine(), "sizes": sorted(sizes), "rows": [row.as_dict() for row in rows], "notes": notes}
 

@@ -26,6 +26,7 @@ from pieria.doors.bench.exact import exactness
 from pieria.doors.bench.filled import Filled, Say, filled
 from pieria.doors.bench.meaning import DIMENSION, Meaning
 from pieria.doors.bench.rows import Row, below, quantile
+from pieria.doors.bench.telling import telling
 from pieria.doors.bench.workload import FILTERS, Workload, place
 from pieria.workspace import Workspace
 
@@ -51,7 +52,7 @@ def measure(sizes: list[int], say: Say) -> dict[str, Any]:
                 rows += filling(full)
                 recalled = recalling(full, RECALL_TARGETS, say)
                 medians[size] = recalled[0].value
-                rows += [*recalled, *exactness(full)]
+                rows += [*recalled, *exactness(full), *telling(full, say)]
         rows += _growth(medians)
         if modelled.is_installed():
             rows += modelled.measured(data, min(sizes), medians, say)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
+DRAINING = 0.5
+"""Seconds for which a command hands over what hooks have captured, before it does its own work."""
+
 
 @dataclass
 class Call:
@@ -47,10 +50,25 @@ class Call:
     def opened(self, *, reading: bool = False) -> Iterator[Bank]:
         """The bank of this call. A reader makes none under a name that somebody gave, since it may be misspelt."""
         with self.workspace() as workspace:
+            self.drain(workspace)
             if reading:
                 self.check_there(workspace)
             with workspace.open(who="cli", **self.speaker) as bank:
                 yield bank
+
+    def drain(self, workspace: Workspace) -> None:
+        """So that it finds what an agent did a moment ago. What cannot be handed over now waits, and this goes on."""
+        from pieria.capture.spool import spool_of
+
+        if not spool_of(workspace).is_waiting:
+            return
+        from pieria.capture.draining import Drain
+        from pieria.errors import PieriaError
+
+        try:
+            Drain(workspace, embeds=False).drain(seconds=DRAINING)
+        except (PieriaError, OSError) as problem:
+            self.note(f"what hooks captured waits in the spool: {problem}")
 
     def check_there(self, workspace: Workspace) -> None:
         """Refuses a bank that is not there, where somebody gave its name."""

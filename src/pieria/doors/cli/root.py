@@ -28,6 +28,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
     "Remember and recall": {
         "remember": Listed(f"{_COMMANDS}.remembering:remember", "Remember something, or many things from a file."),
         "recall": Listed(f"{_COMMANDS}.recalling:recall", "Find what answers a question, best first."),
+        "mine": Listed(f"{_COMMANDS}.mining:mine", "Bring in a project's files, or conversations."),
         "get": Listed(f"{_COMMANDS}.reading:get", "Show one memory."),
         "list": Listed(f"{_COMMANDS}.reading:list_memories", "List memories in order."),
         "count": Listed(f"{_COMMANDS}.reading:count", "Count memories, by kind, tag and so on."),
@@ -53,10 +54,14 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "undo": Listed(f"{_COMMANDS}.looking:undo", "Undo one change."),
     },
     "For agents": {
+        "context": Listed(f"{_COMMANDS}.context:context", "Print what an agent is told unasked."),
+        "wake-up": Listed(f"{_COMMANDS}.context:wake_up", "The same as context."),
         "mcp": Listed(f"{_COMMANDS}.serving:mcp", "Serve tools to an agent over stdin and stdout."),
         "call": Listed(f"{_COMMANDS}.calling:call_tool", "Call one tool, as an agent would."),
         "serve": Listed(f"{_COMMANDS}.server:serve", "Serve all banks over HTTP, to agents and programs."),
         "token": Listed(f"{_COMMANDS}.tokens:token", "Say who may come in over HTTP."),
+        "hooks": Listed(f"{_COMMANDS}.hooks:hooks", "Let agents' sessions be remembered by themselves."),
+        "capture": Listed(f"{_COMMANDS}.capturing:capture", "Remember what happened in an agent's session."),
         "hermes": Listed(f"{_COMMANDS}.hermes:hermes", "Give the Hermes Agent this memory."),
     },
     "At work": {

@@ -62,6 +62,16 @@ REPLIES: Mapping[str, Any] = {
     "Recall": _of(
         {"query": _TEXT, "hits": _list_of("Hit"), "confidence": _NUMBER, "cursor": _TEXT_OR_NULL, "plan": _OBJECT}
     ),
+    "Context": _of(
+        {
+            "text": _TEXT,
+            "tokens": _WHOLE,
+            "items": {"type": "array", "items": _OBJECT},
+            "left_out": _OBJECT,
+            "known_at": _TEXT,
+            "confidence": _NUMBER_OR_NULL,
+        }
+    ),
     "Receipt": _of({"ids": _TEXTS, "also": _TEXTS, "erased": _OBJECT, "unreached": _TEXTS}),
     "Fact": FACT,
     "Facts": _of({"facts": _list_of("Fact")}),

@@ -125,6 +125,8 @@ RESOURCES: tuple[Resource, ...] = (
               _history, "Every version and standing it had, oldest first."),
     _resource(f"POST {BANK}/recall", "recall", _READ, taking(schemas.QUESTION, "query"), "Recall",
               lambda bank, **given: bank.recall(**given).as_dict(), "What answers a question, best first."),
+    _resource(f"POST {BANK}/context", "context", _READ, taking(schemas.CONTEXT), "Context",
+              lambda bank, **given: bank.context(**given).as_dict(), "What to tell an agent before it asks."),
     _resource(f"GET {FACTS}", "query_facts", _READ, taking(schemas.FACT_QUESTION), "Facts",
               lambda bank, **given: _facts(bank.facts.query(**given)), "Facts that match everything given."),
     _resource(f"POST {FACTS}", "add_fact", _WRITE, taking(schemas.NEW_FACT, *_TRIPLE), "Fact",

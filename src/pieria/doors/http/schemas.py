@@ -158,6 +158,15 @@ QUESTION = {
     "budget_tokens": whole("How many tokens the hits may have together.", 1, 10_000_000),
     **PAGING,
 }
+CONTEXT = {
+    "query": text("What it shall be about, in any words."),
+    "files": several("Files that it shall be about."),
+    "place": FILTERS["place"],
+    "session": text("The session that it is for; as of its moment, where one is kept."),
+    "budget_tokens": whole("How many tokens it may have; 2,000 by default.", 1, 10_000_000),
+    **KNOWN_AT,
+    "anew": flag("As of now, whatever moment is kept for the session."),
+}
 TRIPLE = {
     "subject": text("Whom or what it is about."),
     "predicate": text("The relation."),

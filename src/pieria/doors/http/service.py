@@ -14,6 +14,7 @@ import anyio
 from anyio import to_thread
 
 from pieria import telemetry
+from pieria.capture.behind import DrainBehind
 from pieria.doors.http.callers import Caller
 from pieria.doors.http.events import Hub
 from pieria.doors.http.metrics import Labels, Metrics
@@ -56,6 +57,8 @@ class Service:
         detach = telemetry.attach(self._heard)
         behind = self.banks.worker(self._worked)
         behind.start()
+        drain = DrainBehind(self.workspace, lambda done: self.banks.work_on(done.banks))
+        drain.start()
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self.hub.run)
@@ -65,6 +68,7 @@ class Service:
         finally:
             detach()
             with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(drain.close)
                 await to_thread.run_sync(behind.close)
                 await to_thread.run_sync(self.banks.close)
 

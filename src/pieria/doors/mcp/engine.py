@@ -16,6 +16,7 @@ from pieria.toolsets.paths import Paths, paths_of_user
 
 if TYPE_CHECKING:
     from pieria.bank.working import Worker
+    from pieria.capture.behind import DrainBehind
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class _Held:
     banks: Banks
     paths: Paths
     worker: Worker | None
+    drain: DrainBehind | None
 
     @property
     def bank_name(self) -> str:
@@ -79,6 +81,8 @@ class Engine:
             held, self._held, self._closed = self._held, None, True
         if held is None:
             return
+        if held.drain is not None:
+            held.drain.close()
         if held.worker is not None:
             held.worker.close()
         held.banks.close()
@@ -109,8 +113,12 @@ class Engine:
         quietly = {"count_uses": False} if self._asked.read_only else {}
         workspace = Workspace(self._asked.data, {**self._asked.settings, **quietly})
         banks = Banks(workspace, WHO)
-        worker = None
+        worker = drain = None
         if not self._asked.read_only:
+            from pieria.capture.behind import DrainBehind
+
             worker = banks.worker()
             worker.start()
-        return _Held(banks, paths_of_user(workspace), worker)
+            drain = DrainBehind(workspace, lambda done: banks.work_on(done.banks))
+            drain.start()
+        return _Held(banks, paths_of_user(workspace), worker, drain)

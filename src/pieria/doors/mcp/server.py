@@ -15,6 +15,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from pieria.doors.mcp import contexts
 from pieria.doors.mcp.progress import Progress, telling
 from pieria.doors.places import Places
 from pieria.errors import NotFoundError
@@ -65,6 +66,25 @@ def server_for(
             # A caller who is gone is not waited for: what is written by then is written whole, or not at all.
             return await shared.run(work, abandoned=True)
 
+    async def prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[contexts.prompt()], ttl_ms=CACHED_MS)
+
+    async def resources(context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[contexts.resource()], ttl_ms=CACHED_MS)
+
+    async def templates(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[contexts.template()], ttl_ms=CACHED_MS)
+
+    async def prompted(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        work = partial(contexts.prompted, params, contexts.hosted(host_of, context))
+        return await shared.run(work, abandoned=True)
+
+    async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        work = partial(contexts.read, params, contexts.hosted(host_of, context))
+        return await shared.run(work, abandoned=True)
+
     return Server(
         "pieria",
         version=version,
@@ -73,6 +93,11 @@ def server_for(
         instructions=instructions_of(registry) if instructions is None else instructions,
         on_list_tools=listed,
         on_call_tool=call,
+        on_list_prompts=prompts,
+        on_get_prompt=prompted,
+        on_list_resources=resources,
+        on_list_resource_templates=templates,
+        on_read_resource=read,
     )
 
 

@@ -32,7 +32,7 @@ s.id = ANY(%(ids)s::text[])
 s.kind = ANY(%(kinds)s::text[])
 
 -- name: types
-s.type = ANY(%(types)s::text[])
+(s.type = ANY(%(types)s::text[]) OR s.type IS NULL AND s.kind = ANY(%(types)s::text[]))
 
 -- name: not_types
 (s.type IS NULL OR s.type <> ALL(%(not_types)s::text[]))
@@ -107,7 +107,11 @@ s.at >= %(since)s
 s.at < %(until)s
 
 -- name: pinned
-s.pinned = %(pinned)s
+-- Written out: there is an index of the pinned alone.
+s.pinned = 1
+
+-- name: not_pinned
+s.pinned = 0
 
 -- name: meta
 -- Numbers are compared by what they are, all else as it was written.

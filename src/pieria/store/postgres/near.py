@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-AHEAD = 4
+AHEAD = 2
 """Times as many as wanted are looked at first: most may be seen, and a text has more than one passage."""
 LEAST = 80
-WIDTH = 200
+WIDTH = 100
 """How many an index gives at once: of the ten nearest it then misses none in a hundred."""
-WIDEST = 1_000
-"""What pgvector allows."""
-FEW = 2_000
+WIDER = 1_000
+"""The same where most may not be seen, and the ten nearest that may be lie far behind: all that pgvector allows."""
+FEW = 4_000
 """So few versions that may be seen are compared one by one, whatever else there is."""
 MOST = 20_000
 """After so many that may not be seen an index gives up, and the rest is looked for without it."""
@@ -79,18 +79,19 @@ class Search:
 
     def match(self, want: int) -> VectorMatch:
         if self._filter.ids is None:
-            indexed = self._is_indexed()
+            indexed = self._uses_index(WIDTH)
             whole = self._first(max(AHEAD * want, LEAST), indexed=indexed)
             if whole or len(self._found) >= want:
                 return self._told(want, exact=not indexed)
         else:
             indexed = False
-        rows = self._rows()
-        if len(rows) <= FEW:
-            self._widening("of_rows", want, rows=rows)
-            self._probed = max(self._probed, len(rows))
+        seen = self._number_of_seen()
+        if seen <= FEW:
+            self._widening("each", want)
+            self._probed = max(self._probed, seen)
             return self._told(want, exact=True)
         if indexed:
+            self._uses_index(WIDER)
             with self._without("enable_sort"):
                 self._widening("seen", want, indexed=True)
             if len(self._found) >= want:
@@ -100,11 +101,10 @@ class Search:
         self._probed = self._counted()[1]
         return self._told(want, exact=True)
 
-    def _is_indexed(self) -> bool:
-        if not self._execute(self._sql["index"], {"index": self._index})[0][0]:
-            return False
-        self._execute(self._sql["search"], {"width": str(WIDTH), "most": str(MOST)})
-        return True
+    def _uses_index(self, width: int) -> bool:
+        """Has the index give so many at once from here on; whether there is one."""
+        asked = {"index": self._index, "width": str(width), "most": str(MOST)}
+        return bool(self._execute(self._sql["index"], asked)[0][0])
 
     def _first(self, number: int, *, indexed: bool) -> bool:
         """Looks at so many of the nearest; whether these were all there are."""
@@ -115,10 +115,10 @@ class Search:
         self._scanned = len(lines) if indexed or whole else self._counted()[0]
         return whole
 
-    def _rows(self) -> list[int]:
-        """Of the versions that may be seen all, or more than a few."""
-        sql = self._sql["rows"].format(where=self._where)
-        return [row for (row,) in self._execute(sql, {**self._params, "number": FEW + 1})]
+    def _number_of_seen(self) -> int:
+        """How many versions may be seen; no more than one more than a few."""
+        sql = self._sql["number"].format(where=self._where)
+        return int(self._execute(sql, {**self._params, "number": FEW + 1})[0][0])
 
     @contextmanager
     def _without(self, way: str) -> Iterator[None]:
@@ -127,21 +127,21 @@ class Search:
         yield
         self._execute(self._sql["plan"], {"way": way, "value": "on"})
 
-    def _widening(self, statement: str, want: int, *, rows: Sequence[int] = (), indexed: bool = False) -> None:
+    def _widening(self, statement: str, want: int, *, indexed: bool = False) -> None:
         """As many as it takes for so many versions, of which each may have any number of vectors."""
         number = 2 * want
         while True:
-            lines = self._lines(statement, number, indexed=indexed, rows=rows)
+            lines = self._lines(statement, number, indexed=indexed)
             self._note(lines)
             self._scanned = max(self._scanned, len(lines))
             if len(self._found) >= want or len(lines) < number:
                 return
             number *= AHEAD
 
-    def _lines(self, statement: str, number: int, *, indexed: bool, rows: Sequence[int] = ()) -> list[tuple[Any, ...]]:
+    def _lines(self, statement: str, number: int, *, indexed: bool) -> list[tuple[Any, ...]]:
         distance = self._sql["distance.indexed" if indexed else "distance"].format(dimension=self._space.dimension)
         sql = self._sql[statement].format(vectors=self._vectors, distance=distance, where=self._where)
-        return self._execute(sql, {**self._params, "number": number, "rows": list(rows)})
+        return self._execute(sql, {**self._params, "number": number})
 
     def _counted(self) -> tuple[int, int]:
         """Vectors, and versions that have any."""

@@ -23,15 +23,18 @@ FROM (
     LIMIT 1
 ) seen ON true
 
--- name: rows
--- Some of what may be seen, or all of it where it is not much.
-SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} LIMIT %(number)s
+-- name: number
+-- How many may be seen, or that it is more than so many.
+SELECT count(*) FROM (SELECT 1 FROM state s WHERE s.bank = %(bank)s AND {where} LIMIT %(number)s) s
 
--- name: of_rows
+-- name: each
+-- The nearest of the few that may be seen, compared one by one: in this order, whatever the planner thinks of it.
 SELECT v.entry, v.row, v.start, v.stop, halfvec_send(v.vector)
 FROM (
-    SELECT v.entry, v.row, v.start, v.stop, v.vector FROM embedded v
-    WHERE {vectors} AND v.row = ANY(%(rows)s::bigint[]) AND (v.known_from IS NULL OR v.known_from <= %(known)s)
+    SELECT v.* FROM (SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} OFFSET 0) s CROSS JOIN LATERAL (
+        SELECT v.entry, v.row, v.start, v.stop, v.vector FROM embedded v
+        WHERE {vectors} AND v.row = s.row AND (v.known_from IS NULL OR v.known_from <= %(known)s) OFFSET 0
+    ) v
     ORDER BY {distance} LIMIT %(number)s
 ) v
 
@@ -49,14 +52,13 @@ FROM (
 -- How many vectors there are, and of how many versions.
 SELECT count(*), count(*) FILTER (WHERE v.number = 0) FROM embedded v WHERE {vectors}
 
--- name: search
--- An index gives no more than so many at once, and goes on from there where the rest of the question wants more.
-SELECT set_config('hnsw.ef_search', %(width)s, true), set_config('hnsw.iterative_scan', 'strict_order', true),
-    set_config('hnsw.max_scan_tuples', %(most)s, true)
-
 -- name: plan
 -- With few vectors in its statistics, or with conditions that hang together, the planner takes ways that never end.
 SELECT set_config(%(way)s, %(value)s, true)
 
 -- name: index
-SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%(index)s) AND indisvalid)
+-- Whether there is one to use. It gives no more than so many at once, and goes on from there, in about their order, where
+-- the rest of the question wants more.
+SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%(index)s) AND indisvalid),
+    set_config('hnsw.ef_search', %(width)s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
+    set_config('hnsw.max_scan_tuples', %(most)s, true)

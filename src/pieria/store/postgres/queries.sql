@@ -47,11 +47,12 @@ AND (s.importance, s.row) < (%(after_value)s, %(after_row)s)
 SELECT {column} AS value, count(*) FROM state s WHERE s.bank = %(bank)s AND {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
 -- name: sessions
-SELECT s.session, min(s.at), max(s.at), count(*) FROM state s WHERE s.bank = %(bank)s AND {where}
-GROUP BY s.session {after} ORDER BY min(s.at) DESC, coalesce(s.session, '') DESC LIMIT %(limit)s
+SELECT s.session, min(s.at), max(s.at), count(*) FILTER (WHERE s.ended = '') FROM state s WHERE s.bank = %(bank)s AND {where}
+GROUP BY s.session HAVING count(*) FILTER (WHERE s.ended = '') > 0 {after}
+ORDER BY min(s.at) DESC, coalesce(s.session, '') DESC LIMIT %(limit)s
 
 -- name: sessions.after
-HAVING (min(s.at), coalesce(s.session, '')) < (%(after_first)s, %(after_session)s)
+AND (min(s.at), coalesce(s.session, '')) < (%(after_first)s, %(after_session)s)
 
 -- name: total
 SELECT 'total', count(*) FROM state s WHERE s.bank = %(bank)s AND {where}
@@ -90,7 +91,7 @@ WHERE {where} ORDER BY j.place
 SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} ORDER BY {order} LIMIT %(limit)s
 
 -- name: placed
-SELECT s.id, s.place, s.type, s.at, s.valid_from, s.valid_until, c.entities
+SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_until, c.entities
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE s.bank = %(bank)s AND {where}
 

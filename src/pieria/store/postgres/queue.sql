@@ -105,7 +105,8 @@ UPDATE job SET state = 'cancelled', ended = %(now)s, lease = NULL, until = NULL 
 
 -- name: prune
 DELETE FROM job WHERE bank = %(bank)s AND entry IN (
-    SELECT entry FROM job WHERE bank = %(bank)s AND state IN ('done', 'stale', 'cancelled') AND ended < %(before)s ORDER BY ended LIMIT %(limit)s
+    SELECT entry FROM job WHERE bank = %(bank)s AND state IN ('done', 'stale', 'cancelled') AND ended < %(before)s
+    ORDER BY ended, entry LIMIT %(limit)s
 )
 
 -- name: spent

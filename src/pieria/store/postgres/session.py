@@ -29,9 +29,11 @@ class PostgresSession:
     picks_indexes = True
     statements = staticmethod(statements)
 
-    def __init__(self, connection: Connection, bank: int) -> None:
+    def __init__(self, connection: Connection, bank: int, *, reads: bool) -> None:
+        """`reads`: it sees one snapshot, and changes nothing."""
         self.connection = connection
         self.bank = bank
+        self._remembered: dict[str, list[tuple[Any, ...]]] | None = {} if reads else None
         self._process: int | None = os.getpid()
 
     def execute(self, sql: str, values: Values = _NOTHING, /) -> Cursor:
@@ -42,6 +44,13 @@ class PostgresSession:
         """Planned for these very values."""
         self._check()
         return self.connection.execute(sql.encode(), self._named(values), prepare=False).fetchall()
+
+    def remembered(self, sql: str) -> list[tuple[Any, ...]]:
+        if self._remembered is None:
+            return self.execute(sql).fetchall()
+        if sql not in self._remembered:
+            self._remembered[sql] = self.execute(sql).fetchall()
+        return self._remembered[sql]
 
     def executemany(self, sql: str, lines: Iterable[Values], /) -> None:
         self._check()
@@ -77,8 +86,12 @@ class PostgresSession:
     def packed(self, stored: bytes) -> bytes:
         return read(stored)
 
-    def listed(self, values: Iterable[Any]) -> list[Any]:
-        return list(values)
+    def listed(self, values: Iterable[Any]) -> list[Any] | str:
+        """Numbers in the server's own writing of a list, since the driver takes its time over each of them."""
+        listed = list(values)
+        if not all(type(value) is int for value in listed):
+            return listed
+        return f"{{{','.join(map(str, listed))}}}"
 
     def paired(self, pairs: Iterable[Sequence[Any]]) -> str:
         return json.dumps(list(pairs))

@@ -31,7 +31,7 @@ from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
 from pieria.store.postgres.tidying import BEYOND, count_anew, has_grown, tidied
 from pieria.store.protocol import Finding, Progress
-from pieria.store.sql.checks import MENDED, REBUILT, REPAIR, SCRUBBED
+from pieria.store.sql.checks import repaired
 from pieria.store.sql.reader import COUNTERS, counters
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
@@ -127,7 +127,7 @@ class PostgresStore:
         if held is not None:
             yield held
             return
-        with self._begun(self._sql["begin_reading"].format(bank=self.number)) as session:
+        with self._begun(self._sql["begin_reading"].format(bank=self.number), reads=True) as session:
             self._own.session = session
             try:
                 yield session
@@ -135,10 +135,10 @@ class PostgresStore:
                 self._own.session = None
 
     @contextmanager
-    def _begun(self, statement: str, seconds: float | None = None) -> Iterator[PostgresSession]:
+    def _begun(self, statement: str, seconds: float | None = None, *, reads: bool = False) -> Iterator[PostgresSession]:
         sql = statement.encode()
         with self._connection(lambda connection: connection.execute(sql), seconds) as connection:
-            session = PostgresSession(connection, self.number)
+            session = PostgresSession(connection, self.number, reads=reads)
             process = os.getpid()
             try:
                 yield session
@@ -215,20 +215,10 @@ class PostgresStore:
             return findings(session, self.analyser, self.now())
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
-        repaired = []
-        if ill & REBUILT:
-            self.reindex(terms_of, self.analyser)
-            repaired.append("text index")
-        if ill & MENDED:
-            with self.writing() as writer:
-                writer.mend_vectors()
-            repaired.append("vectors")
-        if ill & SCRUBBED and not self.scrub():
-            repaired.append("purge")
+        done = repaired(self, found, terms_of)
         if any(finding.check == INDEX and finding.remedy for finding in found) and self._build_indexes():
-            repaired.append(INDEX)
-        return repaired
+            done.append(INDEX)
+        return done
 
     def _build_indexes(self) -> list[str]:
         with translated("repair", self.where), self._pool.connect() as connection:

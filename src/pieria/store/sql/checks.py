@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from pieria.store.protocol import Finding
+from pieria.record.changeset import Content
+from pieria.store.protocol import Finding, Store
 
 RULES = {
     "queries.sql": {
@@ -58,3 +59,19 @@ def analyser_finding(held: Mapping[str, int], ours: int) -> Finding:
     well = version == ours or not held["documents"]
     newer = "Upgrade Pieria: a newer one made the text index."
     return Finding("analyser", well, f"version {version}", None if well else newer if version > ours else REPAIR)
+
+
+def repaired(store: Store, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
+    """What of all this can be made anew from the record is; returns what was."""
+    ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
+    done = []
+    if ill & REBUILT:
+        store.reindex(terms_of, store.analyser)
+        done.append("text index")
+    if ill & MENDED:
+        with store.writing() as writer:
+            writer.mend_vectors()
+        done.append("vectors")
+    if ill & SCRUBBED and not store.scrub():
+        done.append("purge")
+    return done

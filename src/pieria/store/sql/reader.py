@@ -57,7 +57,7 @@ COLUMNS = (
 
 
 def counters(session: Session) -> dict[str, int]:
-    held = dict(session.execute(session.statements("queries.sql")["head"]))
+    held = dict(session.remembered(session.statements("queries.sql")["head"]))
     if not held.keys() >= COUNTERS:
         raise UnreadableRow("counters are missing")
     return held

@@ -31,15 +31,16 @@ class VectorReads(ABC):
         self._sql = session.statements("vectors.sql")
 
     def space(self) -> Space | None:
-        found = self._session.execute(self._sql["space"]).fetchone()
-        return None if found is None else Space(found[0], found[1], found[2], bool(found[4]))
+        for number, name, dimension, _, is_whole in self._session.remembered(self._sql["space"]):
+            return Space(number, name, dimension, bool(is_whole))
+        return None
 
     def pending(self, limit: int) -> list[Pending]:
         return list(map(Pending._make, self._session.execute(self._sql["pending"], (limit,))))
 
     def pending_count(self) -> int:
-        found: int = self._session.execute(self._sql["pending_count"]).fetchone()[0]
-        return found
+        [(found,)] = self._session.remembered(self._sql["pending_count"])
+        return int(found)
 
     @abstractmethod
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:

@@ -63,8 +63,7 @@ def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: s
         parts.append(blocks["meta"])
         params["meta"] = check.mapping(filter.meta, "meta")
     if filter.pinned is not None:
-        parts.append(blocks["pinned"])
-        params["pinned"] = int(filter.pinned)
+        parts.append(blocks["pinned" if filter.pinned else "not_pinned"])
     return Compiled("\n  AND ".join(parts), params)
 
 

@@ -83,7 +83,6 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         return self._vector_rows(dict(self._counters)).drop_old(limit)
 
     def mend_vectors(self) -> None:
-        """Has embedded again what has no vector, and makes anew what is made from them."""
         counters = dict(self._counters)
         self._vector_rows(counters).mend()
         self._keep(counters)

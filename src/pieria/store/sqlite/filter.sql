@@ -32,7 +32,8 @@ s.id IN (SELECT value FROM json_each(:ids))
 s.kind IN (SELECT value FROM json_each(:kinds))
 
 -- name: types
-s.type IN (SELECT value FROM json_each(:types))
+(s.type IN (SELECT value FROM json_each(:types))
+  OR s.type IS NULL AND s.kind IN (SELECT value FROM json_each(:types)))
 
 -- name: not_types
 (s.type IS NULL OR s.type NOT IN (SELECT value FROM json_each(:not_types)))
@@ -95,7 +96,11 @@ s.at >= :since
 s.at < :until
 
 -- name: pinned
-s.pinned = :pinned
+-- Written out: there is an index of the pinned alone.
+s.pinned = 1
+
+-- name: not_pinned
+s.pinned = 0
 
 -- name: meta
 NOT EXISTS (

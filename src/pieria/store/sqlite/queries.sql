@@ -41,11 +41,12 @@ AND (s.importance, s.row) < (:after_value, :after_row)
 SELECT {column} AS value, count(*) FROM state s WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
 -- name: sessions
-SELECT s.session, min(s.at) AS first, max(s.at), count(*) FROM state s WHERE {where}
-GROUP BY s.session {after} ORDER BY first DESC, coalesce(s.session, '') DESC LIMIT :limit
+SELECT s.session, min(s.at) AS first, max(s.at), count(*) FILTER (WHERE s.ended = '') AS standing
+FROM state s WHERE {where}
+GROUP BY s.session HAVING standing > 0 {after} ORDER BY first DESC, coalesce(s.session, '') DESC LIMIT :limit
 
 -- name: sessions.after
-HAVING (first, coalesce(s.session, '')) < (:after_first, :after_session)
+AND (first, coalesce(s.session, '')) < (:after_first, :after_session)
 
 -- name: total
 SELECT 'total', count(*) FROM state s WHERE {where}
@@ -79,7 +80,7 @@ WHERE {where}
 SELECT s.row FROM state s WHERE {where} ORDER BY {order} LIMIT :limit
 
 -- name: placed
-SELECT s.id, s.place, s.type, s.at, s.valid_from, s.valid_until, c.entities
+SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_until, c.entities
 FROM state s CROSS JOIN content c ON c.row = s.row
 WHERE {where}
 

@@ -102,7 +102,7 @@ UPDATE job SET state = 'cancelled', ended = :now, lease = NULL, until = NULL WHE
 
 -- name: prune
 DELETE FROM job WHERE entry IN (
-    SELECT entry FROM job WHERE state IN ('done', 'stale', 'cancelled') AND ended < :before ORDER BY ended LIMIT :limit
+    SELECT entry FROM job WHERE state IN ('done', 'stale', 'cancelled') AND ended < :before ORDER BY ended, entry LIMIT :limit
 )
 
 -- name: spent

@@ -20,6 +20,9 @@ class SQLiteSession:
         self.execute = connection.execute
         self.executemany = connection.executemany
 
+    def remembered(self, sql: str) -> list[Any]:
+        return self.execute(sql).fetchall()
+
     def stream(self, name: str, sql: str) -> Iterator[tuple[list[str], Sequence[Any]]]:
         found = self.connection.execute(sql)
         columns = [column[0] for column in found.description]

@@ -19,7 +19,7 @@ from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
 from pieria.store.protocol import Finding, Progress
-from pieria.store.sql.checks import MENDED, REBUILT, REPAIR, SCRUBBED
+from pieria.store.sql.checks import repaired
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
@@ -255,18 +255,7 @@ class SQLiteStore:
             return [*findings(self), folder.mode(self.path), folder.leftovers(self.path)]
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
-        repaired = []
-        if ill & REBUILT:
-            self.reindex(terms_of, self.analyser)
-            repaired.append("text index")
-        if ill & MENDED:
-            with self.writing() as writer:
-                writer.mend_vectors()
-            repaired.append("vectors")
-        if ill & SCRUBBED and not self.scrub():
-            repaired.append("purge")
-        return repaired
+        return repaired(self, found, terms_of)
 
     def copies(self) -> list[str]:
         return folder.copies(self.path)

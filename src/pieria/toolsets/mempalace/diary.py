@@ -6,7 +6,7 @@ from typing import Any
 
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.words import name, stamp
+from pieria.toolsets.mempalace.words import name, named, stamp
 
 KIND, ROOM, GENERAL = "diary", "diary", "general"
 DAY = len("2026-01-31")
@@ -21,6 +21,7 @@ def diary_write(call: Call, agent_name: str, entry: str, topic: str) -> dict[str
         place=f"{_wing(agent)}/{ROOM}",
         author=agent,
         author_type="agent",
+        entities=named(entry),
         body={"topic": about, "type": KIND},
     )
     return {

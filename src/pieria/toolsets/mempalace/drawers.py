@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
-from pieria.record.entities import entities
 from pieria.record.ids import new_id
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.halls import HALLS, hall_by, hall_of, type_of
+from pieria.toolsets.mempalace.halls import hall_by, hall_of, type_of, types_of
 from pieria.toolsets.mempalace.tunnels import prune
 from pieria.toolsets.mempalace.words import (
     alike,
+    as_it_is,
     basename,
     metadata,
     name,
+    named,
+    no_such_place,
     opened,
     place,
     place_filter,
@@ -27,11 +28,13 @@ from pieria.toolsets.mempalace.words import (
 )
 
 KIND = "drawer"
-NAMED = 50
-"""Entities of a drawer that are kept as its labels: those it names most often."""
 SPELLINGS = 100
 """Ids that are tried where drawers of the same text in the same room were deleted or have changed."""
 SOURCES = 5
+PUT_AWAY = ("archived", "invalid")
+"""What is found by its source besides what answers questions."""
+SHOWN = 100
+"""Of what is looked for before it goes, so many are shown."""
 PAGE = 1_000
 
 
@@ -47,7 +50,13 @@ def add_drawer(
     bank = call.bank
     where = place(wing, room)
     filed, is_new = _filed(bank, where, content, added_by, source_file, hall)
-    told = {"drawer_id": filed.id, "wing": filed.wing, "room": filed.room, "hall": hall_of(filed), "chunks": 1}
+    told: dict[str, Any] = {
+        "drawer_id": filed.id,
+        "wing": filed.wing,
+        "room": filed.room,
+        "hall": hall_of(filed),
+        "chunks": 1,
+    }
     if not is_new:
         told["reason"] = "already_exists"
     if filed.flags:
@@ -81,25 +90,23 @@ def list_drawers(
     before: str | None = None,
 ) -> dict[str, Any]:
     bank = call.bank
-    asked: dict[str, Any] = {"place": place_filter(wing, room), "since": since or None, "until": before or None}
-    if hall is not None:
-        asked["types"] = types_of(hall)
-    found: list[Memory] = []
-    left, cursor = offset + limit, None
-    while left > 0:
-        page = bank.list(limit=min(left, PAGE), cursor=cursor, **asked)
-        found += page
-        left, cursor = left - len(page), page.cursor
-        if cursor is None:
-            break
-    shown = found[offset : offset + limit]
-    return {
+    asked: dict[str, Any] = {
+        "place": place_filter(wing, room),
+        "types": None if hall is None else types_of(hall),
+        "since": since or None,
+        "until": before or None,
+    }
+    shown = bank.list(limit=limit, offset=offset, **asked)
+    total = bank.count(**asked)
+    told = {
         "drawers": [_row(memory) for memory in shown],
-        "total": bank.count(**asked),
+        "total": total,
         "count": len(shown),
         "limit": limit,
         "offset": offset,
     }
+    why = None if total else no_such_place(bank, wing, room)
+    return {**told, "hint": why} if why else told
 
 
 def update_drawer(
@@ -111,20 +118,20 @@ def update_drawer(
     hall: str | None = None,
 ) -> dict[str, Any]:
     bank = call.bank
-    before = opened(bank, drawer_id)
+    before = as_it_is(bank, drawer_id)
     given: dict[str, Any] = {}
     if content is not None and content != before.text:
-        given |= {"text": content, "entities": _named(content)}
+        given |= {"text": content, "entities": named(content)}
     where = f"{_kept(wing, before.wing, 'wing')}/{_kept(room, before.room, 'room')}"
     if where != before.place:
         given["place"] = where
     hall = hall or _follows(before, content)
-    if hall != hall_of(before):
+    if hall is not None and hall != hall_of(before):
         given["body"] = {**before.body, "type": type_of(hall)}
     after = bank.update(drawer_id, **given) if given else before
     if after.place != before.place and not bank.count(place=before.place):
         # What was the room's last drawer takes its tunnels along.
-        bank.places.rename(before.place, after.place)
+        bank.places.relink(before.place, after.place)
     changed = _updated(before, after)
     told = {
         "drawer_id": after.id,
@@ -152,10 +159,16 @@ def delete_by_source(call: Call, source_file: str, dry_run: bool) -> dict[str, A
     wanted = source_file.strip()
     if not wanted:
         raise InputError("source_file", "a source", source_file)
-    found = every(bank, source=wanted, include=("archived", "invalid"))
+    found = every(bank, source=source_of(bank, wanted), include=PUT_AWAY)
     if not found:
         raise NotFoundError("source", wanted, hint=_nearest_sources(bank, wanted))
-    told = {"source_file": wanted, "dry_run": dry_run, "count": len(found), "drawers": [_row(each) for each in found]}
+    told = {
+        "source_file": wanted,
+        "dry_run": dry_run,
+        "count": len(found),
+        "drawers": [_row(each) for each in found[:SHOWN]],
+        "more": max(0, len(found) - SHOWN),
+    }
     return told if dry_run else {**told, **_erased(bank, [memory.id for memory in found])}
 
 
@@ -168,12 +181,10 @@ def rename_room(call: Call, wing: str, room: str, new_room: str, new_wing: str |
         hint = f"Did you mean {' or '.join(near)}?" if near else "mempalace_get_taxonomy shows what there is."
         raise NotFoundError("room", before, hint=hint)
     after = place(new_wing or wing, new_room, "new_wing" if new_wing else "wing", "new_room")
-    moved = 0 if after == before else bank.places.rename(before, after)
-    return {"from": before, "to": after, "drawers": moved, **({"noop": True} if after == before else {})}
-
-
-def types_of(hall: str) -> list[str]:
-    return [type for type, lies_in in HALLS.items() if lies_in == hall]
+    if after == before:
+        return {"from": before, "to": after, "drawers": 0, "noop": True}
+    bank.places.rename(before, after)
+    return {"from": before, "to": after, "drawers": counts[before]}
 
 
 def every(bank: Bank, **asked: Any) -> list[Memory]:
@@ -186,10 +197,23 @@ def every(bank: Bank, **asked: Any) -> list[Memory]:
     return found
 
 
+def source_of(bank: Bank, given: str) -> str:
+    """The one source that is meant: by its path, or by the end of it. Raises `InputError` where several end so."""
+    if bank.count(source=given, include=PUT_AWAY):
+        return given
+    end = f"/{_slashed(given)}"
+    found = sorted(each for each in bank.count(by="source", include=PUT_AWAY) if _slashed(each).endswith(end))
+    if len(found) > 1:
+        hint = f"Give more of the path: {' or '.join(_telling(found)[:SOURCES])}."
+        raise InputError("source_file", "a path that tells one source from all others", given, hint=hint)
+    return found[0] if found else given
+
+
 def recipe(wing: str, room: str, content: str) -> str:
     """The id that a drawer has for what it holds and where."""
     said = "".join(f"{len(part)}:{part}" for part in (wing, room, content))
-    return f"drawer_{wing}_{room}_{hashlib.sha256(said.encode()).hexdigest()[:24]}"
+    digest = hashlib.sha256(said.encode(errors="replace")).hexdigest()
+    return f"drawer_{wing}_{room}_{digest[:24]}"
 
 
 def _filed(
@@ -205,7 +229,7 @@ def _filed(
         "session": where,
         "author": added_by,
         "source": (source or "").strip() or None,
-        "entities": _named(content),
+        "entities": named(content),
         "body": {"type": type_of(hall or hall_by(content))},
     }
     for number in range(1, SPELLINGS):
@@ -224,16 +248,11 @@ def _numbered(id: str, number: int) -> str:
     return id if number == 1 else f"{id}_{number}"
 
 
-def _named(content: str) -> list[str]:
-    named = Counter(entity.name for entity in entities(content) if entity.name.isprintable())
-    return [entity for entity, _ in named.most_common(NAMED)]
-
-
 def _kept(given: str | None, before: str, parameter: str) -> str:
     return before if given is None or given == before else name(given, parameter)
 
 
-def _follows(before: Memory, content: str | None) -> str:
+def _follows(before: Memory, content: str | None) -> str | None:
     """The hall of what was not given one by hand goes with its words."""
     hall = hall_of(before)
     return hall_by(content) if content is not None and before.kind == KIND and hall == hall_by(before.text) else hall
@@ -251,7 +270,7 @@ def _updated(before: Memory, after: Memory) -> list[str]:
 
 def _erased(bank: Bank, ids: list[str]) -> dict[str, Any]:
     """With them goes what was drawn from them; the tunnels of a room go with its last drawer."""
-    places = {opened(bank, id).place for id in ids}
+    places = {as_it_is(bank, id).place for id in ids}
     receipt = bank.purge(ids)
     prune(bank, places)
     return {
@@ -264,11 +283,25 @@ def _erased(bank: Bank, ids: list[str]) -> dict[str, Any]:
 
 
 def _nearest_sources(bank: Bank, wanted: str) -> str:
-    there = bank.count(by="source")
-    near = [source for source in there if basename(source) == basename(wanted)] or alike(wanted, there)
-    if near:
-        return f"Did you mean {' or '.join(near[:SOURCES])}?"
-    return "mempalace_get_drawer shows where a drawer comes from."
+    names = {basename(source) or source for source in bank.count(by="source", include=PUT_AWAY)}
+    near = alike(basename(wanted) or wanted, names)
+    return f"Did you mean {' or '.join(near)}?" if near else "mempalace_get_drawer shows where a drawer comes from."
+
+
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _telling(sources: list[str]) -> list[str]:
+    """As much of the end of each path as tells it from the others: the folders above are nobody's business."""
+    parts = [_slashed(source).split("/") for source in sources]
+    ends = sources
+    for length in range(max(map(len, parts)), 1, -1):
+        shorter = ["/".join(part[-length:]) for part in parts]
+        if len(set(shorter)) < len(shorter):
+            break
+        ends = shorter
+    return ends
 
 
 def _whole(memory: Memory) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pieria.errors import AccessError, PieriaError
+from pieria.errors import AccessError, NotFoundError, PieriaError
 from pieria.toolsets.host import Call
 from pieria.toolsets.tool import Access, Tool
 from pieria.toolsets.validating import violations
 
-SAYS_SUCCESS = ("mempalace_reconnect",)
-"""What reads, and says whether it could."""
+RECONNECT = "mempalace_reconnect"
+"""What reads, and says whether it could; of a palace that is not there it tells as much as of one that is."""
 FINDS = {"mempalace_search": "results", "mempalace_check_duplicate": "matches"}
 """Where clients look for what was found, whatever came of the call."""
 
@@ -28,10 +28,14 @@ def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict
     found = violations(error)
     if found:
         told["violations"] = found
+    if tool.name == RECONNECT:
+        told["message"] = error.message
+        if isinstance(error, NotFoundError):
+            told |= {"drawers": 0, "vector_disabled": False}
     if tool.name in FINDS:
         told[FINDS[tool.name]] = []
     return told
 
 
 def _says_success(tool: Tool) -> bool:
-    return tool.access is not Access.read or tool.name in SAYS_SUCCESS
+    return tool.access is not Access.read or tool.name == RECONNECT

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import pairwise
+from math import comb
 from typing import Any
 
 from pieria.bank import Bank
@@ -66,7 +66,7 @@ class Palace:
         for place, kept in self.places.items():
             name = split(place)[1]
             self.rooms.setdefault(name, Room(name)).places[place] = kept
-        self.tunnels = [each for each in tunnels(bank, {name: kept.memories for name, kept in self.places.items()})]
+        self.tunnels = list(tunnels(bank, self.places))
         self._from: dict[str, list[tuple[str, Tunnel]]] = {}
         for tunnel in self.tunnels:
             one, other = tunnel.places
@@ -107,9 +107,9 @@ def traverse(call: Call, start_room: str, max_hops: int) -> list[dict[str, Any]]
         edge = sorted((palace.rooms[other] for other in reached), key=lambda room: (-room.count, room.name))
         rows += [{**room.told(), "hop": hop, "connected_via": reached[room.name]} for room in edge]
         seen.update(reached)
-        if not edge or len(rows) >= MOST:
+        if not edge or len(rows) > MOST:
             break
-    return rows[:MOST]
+    return _first(rows)
 
 
 def find_tunnels(call: Call, wing_a: str | None = None, wing_b: str | None = None) -> list[dict[str, Any]]:
@@ -120,14 +120,14 @@ def find_tunnels(call: Call, wing_a: str | None = None, wing_b: str | None = Non
         reach = palace.reach(room)
         if len(reach) > 1 and wanted <= set(map(flat, reach)):
             found.append({**room.told(), "wings": sorted(reach), "recent": iso(room.recent)[: len("2026-01-31")]})
-    return sorted(found, key=lambda row: (-row["count"], row["room"]))[:MOST]
+    return _first(sorted(found, key=lambda row: (-row["count"], row["room"])))
 
 
 def graph_stats(call: Call) -> dict[str, Any]:
     palace = Palace(call.bank)
     in_several = [room for room in palace.rooms.values() if len(room.wings) > 1]
     bridging = [room for room in palace.rooms.values() if len(palace.reach(room)) > 1]
-    passive = sum(len(list(pairwise(room.wings))) for room in in_several)
+    passive = sum(comb(len(room.wings), 2) for room in in_several)
     shared = _shared(palace)
     per_wing = Counter(split(place)[0] for place in palace.places)
     bridging.sort(key=lambda room: (-len(palace.reach(room)), -room.count, room.name))
@@ -151,6 +151,12 @@ def _shared(palace: Palace) -> int:
     """How many people and things are named in several rooms, and not in so many places that it tells nothing."""
     shared = palace.bank.places.shared(most=COMMON)
     return sum(len({split(place)[1] for place in naming}) > 1 for naming in shared.values())
+
+
+def _first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As many as an answer holds. A list has nowhere else to say that there were more than in its last row."""
+    shown = rows[:MOST]
+    return shown if len(rows) <= MOST else [*shown[:-1], {**shown[-1], "truncated": True}]
 
 
 def _some(reasons: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unicodedata import category, normalize
 
 from pieria.bank import Bank
 from pieria.errors import InputError
@@ -15,10 +16,11 @@ from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import every
 from pieria.toolsets.mempalace.halls import hall_of
-from pieria.toolsets.mempalace.words import basename, place_filter, split, stamp
+from pieria.toolsets.mempalace.words import basename, no_such_place, place_filter, split, stamp
 
 INDEX = "README.md"
-UNSAFE = re.compile(r"[^\w .'-]|^[ .]|[ .]$")
+SAFE = " .'-_"
+UNSAFE = re.compile(r"^[ .]|[ .]$")
 LONGEST = 100
 
 
@@ -29,8 +31,8 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
         raise InputError("output_path", "an empty folder, or one that is not there yet", output_path)
     wanted = place_filter(wing, None)
     places = [place for place in bank.places.counts() if wanted is None or split(place)[0] == wanted]
-    if not places:
-        raise InputError("wing", "a wing that holds drawers", wing, hint="mempalace_list_wings shows them.")
+    if wanted is not None and not places:
+        raise InputError("wing", "a wing that holds drawers", wing, hint=no_such_place(bank, wanted, None))
     files = _files(places)
     drawers = 0
     for place, file in files.items():
@@ -43,21 +45,26 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
 
 
 def _files(places: Iterable[str]) -> dict[str, Path]:
-    """A path for each place, unlike all others also where upper and lower case are one."""
+    """A path for each place, unlike all others also where upper and lower case are one, or accents however written."""
     found: dict[str, Path] = {}
-    taken: set[str] = {INDEX.casefold()}
+    taken = {_alike(Path(INDEX))}
     for place in places:
         wing, room = split(place)
         path = Path(_safe(wing), f"{_safe(room)}.md")
-        if str(path).casefold() in taken:
+        if _alike(path) in taken:
             path = path.with_stem(f"{path.stem}-{_mark(place)}")
-        taken.add(str(path).casefold())
+        taken.add(_alike(path))
         found[place] = path
     return found
 
 
+def _alike(path: Path) -> str:
+    return normalize("NFC", str(path)).casefold()
+
+
 def _safe(name: str) -> str:
-    kept = UNSAFE.sub("_", name)[:LONGEST]
+    letters = (each if each.isalnum() or each in SAFE or category(each).startswith("M") else "_" for each in name)
+    kept = UNSAFE.sub("_", "".join(letters)[:LONGEST])
     return kept if kept == name else f"{kept}-{_mark(name)}"
 
 

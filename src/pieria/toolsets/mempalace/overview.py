@@ -8,7 +8,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.words import most_first, place_filter, split
+from pieria.toolsets.mempalace.words import most_first, no_such_place, place_filter, split
 
 SHOWN = 100
 """Rooms of a status, the fullest first: a caller reads all of them."""
@@ -54,7 +54,8 @@ def list_rooms(call: Call, wing: str | None = None) -> dict[str, Any]:
     counts = call.bank.places.counts()
     if wanted is not None:
         counts = {place: number for place, number in counts.items() if split(place)[0] == wanted}
-    return {"wing": wanted or "all", "rooms": most_first(_by_room(counts))}
+    told = {"wing": wanted or "all", "rooms": most_first(_by_room(counts))}
+    return told if counts else {**told, "hint": no_such_place(call.bank, wanted, None) or "Nothing is filed yet."}
 
 
 def get_taxonomy(call: Call) -> dict[str, Any]:

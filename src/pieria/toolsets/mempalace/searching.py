@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.record.sentences import sentences
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.drawers import types_of
-from pieria.toolsets.mempalace.halls import hall_of
-from pieria.toolsets.mempalace.words import basename, place_filter, preview, stamp
+from pieria.toolsets.mempalace.drawers import source_of
+from pieria.toolsets.mempalace.halls import hall_of, types_of
+from pieria.toolsets.mempalace.words import basename, no_such_place, place_filter, preview, stamp
 
 LONGEST = 8_000
 """Characters of a drawer in an answer; of a longer one the passage that fits is shown, and that it is one."""
@@ -16,6 +17,9 @@ CONFIDENT = 0.2
 """Below so much the palace probably does not hold the answer."""
 DIGITS, DISTANCE_DIGITS = 3, 4
 MATCHES = 5
+PROMPT = 500
+"""Characters from which on a query is taken for a whole prompt."""
+ASKING = ("?", "？", "؟", "⸮")
 MEANING, WORDS = "meaning", "words"
 
 
@@ -31,14 +35,16 @@ def search(
     before: str | None = None,
     max_distance: float | None = None,
 ) -> dict[str, Any]:
+    bank, source = call.bank, (source_file or "").strip() or None
     asked: dict[str, Any] = {
         "place": place_filter(wing, room),
         "types": None if hall is None else types_of(hall),
-        "source": (source_file or "").strip() or None,
+        "source": None if source is None else source_of(bank, source),
         "since": since or None,
         "until": before or None,
     }
-    found = call.bank.recall(query, k=limit, **asked)
+    query, sanitized = _question(query)
+    found = bank.recall(query, k=limit, **asked)
     results = [_told(hit) for hit in found]
     near = [one for one in results if max_distance is None or one["distance"] <= max_distance]
     told = {
@@ -51,8 +57,9 @@ def search(
         "count": len(near),
         "confidence": round(found.confidence, DIGITS),
         "no_confident_match": not near or found.confidence < CONFIDENT,
-        "warnings": _warnings(query, found),
+        "warnings": [*([] if results else _why_nothing(bank, wing, room, asked["source"])), *_warnings(query, found)],
     }  # fmt: skip
+    told |= sanitized
     if len(near) < len(results):
         told["too_distant"] = len(results) - len(near)
     return told
@@ -99,6 +106,30 @@ def _told(hit: Any) -> dict[str, Any]:
         "matched_via": MEANING if by_meaning else WORDS,
     }
     return {**told, "truncated": True, "length": len(memory.text)} if is_cut else told
+
+
+def _question(query: str) -> tuple[str, dict[str, Any]]:
+    """What is asked. Of a whole prompt that is its last question: all else in it would drown that."""
+    if len(query) <= PROMPT:
+        return query, {}
+    last = [query[each.start : each.end] for each in sentences(query)][-1:]
+    if not last or not last[0].endswith(ASKING):
+        return query, {}
+    told = {
+        "method": "last_question",
+        "original_length": len(query),
+        "clean_length": len(last[0]),
+        "clean_query": last[0],
+    }
+    return last[0], {"query_sanitized": True, "sanitizer": told}
+
+
+def _why_nothing(bank: Bank, wing: str | None, room: str | None, source: str | None) -> list[str]:
+    why = no_such_place(bank, wing, room)
+    said = [why] if why else []
+    if source is not None and not bank.count(source=source):
+        said.append(f"source_file: nothing came from {source}.")
+    return said
 
 
 def _warnings(query: str, found: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import time
 from typing import Any
 
@@ -58,27 +59,28 @@ def kg_add(
     source_drawer_id: str | None = None,
 ) -> dict[str, Any]:
     bank = call.bank
-    before = {fact.id: fact for fact in bank.facts.timeline(subject) if fact.valid_until is None}
+    last = bank.changes(last=1)
+    before = _all(bank, subject, predicate)
     fact = bank.facts.add(
         subject,
         predicate,
         object,
         valid_from=valid_from or None,
-        valid_until=_first_day_after(valid_to),
+        valid_until=_beginning(valid_to),
         source=(source_closet or "").strip() or None,
         memory=source_drawer_id,
     )
-    every = bank.facts.query(subject, predicate, history=True)
-    conflicts = [held for held in every if held.object != fact.object and _overlap(held, fact)]
-    ended = {held.id: held for held in every if held.valid_until is not None and held.id != fact.id}
+    after = _all(bank, subject, predicate)
+    conflicts = [held for held in after.values() if held.object != fact.object and _overlap(held, fact)]
+    ended = [_by_now(after, was) for was in before.values() if was.object != fact.object and after.get(was.id) != was]
     told = {
         "triple_id": fact.id,
         "fact": _sentence(fact),
         "valid_from": _day(fact.valid_from),
         "valid_to": _day(fact.valid_until),
-        "already_known": before.get(fact.id) == fact,
+        "already_known": bool(last) and fact.known_from <= last[0].at,
         "conflicts": [_told(bank, held) for held in conflicts],
-        "ended": [_told(bank, held) for id, held in ended.items() if id in before],
+        "ended": [_told(bank, held) for held in ended],
     }
     if conflicts:
         told["hint"] = "Where only one can hold at a time: mempalace_kg_supersede, or mempalace_kg_invalidate."
@@ -87,23 +89,25 @@ def kg_add(
 
 def kg_invalidate(call: Call, subject: str, predicate: str, object: str, ended: str | None = None) -> dict[str, Any]:
     found = call.bank.facts.invalidate(subject, predicate, object, at=ended or None)
-    return {"fact": _sentence(found[0]), "ended": ended or _day(found[0].valid_until), "count": len(found)}
+    told = {"fact": _sentence(found[0]), "ended": ended or _day(found[0].valid_until), "count": len(found)}
+    never_held = sum(fact.ended != "" for fact in found)
+    return {**told, "never_held": never_held} if never_held else told
 
 
 def kg_supersede(
     call: Call, subject: str, predicate: str, old_object: str, new_object: str, at: str | None = None
 ) -> dict[str, Any]:
     bank = call.bank
-    old = bank.facts.query(subject, predicate, old_object)
+    before = _all(bank, subject, predicate, old_object)
     new = bank.facts.supersede(subject, predicate, new_object, replaces=old_object, at=at or None)
-    every = bank.facts.query(subject, predicate, old_object, history=True)
-    [before] = [fact for fact in every if fact.valid_until == new.valid_from] or old
+    after = _all(bank, subject, predicate)
+    [was, *_] = sorted(before.values(), key=lambda was: after.get(was.id) == was)
     return {
         "triple_id": new.id,
         "fact": _sentence(new),
-        "superseded": _sentence(before),
-        "superseded_id": before.id,
-        "ended": _day(before.valid_until),
+        "superseded": _sentence(was),
+        "superseded_id": was.id,
+        "ended": _day(_by_now(after, was).valid_until),
         "valid_from": _day(new.valid_from),
         "conflicts": [_told(bank, held) for held in bank.facts.query(subject, predicate) if held.id != new.id],
     }
@@ -166,9 +170,19 @@ def _day(moment: Any) -> str | None:
     return written[:DAY] if moment.timetz().replace(tzinfo=None) == time() else written
 
 
-def _first_day_after(valid_to: str | None) -> Any:
+def _beginning(valid_to: str | None) -> Any:
     """A day alone means its beginning, as it does where a fact is ended."""
     return instant(valid_to, "valid_to") if valid_to else None
+
+
+def _all(bank: Bank, subject: str, predicate: str, object: str | None = None) -> dict[str, Fact]:
+    """What is known of them, of all times, by its id."""
+    return {fact.id: fact for fact in bank.facts.query(subject, predicate, object, history=True)}
+
+
+def _by_now(after: dict[str, Fact], was: Fact) -> Fact:
+    """The fact as it stands after a change. What made room for another from its very beginning ended there."""
+    return after.get(was.id) or replace(was, valid_until=was.valid_from)
 
 
 def _overlap(one: Fact, other: Fact) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,15 @@ class Tunnel:
     def places(self) -> tuple[str, str]:
         return self.link.source.name, self.link.target.name
 
+    def drawer(self, bank: Bank, end: str, where: str) -> Memory | None:
+        """The drawer that shows it at this end, as long as it is kept there."""
+        id = self.link.meta.get(DRAWERS[end])
+        drawer = bank.get(id) if isinstance(id, str) else None
+        return drawer if drawer is not None and drawer.place == where else None
+
     def told(self, bank: Bank) -> dict[str, Any]:
-        held = {end: _drawer(bank, self.link.meta.get(name)) for end, name in DRAWERS.items()}
+        ends = zip(DRAWERS, self.places, strict=True)
+        held = {end: self.drawer(bank, end, where) for end, where in ends}
         used = bank.usage([drawer.id for drawer in held.values() if drawer]) if any(held.values()) else {}
         created, written = self.link.meta.get(CREATED), iso(self.link.known_from)
         told: dict[str, Any] = {
@@ -132,9 +139,9 @@ def every_tunnel(bank: Bank) -> Iterator[Tunnel]:
             yield Tunnel(link)
 
 
-def tunnels(bank: Bank, rooms: Mapping[str, int]) -> Iterator[Tunnel]:
+def tunnels(bank: Bank, rooms: Collection[str]) -> Iterator[Tunnel]:
     """Those both ends of which are among these rooms: where nothing is left, no tunnel leads."""
-    return (each for each in every_tunnel(bank) if set(each.places) <= rooms.keys())
+    return (each for each in every_tunnel(bank) if all(place in rooms for place in each.places))
 
 
 def prune(bank: Bank, places: Iterable[str]) -> None:
@@ -169,10 +176,6 @@ def _check_drawer(bank: Bank, id: str | None, where: str, parameter: str) -> Non
         raise InputError(parameter, f"the id of a drawer in {where}", id, hint=f"{held[0].upper()}{held[1:]}.")
 
 
-def _drawer(bank: Bank, id: object) -> Memory | None:
-    return bank.get(id) if isinstance(id, str) else None
-
-
 def _end(where: str, drawer: Memory | None) -> dict[str, Any]:
     wing, room = split(where)
     return {"wing": wing, "room": room, **({"drawer_id": drawer.id} if drawer else {})}
@@ -181,7 +184,7 @@ def _end(where: str, drawer: Memory | None) -> dict[str, Any]:
 def _followed(bank: Bank, tunnel: Tunnel, here: str) -> dict[str, Any]:
     is_source = tunnel.places[0] == here
     there = tunnel.places[1 if is_source else 0]
-    drawer = _drawer(bank, tunnel.link.meta.get(DRAWERS["target" if is_source else "source"]))
+    drawer = tunnel.drawer(bank, "target" if is_source else "source", there)
     shown = [drawer] if drawer else list(bank.list(place=there, limit=PREVIEWS))
     wing, room = split(there)
     told: dict[str, Any] = {

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
+from unicodedata import category
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NotFoundError
+from pieria.record.entities import entities
 from pieria.record.memory import Memory
 from pieria.record.time import iso
 from pieria.toolsets.mempalace.halls import hall_of
 
 NAME_LENGTH = 128
 FORBIDDEN = ("/", "\\", "..")
+UNWRITTEN = ("Cc", "Cs", "Zl", "Zp")
+"""Categories of characters that break a line, or are none: controls, halves of characters, separators."""
+NAMED = 50
 PREVIEW = 200
 OFFERED = 5
 
@@ -23,11 +29,18 @@ OFFERED = 5
 def name(value: str, parameter: str) -> str:
     """A name for a wing, a room or an agent that every palace can hold. Raises `InputError`."""
     kept = value.strip()
-    edges = kept[:1].isalnum() and kept[-1:].isalnum()
-    if not edges or len(kept) > NAME_LENGTH or any(part in kept for part in FORBIDDEN):
+    edges = kept[:1].isalnum() and _ends_a_word(kept[-1])
+    is_broken = any(part in kept for part in FORBIDDEN) or any(category(each) in UNWRITTEN for each in kept)
+    if not edges or len(kept) > NAME_LENGTH or is_broken:
         expected = f"a name of up to {NAME_LENGTH} characters that begins and ends with a letter or digit"
-        raise InputError(parameter, expected, value, hint="It may not hold a slash, a backslash or two dots.")
+        hint = "It may not hold a slash, a backslash, two dots or a line break."
+        raise InputError(parameter, expected, value, hint=hint)
     return kept
+
+
+def _ends_a_word(character: str) -> bool:
+    """In many scripts the last sign of a word is a vowel's or an accent, and no letter to Unicode."""
+    return character.isalnum() or category(character).startswith("M")
 
 
 def place(wing: str, room: str, wing_parameter: str = "wing", room_parameter: str = "room") -> str:
@@ -43,6 +56,12 @@ def place_filter(wing: str | None, room: str | None) -> str | None:
     if room:
         return f"{wing or '*'}/{room}"
     return wing or None
+
+
+def named(text: str) -> list[str]:
+    """Whom and what a text names, to be its labels: those it names most often."""
+    counted = Counter(entity.name for entity in entities(text) if entity.name.isprintable())
+    return [entity for entity, _ in counted.most_common(NAMED)]
 
 
 def split(place: str) -> tuple[str, str]:
@@ -89,11 +108,20 @@ def metadata(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value not in (None, [])}
 
 
-def opened(bank: Bank, drawer_id: str, parameter: str = "drawer_id") -> Memory:
+def opened(bank: Bank, drawer_id: str) -> Memory:
     """The drawer under this id, of whichever kind it is."""
     memory = bank.get(drawer_id)
     if memory is None:
         raise NotFoundError("drawer", drawer_id, hint="mempalace_search and mempalace_list_drawers give the ids.")
+    return memory
+
+
+def as_it_is(bank: Bank, drawer_id: str) -> Memory:
+    """The same, to be changed: what it was in an earlier version can only be read."""
+    memory = opened(bank, drawer_id)
+    if memory.id != drawer_id:
+        hint = f"It is an earlier version of {memory.id}, which can be changed."
+        raise NotFoundError("drawer", drawer_id, hint=hint)
     return memory
 
 
@@ -104,6 +132,24 @@ def alike(wanted: str, known: Iterable[str]) -> list[str]:
     words = [word for word in wanted.casefold().replace("_", "-").split("-") if word]
     near += [each for each in there if any(word in each.casefold() for word in words)]
     return list(dict.fromkeys(near))[:OFFERED]
+
+
+def no_such_place(bank: Bank, wing: str | None, room: str | None) -> str | None:
+    """Why a filter lets nothing through: there is no such wing, or no such room. None where both are there."""
+    wing, room = (wing or "").strip(), (room or "").strip()
+    if not wing and not room:
+        return None
+    there = [split(place) for place in bank.places.counts()]
+    wings, rooms = {each for each, _ in there}, {each for held, each in there if wing in ("", held)}
+    if wing and wing not in wings:
+        return f"wing: there is no {wing}.{_perhaps(alike(wing, wings))}"
+    if room and room not in rooms:
+        return f"room: there is no {room}{f' in {wing}' if wing else ''}.{_perhaps(alike(room, rooms))}"
+    return None
+
+
+def _perhaps(near: list[str]) -> str:
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def no_such_room(wanted: str, known: Iterable[str]) -> NotFoundError:

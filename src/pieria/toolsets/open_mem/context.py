@@ -5,16 +5,20 @@ Works on texts alone. The same memory gives the same bytes, whenever and whereve
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import NamedTuple
 
 from pieria.record.memory import Memory
 from pieria.toolsets.open_mem.words import brief, title_of, type_of
 
 BEGIN, END = "<!-- open-mem-context -->", "<!-- /open-mem-context -->"
-FENCES = ("```", "~~~")
+FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
+"""What begins an example: it ends with as many of the same characters, or more, alone on a line."""
+BYTE_ORDER = "\ufeff"
 FOLDERS, ROWS, CONCEPTS, DECISIONS = 12, 10, 10, 5
 TITLE, DECISION = 100, 120
 ROOT = "."
@@ -97,18 +101,12 @@ def stripped(text: str) -> Stripped:
     """Only markers that stand alone on a line count, and none in a fenced example. Of one without a partner its line
     goes, and nothing else: what stands below may be anybody's.
     """
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     gone: set[int] = set()
     begun: int | None = None
     blocks = orphans = 0
     first: int | None = None
-    fenced = False
-    for number, line in enumerate(lines):
-        mark = line.strip()
-        if begun is None and mark.startswith(FENCES):
-            fenced = not fenced
-        if fenced or mark not in (BEGIN, END):
-            continue
+    for number, mark in _markers(lines):
         if mark == BEGIN:
             if begun is not None:
                 gone.add(begun)
@@ -127,6 +125,32 @@ def stripped(text: str) -> Stripped:
     kept = [line for number, line in enumerate(lines) if number not in gone]
     place = None if first is None else sum(len(lines[n]) for n in range(first) if n not in gone)
     return Stripped("".join(kept), blocks, orphans, place)
+
+
+def lines_of(text: str) -> list[str]:
+    """With their ends. To a diff, and to whoever reads Markdown, other separators than line feeds end no line."""
+    return StringIO(text, newline="\n").readlines()
+
+
+def _markers(lines: list[str]) -> Iterator[tuple[int, str]]:
+    never_closed: dict[str, int] = {}
+    closes: str | None = None
+    for number, line in enumerate(lines):
+        mark = line.strip().removeprefix(BYTE_ORDER)
+        if closes is not None:
+            closes = None if _is_closed(mark, closes) else closes
+        elif mark in (BEGIN, END):
+            yield number, mark
+        elif (fence := FENCE.match(mark)) and len(fence[1]) < never_closed.get(fence[1][0], len(line)):
+            # One that is never closed is a slip: what stands below it is no example.
+            if any(_is_closed(later.strip(), fence[1]) for later in lines[number + 1 :]):
+                closes = fence[1]
+            else:
+                never_closed[fence[1][0]] = len(fence[1])
+
+
+def _is_closed(mark: str, fence: str) -> bool:
+    return len(mark) >= len(fence) and not mark.strip(fence[0])
 
 
 def without(text: str) -> str:

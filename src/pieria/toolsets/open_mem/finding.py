@@ -8,13 +8,24 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.analyser import STOP_WORDS, spans, terms
+from pieria.record.banks import USER_BANK
 from pieria.record.memory import Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
-from pieria.toolsets.open_mem.words import asked_types, brief, scope_of, title_of, tokens_of, type_of
+from pieria.toolsets.open_mem.words import (
+    PROJECT,
+    USER,
+    asked_types,
+    brief,
+    scope_of,
+    title_of,
+    tokens_of,
+    type_of,
+)
 
-SCOPES: dict[str, tuple[str, ...] | None] = {"project": ("session", "bank"), "user": ("user",), "all": None}
+EVERYTHING = "all"
+SCOPES: dict[str, tuple[str, ...] | None] = {PROJECT: ("session", "bank"), USER: ("user",), EVERYTHING: None}
 MARK = "**"
 DIGITS, FEW = 6, 3
 RELATIONS = 10
@@ -32,6 +43,8 @@ def find(
     include: dict[str, bool] | None = None,
 ) -> Answer:
     bank = call.bank
+    if scope == USER:
+        call.host.reached(USER_BANK)
     # In the user's own bank everything is the user's.
     scopes = None if bank.is_user_bank else SCOPES[scope]
     found = bank.recall(query, k=limit, scope=scopes, types=asked_types(types), cursor=cursor)
@@ -46,13 +59,17 @@ def find(
         if wanted.get("relations"):
             result["relations"] = _relations(bank, hit.memory)
         results.append(result)
-    embedding = found.plan.get("embedding", {})
+    warnings = [
+        *_out_of_reach(call, scope),
+        *_degraded(query, found.plan.get("embedding", {})),
+        *_doubts(len(results), found.confidence),
+    ]
     return answer(
         call,
         bank,
         {"results": results, "nextCursor": found.cursor},
         confidence=round(found.confidence, DIGITS),
-        warnings=[*_degraded(query, embedding), *_doubts(len(results), found.confidence)] or None,
+        warnings=warnings or None,
     )
 
 
@@ -112,6 +129,12 @@ def _joined(places: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         else:
             joined.append((begin, end))
     return joined
+
+
+def _out_of_reach(call: Call, scope: str) -> list[str]:
+    if scope == EVERYTHING and not call.host.covers(USER_BANK):
+        return ["scope: what is the user's cannot be reached from here; these are the project's."]
+    return []
 
 
 def _degraded(query: str, embedding: Mapping[str, Any]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from pieria.errors import ConflictError, InputError, StorageError
 from pieria.record.memory import Memory
+from pieria.toolsets.open_mem.context import lines_of
 from pieria.toolsets.paths import Paths
 
 NAME = "AGENTS.md"
@@ -43,9 +44,12 @@ class Found:
     is_whole: bool = True
 
 
-def root_of(paths: Paths) -> Path:
-    """The folder whose files may be written. Raises `ConflictError` where that would be somebody's whole home."""
-    root = Path(os.path.realpath(paths.project or paths.base))
+def root_of(paths: Paths, bank: str) -> Path:
+    """The folder whose files may be written, where others share it one of the bank's own: a block tells what is in a
+    bank. Raises `ConflictError` where that would be somebody's whole home.
+    """
+    base = paths.base / bank if paths.is_shared else paths.base
+    root = Path(os.path.realpath(paths.project or base))
     home = Path(os.path.realpath(Path.home()))
     if paths.project is None and (root == root.parent or home.is_relative_to(root)):
         hint = "Start the server in the folder of a project."
@@ -109,7 +113,7 @@ def diff(root: Path, changes: list[Change]) -> str:
         name = PurePosixPath(change.path.relative_to(root)).as_posix()
         old = "/dev/null" if change.before is None else f"a/{name}"
         new = "/dev/null" if change.after is None else f"b/{name}"
-        before, after = ((content or b"").decode("utf-8").splitlines(keepends=True) for content in change[1:])
+        before, after = (lines_of((content or b"").decode("utf-8")) for content in change[1:])
         for line in unified_diff(before, after, old, new):
             parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     return "".join(parts)

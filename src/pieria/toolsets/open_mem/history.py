@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from pieria.bank import Bank
@@ -15,6 +16,7 @@ from pieria.toolsets.open_mem.envelope import Answer, answer
 from pieria.toolsets.open_mem.lineage import standing
 from pieria.toolsets.open_mem.words import (
     OBSERVED,
+    SESSION,
     SUMMARY,
     USER,
     own_scope,
@@ -25,12 +27,11 @@ from pieria.toolsets.open_mem.words import (
     tokens_of,
 )
 
-SESSION = "session"
-"""The type of the summary of a session."""
 SHOWN, PAGE = 10, 100
 """Observations of each of several sessions, the newest; and of one session, a page."""
-LOOKED_AT = 200
-"""Of what was said lately, to find what was said outside of any session."""
+LOOKED_AT = 1_000
+"""Of what was said by then, to find what was said outside of any session."""
+MOMENT = timedelta(microseconds=1)
 DECISIONS = 5
 
 
@@ -64,7 +65,8 @@ def _recent(call: Call, limit: int, cursor: str | None) -> Answer:
 
 def _newest(call: Call, bank: Bank, seen: SessionSeen) -> list[Memory]:
     if seen.id is None:
-        latest = bank.list(kinds=OBSERVED, limit=LOOKED_AT)
+        # None of it was said after its last.
+        latest = bank.list(kinds=OBSERVED, until=seen.last + MOMENT, limit=LOOKED_AT)
         return [memory for memory in latest if memory.session is None][:SHOWN][::-1]
     asked = bank.list(kinds=OBSERVED, session=seen.id, scope=_audience(call, bank, seen.id), limit=SHOWN)
     return list(asked)[::-1]
@@ -83,8 +85,8 @@ def _session(call: Call, session: str, cursor: str | None) -> Answer:
 def _around(call: Call, anchor: str, before: int, after: int, session: str | None) -> Answer:
     bank = call.bank
     scope = None if session is None else _audience(call, bank, session)
-    standing(bank, anchor)
-    found = bank.around(anchor, before=before, after=after, kinds=OBSERVED, session=session, scope=scope)
+    head = standing(bank, anchor).head
+    found = bank.around(head.id, before=before, after=after, kinds=OBSERVED, session=session, scope=scope)
     memory = found.memory
     if session is not None and memory.session != session:
         raise InputError("anchor", "an observation of that session", anchor, hint="Leave sessionId out.")
@@ -123,7 +125,7 @@ def _item(call: Call, bank: Bank, seen: SessionSeen, observations: Iterable[Memo
         "observationCount": seen.memories,
         "summaryId": None if held is None else held.id,
     }
-    summary = None if held is None else _summary(bank, held, seen)
+    summary = None if held is None else _summary(bank, held)
     return {"session": session, "summary": summary, "observations": [row_of(memory) for memory in observations]}
 
 
@@ -131,8 +133,8 @@ def _summary_of(bank: Bank, session: str) -> Memory | None:
     return next(iter(bank.list(kinds=SUMMARY, types=SESSION, session=session, scope=own_scope(bank), limit=1)), None)
 
 
-def _summary(bank: Bank, memory: Memory, seen: SessionSeen) -> dict[str, Any]:
-    """`stale` says that more was said since it was worded."""
+def _summary(bank: Bank, memory: Memory) -> dict[str, Any]:
+    """`stale` says that the session is another one since it was worded."""
     decisions = texts_of(memory.body.get("key_decisions"))
     if not decisions:
         made = bank.list(types="decision", session=memory.session, scope=own_scope(bank), limit=DECISIONS)
@@ -146,5 +148,5 @@ def _summary(bank: Bank, memory: Memory, seen: SessionSeen) -> dict[str, Any]:
         "concepts": list(memory.tags),
         "createdAt": iso(memory.at),
         "tokenCount": tokens_of(memory),
-        "stale": memory.at < seen.last or memory.body.get("of", seen.memories) != seen.memories,
+        "stale": not bank.upkeep.is_summed_up(memory.session or ""),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from pieria.errors import InputError, TransferError
 from pieria.record.ids import parse_reference
 from pieria.record.time import instant
 from pieria.toolsets.open_mem.payload import VERSION, WRITER
-from pieria.toolsets.open_mem.words import KIND, OBSERVED, SUMMARY, TYPES
+from pieria.toolsets.open_mem.words import KIND, OBSERVED, SESSION, SUMMARY, TYPES
 from pieria.toolsets.tool import Access, Tool
 from pieria.toolsets.validating import validated
 
@@ -27,6 +27,10 @@ _TEXT, _NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 _MAYBE = {"type": ["string", "null"]}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TIMES = ("createdAt", "deletedAt", "supersededAt", "knownFrom", "endedAt")
+_ALSO = {
+    "type": "object",
+    "properties": {"body": {"type": "object"}, "untyped": {"type": "boolean"}, "untitled": {"type": "boolean"}},
+}
 _OBSERVATION = {
     "id": _NAME, "sessionId": _MAYBE, "scope": _TEXT, "type": {"type": "string", "enum": list(TYPES)}, "title": _TEXT,
     "subtitle": _MAYBE, "facts": _TEXTS, "narrative": _NAME, "concepts": _TEXTS, "filesRead": _TEXTS,
@@ -35,13 +39,13 @@ _OBSERVATION = {
     "revisionOf": _MAYBE, "deletedAt": _MAYBE, "supersededBy": _MAYBE, "supersededAt": _MAYBE,
     "kind": {"type": "string", "enum": list(OBSERVED)}, "knownFrom": _NAME, "endedAt": _MAYBE, "reason": _MAYBE,
     "endReason": _MAYBE,
-    "also": {"type": "object"},
+    "also": _ALSO,
 }  # fmt: skip
 _SUMMARY = {
     "id": _NAME, "sessionId": _MAYBE, "summary": _NAME, "keyDecisions": _TEXTS, "filesModified": _TEXTS,
     "concepts": _TEXTS, "createdAt": _NAME, "tokenCount": {"type": "number"}, "request": _MAYBE,
     "investigated": _MAYBE, "learned": _MAYBE, "completed": _MAYBE, "nextSteps": _MAYBE, "sources": _TEXTS,
-    "knownFrom": _NAME, "also": {"type": "object"},
+    "knownFrom": _NAME, "also": _ALSO,
 }  # fmt: skip
 
 
@@ -79,6 +83,16 @@ class Record:
         return SUMMARY if self.section == "summaries" else str(self.values.get("kind") or KIND)
 
     @property
+    def type(self) -> str | None:
+        """As it stands in the body. A summary of which nothing else is said is a session's."""
+        also = self.values.get("also") or {}
+        if also.get("untyped"):
+            return None
+        said = SESSION if self.kind == SUMMARY else self.values["type"]
+        held: str | None = (also.get("body") or {}).get("type", said)
+        return held
+
+    @property
     def text(self) -> str:
         return str(self.values["summary" if self.section == "summaries" else "narrative"])
 
@@ -99,8 +113,8 @@ class Incoming:
     def records(self) -> list[Record]:
         return [*self.observations, *self.revisions, *self.summaries]
 
-    def texts(self) -> Iterator[str]:
-        for record in self.records:
+    def texts(self, wanted: Callable[[Record], bool]) -> Iterator[str]:
+        for record in filter(wanted, self.records):
             yield from _texts_in(record.values)
 
 

@@ -125,9 +125,12 @@ def _fields(memory: Memory) -> dict[str, Any]:
     }
 
 
-def standing(bank: Bank, id: str) -> Lineage:
-    """The lineage of what is there. Raises `NotFoundError`, and `ConflictError` for what was removed."""
-    lineage = Lineage(bank, id)
+def standing(bank: Bank, reference: str) -> Lineage:
+    """The lineage of what is there, by the id of any revision or `id@version`. Raises `NotFoundError`, and
+    `ConflictError` for what was removed.
+    """
+    memory = bank.get(reference, include_removed=True)
+    lineage = Lineage(bank, reference if memory is None else memory.id)
     if lineage.head.removed:
         raise ConflictError("it was removed", ids=(lineage.head.id,), hint="Create it anew if it is needed after all.")
     return lineage

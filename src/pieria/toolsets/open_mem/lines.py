@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from tempfile import NamedTemporaryFile
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
@@ -23,7 +23,7 @@ from pieria.record.link import DRAWN_FROM
 from pieria.record.time import instant, iso, micros, moment
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.incoming import CONTENT_ALSO, STATE_ALSO, Record, refused, told
-from pieria.toolsets.open_mem.planning import SESSION, Plan
+from pieria.toolsets.open_mem.planning import Plan
 from pieria.toolsets.open_mem.words import BOTH, READ, SUMMARY, own_scope, share_of
 
 if TYPE_CHECKING:
@@ -41,22 +41,22 @@ def taken_in(call: Call, bank: Bank, plan: Plan, mode: str, *, is_ours: bool, is
     made = _Made(bank, keeps_times=is_ours, from_now=is_empty and not is_ours)
     made.add(plan)
     numbered: dict[int, Record | None] = {}
-    with NamedTemporaryFile(dir=bank.data, prefix=f".{bank.name}.import.", suffix=".part") as file:
-        digest, counts = hashlib.sha256(), Counter[str]()
-        for number, (record, values) in enumerate(made.lines(), start=1):
-            numbered[number] = record
-            written = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-            if number > 1:
-                counts[values["line"]] += 1
-            digest.update(written)
-            file.write(written)
-        end = {"line": "end", "counts": dict(counts), "sha256": digest.hexdigest()}
-        file.write(json.dumps(end).encode() + b"\n")
-        file.flush()
-        try:
-            return bank.import_(file.name, mode=mode, progress=call.host.progress)
-        except TransferError as problem:
-            raise _refused(problem, numbered) from problem
+    # In memory: what is private or secret is taken out as it is brought in, and lies in no file before.
+    file = BytesIO()
+    digest, counts = hashlib.sha256(), Counter[str]()
+    for number, (record, values) in enumerate(made.lines(), start=1):
+        numbered[number] = record
+        written = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        if number > 1:
+            counts[values["line"]] += 1
+        digest.update(written)
+        file.write(written)
+    end = {"line": "end", "counts": dict(counts), "sha256": digest.hexdigest()}
+    file.write(json.dumps(end).encode() + b"\n")
+    try:
+        return bank.import_(file, mode=mode, progress=call.host.progress)
+    except TransferError as problem:
+        raise _refused(problem, numbered) from problem
 
 
 def _refused(problem: TransferError, numbered: dict[int, Record | None]) -> TransferError:
@@ -160,7 +160,7 @@ class _Made:
     def _content(self, id: str, record: Record, version: int) -> Values:
         values, also = record.values, record.values.get("also") or {}
         files = [*(values.get("filesModified") or ()), *(values.get("filesRead") or ())]
-        body = {**_body(record), **(also.get("body") or {})}
+        body = _there({**_body(record), **(also.get("body") or {}), "type": record.type})
         return _there({
             "line": "content", "id": id, "version": version, "text": record.text,
             "title": None if also.get("untitled") else values.get("title") or None,
@@ -170,9 +170,8 @@ class _Made:
 
     def _state(self, id: str, record: Record, version: int) -> Values:
         values, also = record.values, record.values.get("also") or {}
-        held = {**_body(record), **(also.get("body") or {})}.get("type")
         return {
-            "line": "state", "id": id, "version": version, "kind": record.kind, "type": held,
+            "line": "state", "id": id, "version": version, "kind": record.kind, "type": record.type,
             "place": f"{self.bank.name}/{record.kind}", "scope": own_scope(self.bank),
             "session": (values.get("sessionId") or "").strip() or None, "source": values.get("toolName") or None,
             "at": values["createdAt"], "status": "active", "tier": "working",
@@ -201,18 +200,17 @@ class _Made:
 
 
 def _body(record: Record) -> Values:
-    values, also = record.values, record.values.get("also") or {}
+    values = record.values
     if record.kind == SUMMARY:
         told = {
             "key_decisions": values.get("keyDecisions"), "request": values.get("request"),
             "investigated": values.get("investigated"), "learned": values.get("learned"),
             "completed": values.get("completed"), "next_steps": values.get("nextSteps"),
         }  # fmt: skip
-        return {"type": SESSION, **{name: value for name, value in told.items() if value}}
+        return {name: value for name, value in told.items() if value}
     read = values.get("filesRead") or []
     both = [file for file in values.get("filesModified") or () if file in read]
     found = {
-        "type": None if also.get("untyped") else values["type"],
         "subtitle": values.get("subtitle"), "facts": values.get("facts"),
         "discovery_tokens": values.get("discoveryTokens"), READ: read, BOTH: both,
     }  # fmt: skip

@@ -23,7 +23,7 @@ WORDS = {
 
 def maintenance(call: Call, action: str) -> Answer:
     bank = call.bank
-    root = root_of(call.host.paths)
+    root = root_of(call.host.paths, bank.name)
     found = found_in(root)
     work = _Work(bank, root, found)
     warnings = [] if found.is_whole else ["The project has so many folders that some were not looked into."]

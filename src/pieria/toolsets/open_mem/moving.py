@@ -86,7 +86,7 @@ def import_(call: Call, payload: str, mode: str) -> Answer:
         "revisions": sum(plan.targets.get(record.id) in written for record in incoming.revisions),
         "errors": [],
     }
-    screened = Screened(bank, incoming.texts())
+    screened = Screened(bank, incoming.texts(lambda record: plan.targets.get(record.id) in written))
     left = {what: dict(why) for what, why in report.left.items()}
     return answer(
         call, bank, data, **screened.as_dict(), project=incoming.project, scope=PROJECT, left=left or None,

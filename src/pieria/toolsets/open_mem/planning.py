@@ -14,10 +14,9 @@ from pieria.bank import Bank
 from pieria.record.memory import Memory
 from pieria.toolsets.open_mem.incoming import Incoming, Record
 from pieria.toolsets.open_mem.payload import memories
-from pieria.toolsets.open_mem.words import OBSERVED, SUMMARY, type_of
+from pieria.toolsets.open_mem.words import OBSERVED, SESSION, SUMMARY, type_of
 
 EVERYTHING = ("removed", "revised", "invalid", "archived")
-SESSION = "session"
 
 
 @dataclass(slots=True)
@@ -81,7 +80,8 @@ def planned(incoming: Incoming, here: Here, mode: str) -> Plan:
     for history in _histories(incoming):
         _place(plan, history, here, mode)
     for record in incoming.summaries:
-        session = record.values.get("sessionId") or ""
+        # A session has one; of others there may be many.
+        session = record.values.get("sessionId") or "" if record.type == SESSION else ""
         target = record.id if here.head(record.id) else here.summaries.get(session, record.id)
         if mode == "skip" and here.head(target) is not None:
             continue

@@ -17,6 +17,8 @@ ANYTHING = "discovery"
 """The type of what was remembered without one, through whichever toolset."""
 KIND = "observation"
 SUMMARY = "summary"
+SESSION = "session"
+"""The type of the summary of a session."""
 OBSERVED = tuple(kind for kind in KINDS if kind not in (*ROUTING_KINDS, SUMMARY))
 """Every kind that stands in a timeline and goes into an export as an observation."""
 PROJECT, USER = "project", "user"

@@ -6,6 +6,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError
+from pieria.record.banks import USER_BANK
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
@@ -14,7 +15,8 @@ from pieria.toolsets.open_mem.words import KIND, USER, Screened, scope_of, share
 
 MADE_BY = "mem-create"
 DEFAULT = 3
-REVISED = ("title", "narrative", "type", "concepts", "importance")
+ENGINE = {"title": "title", "narrative": "text", "concepts": "tags"}
+"""What is taken as it is, by the engine's names."""
 
 
 def create(
@@ -28,6 +30,8 @@ def create(
     importance: int | None = None,
 ) -> Answer:
     bank = call.bank
+    if scope == USER:
+        call.host.reached(USER_BANK)
     memory = bank.remember(
         narrative,
         title=title,
@@ -39,7 +43,8 @@ def create(
         scope=USER if scope == USER or bank.is_user_bank else "bank",
         source=MADE_BY,
     )
-    twins = [twin.id for twin in bank.twins(memory.text) if twin.id != memory.id]
+    whose = "user" if memory.scope == "user" else None
+    twins = [twin.id for twin in bank.twins(memory.text, scope=whose) if twin.id != memory.id]
     sum_up(bank, memory)
     screened = Screened(bank, [title, narrative, *(concepts or []), *(files or [])])
     same = f"The same text is in {', '.join(twins)} already." if twins else None
@@ -57,17 +62,23 @@ def revise(
     reason: str | None = None,
 ) -> Answer:
     bank = call.bank
-    if all(value is None for value in (title, narrative, type, concepts, importance)):
+    asked = {"title": title, "narrative": narrative, "type": type, "concepts": concepts, "importance": importance}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if not given:
         hint = "A reason alone changes nothing."
-        raise InputError("title", f"something to revise: {', '.join(REVISED)}", None, hint=hint)
+        raise InputError("title", f"something to revise: {', '.join(asked)}", None, hint=hint)
     head = standing(bank, id).head
-    changes: dict[str, Any] = {"title": title, "text": narrative, "tags": concepts}
+    held = told(head)
+    if all(_bare(value) == _bare(held[name]) for name, value in given.items()):
+        name = next(iter(given))
+        hint = f"{head.id} says so already, and a reason alone changes nothing."
+        raise InputError(name, "something else than what is there", given[name], hint=hint)
+    changes: dict[str, Any] = {ENGINE[name]: value for name, value in given.items() if name in ENGINE}
     if type is not None:
         changes["body"] = {**head.body, "type": type}
     if importance is not None:
         changes["importance"] = share_of(importance)
-    given = {name: value for name, value in changes.items() if value is not None}
-    revised = bank.revise(id, **given, reason=reason)
+    revised = bank.revise(head.id, **changes, reason=reason)
     previous = Lineage(bank, revised.id).before(revised.id)
     sum_up(bank, revised)
     data = {"previousId": previous, "newId": revised.id, "observation": told(revised, previous)}
@@ -79,13 +90,21 @@ def revise(
 def remove(call: Call, id: str, reason: str | None = None) -> Answer:
     bank = call.bank
     lineage = standing(bank, id)
-    if lineage.head.id != id:
-        hint = f"Remove {lineage.head.id}, once you have seen that it is what should go."
-        raise ConflictError("it was revised", ids=(lineage.head.id,), hint=hint)
-    removed = bank.remove(id, reason=reason)
+    head = lineage.head
+    if id not in (head.id, head.reference):
+        hint = f"Remove {head.id}, once you have seen that it is what should go."
+        raise ConflictError("it was revised", ids=(head.id,), hint=hint)
+    removed = bank.remove(head.id, reason=reason)
     sum_up(bank, removed)
-    data = {"id": id, "tombstoned": True, "deletedAt": told(removed)["deletedAt"], "reason": removed.reason}
+    data = {"id": head.id, "tombstoned": True, "deletedAt": told(removed)["deletedAt"], "reason": removed.reason}
     return answer(call, bank, data, **Screened(bank, [reason]).as_dict())
+
+
+def _bare(value: Any) -> Any:
+    """Without the blanks that no memory keeps."""
+    if isinstance(value, list):
+        return list(dict.fromkeys(map(_bare, value)))
+    return value.strip() if isinstance(value, str) else value
 
 
 def sum_up(bank: Bank, memory: Memory) -> None:

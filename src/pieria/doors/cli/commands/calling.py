@@ -72,6 +72,7 @@ def _replied(call: Call, tools: Registry, name: str, arguments: Any) -> Reply:
 
         def host() -> Host:
             workspace = held.enter_context(call.workspace())
+            call.drain(workspace)
             resolved = workspace.resolved.having(**call.speaker)
             return Host(
                 Banks(workspace, WHO),

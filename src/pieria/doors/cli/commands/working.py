@@ -33,19 +33,30 @@ LONGEST_IDLE = 86_400.0
 def worker(call: Call, /, once: bool, idle: float | None) -> None:
     """Do the jobs of the bank that --bank names; without it, of all banks in the data folder.
 
+    Hands over what hooks have captured, too, whichever bank it belongs to.
+
     Works until it is stopped (Ctrl-C, or a signal to terminate), and then gives back the job that is not done. Any
     number of workers may share the work.
     """
     from pieria.bank.handlers import HANDLERS
     from pieria.bank.working import Worker
+    from pieria.capture.behind import DrainBehind
+    from pieria.capture.draining import Drain
 
     longest = None if idle is None else check.number(idle, "idle", 0.0, LONGEST_IDLE)
     with call.workspace() as workspace, call.progress("working") as report:
         if call.bank is not None:
             call.check_there(workspace)
+        drain = DrainBehind(workspace)
+        if once:
+            Drain(workspace).drain()
         banks = _Banks(call, workspace)
         working = Worker(banks, HANDLERS, told=lambda job, at: report and report(at.done, at.whole))
-        _work(working, once, longest)
+        drain.start()
+        try:
+            _work(working, once, longest)
+        finally:
+            drain.close()
     tally = dict(sorted(working.tally.items()))
 
     def people() -> Iterator[RenderableType]:

@@ -53,6 +53,11 @@ def block(written: str, style: str = "") -> Text:
     return Text(inert(written), style=style)
 
 
+def verbatim(written: str) -> Text:
+    """Text with its own line breaks and no others."""
+    return Text(inert(written), no_wrap=True)
+
+
 def table(*headings: str, wide: Sequence[str] = (), right: Sequence[str] = (), wraps: bool = False) -> Table:
     """An empty table of one-line rows. Columns in `wide` take the room that is left, and are cut to it or `wraps`."""
     made = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0), expand=bool(wide))

@@ -15,11 +15,11 @@ from pieria.errors import AdapterError, InputError, PieriaError, PromptError, Re
 from pieria.models.chat import Chat
 from pieria.models.llm import LLM, LLMResponse, Message
 from pieria.models.metering import Meter
-from pieria.models.minds.llm.fencing import fenced, mark_for
 from pieria.models.minds.llm.fitting import PROMPT, Listed, fitted
 from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
 from pieria.models.minds.llm.reading import tidy
 from pieria.models.minds.llm.replying import Reply, quoted, replied
+from pieria.record.fencing import fenced, mark_for
 
 Datum = str | Listed | None
 Lacking = Callable[[Mapping[str, Any]], list[str]]

@@ -13,12 +13,28 @@ from typing import Any, TypeVar, get_args
 from pieria.errors import InputError, PromptError
 from pieria.models.llm import LLM
 from pieria.models.metering import Meter
-from pieria.models.mind import Found, Knowledge, Mode, Named, Procedure, Proposition, Said, StepSeen, Triple
+from pieria.models.mind import (
+    NOTICED,
+    TITLE,
+    Deed,
+    Found,
+    Knowledge,
+    Mode,
+    Named,
+    Noticed,
+    Procedure,
+    Proposition,
+    Said,
+    StepSeen,
+    Task,
+    Triple,
+)
 from pieria.models.minds.llm import reading
 from pieria.models.minds.llm.asking import Asker, Datum, Override, model_of
 from pieria.models.minds.llm.fitting import Listed, cut
 from pieria.models.minds.llm.prompt import STEPS, prompt
 from pieria.record import entities
+from pieria.record.clipping import clipped
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -26,7 +42,10 @@ T = TypeVar("T")
 FACTS, CONCEPTS, PROCEDURES = 50, 20, 30
 TAGS, TERMS = 20, 10
 ENTITIES, TRIPLES = 200, 200
-"""How many of a reply's list are taken."""
+NOTES, NARRATIVE = 100, 4_000
+"""How many of a reply's list are taken; and characters of a narrative."""
+DONE = 60
+"""Deeds of a task that are shown, the last ones."""
 CANDIDATES, GLANCE, GRADED_ACTION = 20, 200, 500
 """Candidates of a refinement, characters of each, and characters of an action where procedures are graded."""
 NAMED = 500
@@ -171,6 +190,26 @@ class LLMMind:
         data: dict[str, Datum] = {"said": _told(said, "texts"), "words": str(words)}
         return reading.within_words(self._ask.text("summarize", data), words)
 
+    def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
+        """What pages say is not shown: whoever writes a page has no say in what is noticed of the work."""
+        if not tasks:
+            return []
+        step = "notice"
+        reply = self._ask.structured(step, {"tasks": _worked(tasks)})
+        return [
+            Noticed(
+                type=item.get("type") if item.get("type") in NOTICED else "change",
+                title=clipped(title, TITLE),
+                text=cut(text, NARRATIVE),
+                task=item["task"] - 1,
+                concepts=_concepts(item, step),
+            )
+            for item in reading.bounded(step, reply["notes"], NOTES)
+            if 1 <= item["task"] <= len(tasks)
+            and (title := reading.tidy(item["title"]))
+            and (text := reading.tidy(item["narrative"]))
+        ]
+
     # --- a text
 
     def entities(self, text: str) -> list[Named]:
@@ -253,6 +292,28 @@ def _told(said: Sequence[Said], nouns: str) -> Listed:
     return Listed([{"n": n, "by": one.author, "at": one.at, "text": one.text} for n, one in enumerate(said, 1)], nouns)
 
 
+def _worked(tasks: Sequence[Task]) -> Listed:
+    shown = [
+        {
+            "task": n,
+            "asked": task.asked or None,
+            "said before": cut(task.before, GRADED_ACTION) or None,
+            "did": "\n".join(_done(deed) for deed in task.deeds[-DONE:]) or None,
+            "said in the end": task.replied or None,
+        }
+        for n, task in enumerate(tasks, start=1)
+    ]
+    return Listed(shown, "tasks")
+
+
+def _done(deed: Deed) -> str:
+    detail = "" if deed.what == "fetched" else deed.detail
+    outcome = "" if deed.failed is None or deed.what != "ran" else " failed" if deed.failed else " went well"
+    undone = ", and took it back later" if deed.undone else ""
+    times = f", {deed.times} times" if deed.times > 1 else ""
+    return cut(f"{deed.what} {deed.target}{outcome}{f': {detail}' if detail else ''}{undone}{times}", GRADED_ACTION)
+
+
 def _judged(what: Knowledge, found: Found) -> dict[str, object]:
     """The score under the name it has for this kind of knowledge."""
     if what == "semantic":
@@ -277,9 +338,9 @@ def _some(step: str, items: list[T]) -> list[T]:
     raise PromptError(step, prompt(step).nothing)
 
 
-def _concepts(fact: Mapping[str, Any]) -> tuple[str, ...]:
+def _concepts(fact: Mapping[str, Any], step: str = "get_semantic") -> tuple[str, ...]:
     named = fact.get("concepts")
-    return tuple(reading.bounded("get_semantic", reading.tidied(named if isinstance(named, list) else ()), CONCEPTS))
+    return tuple(reading.bounded(step, reading.tidied(named if isinstance(named, list) else ()), CONCEPTS))
 
 
 def _confidence(item: Mapping[str, Any]) -> float:

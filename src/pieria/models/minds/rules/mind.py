@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pieria.models.mind import Found, Knowledge, Mode, Named, Procedure, Proposition, Said, StepSeen, Triple
+from pieria.models.mind import (
+    Found,
+    Knowledge,
+    Mode,
+    Named,
+    Noticed,
+    Procedure,
+    Proposition,
+    Said,
+    StepSeen,
+    Task,
+    Triple,
+)
 from pieria.models.minds.rules.answers import answer
 from pieria.models.minds.rules.doing import procedures_of, returns_of
 from pieria.models.minds.rules.lasting import lasting
 from pieria.models.minds.rules.merging import merged_intent, merged_statements
 from pieria.models.minds.rules.naming import named
+from pieria.models.minds.rules.noticing import noticed
 from pieria.models.minds.rules.questions import missing, mode_of, tags_of
 from pieria.models.minds.rules.stepping import reward_of, state_after, subgoal_of
 from pieria.models.minds.rules.summing import summarized
@@ -61,6 +74,9 @@ class RuleMind:
 
     def summarize(self, said: Sequence[Said], words: int = 120) -> str:
         return summarized(said, words)
+
+    def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
+        return noticed(tasks)
 
     def entities(self, text: str) -> list[Named]:
         return named(text)

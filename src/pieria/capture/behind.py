@@ -1,0 +1,55 @@
+"""A drain in a process that stays: it looks into the spool now and then, on a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pieria.capture.draining import Drain, Drained
+from pieria.errors import PieriaError
+
+if TYPE_CHECKING:
+    from pieria.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+EVERY = 2.0
+"""Seconds between two looks."""
+AFTER_A_FAULT = 30.0
+LAST = 1.0
+"""Seconds that closing waits for the batch at hand; what is not handed over by then stays in the spool."""
+
+
+class DrainBehind:
+    """Keeps no process alive. `told` hears, on its thread, what was handed over. Safe to close twice."""
+
+    def __init__(self, workspace: Workspace, told: Callable[[Drained], object] = lambda done: None) -> None:
+        self._drain = Drain(workspace)
+        self._told = told
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="pieria-drain", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(LAST)
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._stop.wait(pause):
+            pause = EVERY
+            try:
+                if self._drain.spool.is_waiting:
+                    self._told(self._drain.drain(stopping=self._stop.is_set))
+            except PieriaError as problem:
+                log.warning("what was captured waits for %d s: %s", AFTER_A_FAULT, problem.message)
+                pause = AFTER_A_FAULT
+            except Exception:
+                # Nobody else looks after this thread, and the spool is whole whatever happens here.
+                log.exception("draining failed unexpectedly; it is tried again in %d s", AFTER_A_FAULT)
+                pause = AFTER_A_FAULT

@@ -1,0 +1,473 @@
+"""The hook file: what an agent's host runs at every event. It spools one line, and ends.
+
+Run as `python -I -S hook.py HOST SPOOL`, with the host's payload on stdin; or as `installing.commands` has it, which
+spares Python to compile it each time. The agent waits for it, so it opens no bank, asks no model, and takes of Pieria
+only the two pure files that find what must not be kept. It fails open: whatever goes wrong, the host is told nothing
+and the exit code is 0; one short line, without any content, goes to `hook.log`. What a line holds is read by `reading`,
+and what becomes of the file by `spool`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+# mypy: disable-error-code="no-any-return"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+    from typing import Any
+
+LIVE = "events.jsonl"
+LOG = "hook.log"
+ASKING = "asking.json"
+"""Which folders' banks want the agent to be told to save, as the drain last saw it."""
+ASKED = "asked"
+EVERY = 15
+"""Prompts after which an agent is told to save, where that is wanted."""
+ASK = (
+    "Pieria: {count} messages were saved since you last wrote something down. Write into your memory what of them is "
+    "worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
+)
+
+READ_MOST = 64 << 20
+SPOKEN = ("prompt", "reply")
+SPOKEN_LIMIT, OUTPUT_LIMIT, ARGUMENT_LIMIT = 250_000, 2_000, 600
+"""Characters that are kept of what was said, of what a tool put out, and of each of its arguments."""
+ITEMS, DEPTH = 20, 4
+FULL = 256 << 20
+"""Bytes that wait for a drain: more would mean that none ever comes."""
+LOG_MOST = 64 << 10
+TRIES = 50
+FIRST_WORD, SILENCE = 2.0, 0.25
+"""Seconds that a host may take to begin its payload, and to go on with it: some never close the pipe."""
+
+OFF = ("0", "false", "no", "off")
+OWN_MARKS = ("pieria", "mnemosyne_", "mempalace_")
+OWN_TOOLS = (
+    *("mem-find", "mem-history", "mem-get", "mem-create", "mem-revise", "mem-remove"),
+    *("mem-export", "mem-import", "mem-maintenance", "mem-help"),
+)
+_OWN_COMMAND = r"""(?x)
+    (?: ^ | [;&|(\n`] ) \s* (?: \w+=\S*\s+ )*
+    (?: (?: sudo|time|env|exec|command|nohup|uvx | (?:pipx|uv|poetry)\ run
+        | (?:\S*/)?python[\d.]*(?:\ -\w+)*\ -m ) \s+ )*
+    (?: \S*/ )? pieria (?= [\s;&|)] | $ )"""
+_FENCE = r"(?s)(?:From Pieria,[^\n]*\n)?<<<([0-9a-f]{12,64})\n.*?\1>>>"
+OUTPUT_KEYS = ("stdout", "stderr", "error", "result", "output", "content", "text", "message", "file", "filenames")
+COMMANDS = ("command", "cmd", "script")
+_EXIT = r"(?:Process exited with code|[Ee]xit code:?|exited with code) (\d+)"
+
+
+def main(arguments: list[str]) -> None:
+    host, spool = arguments[0], _folder(arguments[1])
+    if os.environ.get("PIERIA_CAPTURE", "").strip().lower() in OFF:
+        return
+    take(host, spool, _payload())
+
+
+def take(host: str, spool: str, payload: dict[str, Any]) -> None:
+    """Spools what a payload says, unless it is ours, or nobody said anything."""
+    event = READERS.get(host, _generic)(payload)
+    if event is None or _is_own(event):
+        return
+    own = event.pop("own", None) or f"{time.time_ns():x}-{os.getpid():x}-{os.urandom(4).hex()}"
+    event = {"host": host, "at": event.get("at") or _now(), **screened(event)}
+    if event["what"] in SPOKEN and not event["text"].strip():
+        return
+    bank = os.environ.get("PIERIA_BANK")
+    _append(spool, {**({"bank": bank} if bank else {}), "own": str(own), "event": event})
+    if payload.get("hook_event_name") in ("UserPromptSubmit", "Stop"):
+        _ask(spool, payload, event)
+
+
+def _folder(given: str) -> str:
+    """The folder of the call's environment, where that names one, or the one that the installation noted."""
+    data = os.environ.get("PIERIA_DATA", "")
+    return os.path.join(os.path.expanduser(data), "spool") if data and "://" not in data else given
+
+
+def _payload() -> dict[str, Any]:
+    """One JSON object. Whether it is whole is tried before the end of the input, which may not come."""
+    import select
+
+    read = b""
+    while len(read) < READ_MOST and select.select([0], [], [], SILENCE if read else FIRST_WORD)[0]:
+        part = os.read(0, 1 << 20)
+        read += part
+        if not part:
+            break
+        if read.rstrip().endswith(b"}") and (payload := _object(read, whole=False)) is not None:
+            return payload
+    payload = _object(read, whole=True)
+    if payload is None:
+        raise TypeError("no object")
+    return payload
+
+
+def _object(read: bytes, *, whole: bool) -> dict[str, Any] | None:
+    """What is written there; None for what is no object, or not `whole` yet.
+
+    By the scanner within `json` where it is at hand: the package around it takes a third of a hook's time to load.
+    """
+    try:
+        found = _scanned(read.decode())
+    except Exception:  # noqa: BLE001 - not as we know it, or no JSON: the package itself says which
+        from json import loads
+
+        try:
+            found = loads(read)
+        except ValueError:
+            if whole:
+                raise
+            return None
+    return found if isinstance(found, dict) else None
+
+
+class _Scanning:
+    """What the scanner goes by: JSON as `json` reads it."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float, parse_int, parse_constant = float, int, float
+    memo: dict[str, str] = {}  # noqa: RUF012 - the names are the scanner's
+
+
+def _scanned(text: str) -> object:
+    import _json
+
+    make: Any = _json.make_scanner
+    found, end = make(_Scanning)(text, len(text) - len(text.lstrip()))
+    if text[end:].strip():
+        raise ValueError("more than one")
+    return found
+
+
+def _written(line: dict[str, Any]) -> str:
+    """As JSON, by the same means."""
+    try:
+        import _json
+
+        make: Any = _json.make_encoder
+        return "".join(make(None, None, _json.encode_basestring, None, ":", ",", False, False, False)(line, 0))
+    except Exception:  # noqa: BLE001 - the package itself says what is wrong
+        from json import dumps
+
+        return dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+# --- what each host says
+
+
+def _claude_code(payload: dict[str, Any]) -> dict[str, Any] | None:
+    """It has an event of its own for tools that fail."""
+    event = _codex(payload)
+    if event is not None and event["what"] == "tool" and event["failed"] is None:
+        event["failed"] = False
+    return event
+
+
+def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
+    """In the shapes that Claude Code began and Codex took over."""
+    name = payload["hook_event_name"]
+    if name not in _NAMED:
+        return None
+    what, key = _NAMED[name]
+    event = {"what": what, "session": payload["session_id"], "folder": payload.get("cwd")}
+    if what == "tool":
+        told = payload.get(key)
+        event |= {"own": payload.get("tool_use_id"), "tool": payload["tool_name"], "input": _input(payload)}
+        event |= {"text": _put_out(told), "failed": True if name.endswith("Failure") else _failed(told)}
+        return event
+    event["text"] = payload.get(key) or ""
+    if what in SPOKEN:
+        # Of all else a session may have several in one turn.
+        event["own"] = payload.get("turn_id") or payload.get("prompt_id")
+    return event
+
+
+_NAMED = {
+    "SessionStart": ("start", "source"),
+    "UserPromptSubmit": ("prompt", "prompt"),
+    "PostToolUse": ("tool", "tool_response"),
+    "PostToolUseFailure": ("tool", "error"),
+    "Stop": ("reply", "last_assistant_message"),
+    "PreCompact": ("compact", "trigger"),
+    "SessionEnd": ("end", "reason"),
+}
+
+
+def _input(payload: dict[str, Any]) -> dict[str, Any]:
+    given = payload.get("tool_input")
+    return given if isinstance(given, dict) else {} if given is None else {"input": given}
+
+
+def _opencode(payload: dict[str, Any]) -> dict[str, Any] | None:
+    """What our plugin hands on of OpenCode's own hooks."""
+    given, out = payload.get("input") or {}, payload.get("output") or {}
+    event: dict[str, Any] = {"session": given.get("sessionID"), "folder": payload.get("directory")}
+    hook = payload["hook"]
+    if hook == "tool.execute.after":
+        metadata = out.get("metadata") if isinstance(out.get("metadata"), dict) else {}
+        event |= {"what": "tool", "own": given.get("callID"), "tool": given["tool"], "input": given.get("args") or {}}
+        return event | {"text": _put_out(out.get("output")), "failed": _failed(metadata)}
+    if hook == "chat.message":
+        parts = out.get("parts") or ()
+        said = [part["text"] for part in parts if part.get("type") == "text" and not part.get("synthetic")]
+        event |= {"what": "prompt", "own": given.get("messageID") or (out.get("message") or {}).get("id")}
+        return event | {"text": "\n".join(said)}
+    if hook == "reply":
+        return event | {"what": "reply", "own": given.get("messageID"), "text": out.get("text") or ""}
+    what = {"session.created": "start", "session.compacted": "compact", "session.deleted": "end"}.get(hook)
+    return None if what is None else event | {"what": what, "text": hook}
+
+
+def _generic(payload: dict[str, Any]) -> dict[str, Any]:
+    """An event as it is kept, its id the one that the program itself gives to it."""
+    kept = ("what", "session", "folder", "text", "tool", "input", "files", "failed", "at")
+    event = {name: payload[name] for name in kept if payload.get(name) is not None}
+    return {"folder": os.getcwd(), **event, "own": payload.get("id")}
+
+
+READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "opencode": _opencode,
+}
+
+
+def _put_out(told: Any) -> str:
+    """The words of what a tool answered, in whatever shape."""
+    if isinstance(told, str):
+        return told
+    if isinstance(told, dict):
+        found = [_put_out(told[key]) for key in OUTPUT_KEYS if told.get(key)]
+        return "\n".join(part for part in found if part)
+    if isinstance(told, list):
+        return "\n".join(part for part in map(_put_out, told) if part)
+    return "" if told is None or isinstance(told, bool) else str(told)
+
+
+def _failed(told: Any) -> bool | None:
+    """Whether it says that it failed; None where it does not say."""
+    if isinstance(told, dict):
+        for key in ("exit_code", "exitCode", "exit", "returncode"):
+            if isinstance(told.get(key), int):
+                return told[key] != 0
+        for key in ("is_error", "isError", "interrupted"):
+            if told.get(key) is True:
+                return True
+        return not told["success"] if isinstance(told.get("success"), bool) else None
+    if isinstance(told, str) and "code" in told[:200]:
+        import re
+
+        said = re.search(_EXIT, told[:200])
+        return None if said is None else said[1] != "0"
+    return None
+
+
+# --- what is never kept
+
+
+def _is_own(event: dict[str, Any]) -> bool:
+    """A call of Pieria's own: what was remembered must not be captured as if it were new."""
+    tool = event.get("tool")
+    if not isinstance(tool, str):
+        return False
+    if any(mark in tool for mark in OWN_MARKS) or tool.endswith(OWN_TOOLS):
+        return True
+    for command in (event["input"].get(name) for name in COMMANDS if isinstance(event.get("input"), dict)):
+        line = " ".join(map(str, command)) if isinstance(command, list) else command
+        if isinstance(line, str) and "pieria" in line:
+            import re
+
+            return re.search(_OWN_COMMAND, line) is not None
+    return False
+
+
+def screened(event: dict[str, Any]) -> dict[str, Any]:
+    """The event without what is private and without secrets, and no longer than it is kept."""
+    clean = _cleaner()
+    kept = {name: value for name, value in event.items() if value is not None}
+    text = clean(kept.get("text", ""), "")
+    kept |= _capped(text, SPOKEN_LIMIT if kept["what"] in SPOKEN else OUTPUT_LIMIT)
+    for name in ("tool", "input", "files"):
+        if name in kept:
+            kept[name] = _shortened(kept[name], clean, "", 0)
+    return kept
+
+
+def _cleaner() -> Callable[[str, str], str]:
+    privacy = _loaded("privacy")
+
+    def clean(text: str, key: str) -> str:
+        """What is left of a text; the name that it stands under may say that it is a secret."""
+        if "<<<" in text:
+            import re
+
+            text = re.sub(_FENCE, "", text)
+        text = privacy.cut_private(text)[0]
+        lead = f"{key}: " if key else ""
+        return privacy.redact(lead + text)[0].removeprefix(lead)
+
+    return clean
+
+
+def _loaded(name: str) -> ModuleType:
+    """A pure file of the package's record, without the package: to import that would take as long as all the rest."""
+    from importlib import import_module
+    from types import ModuleType
+
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for package, folder in (("pieria", root), ("pieria.record", os.path.join(root, "record"))):
+        if package not in sys.modules:
+            made = ModuleType(package)
+            made.__path__ = [folder]
+            sys.modules[package] = made
+    return import_module(f"pieria.record.{name}")
+
+
+def _capped(text: str, limit: int) -> dict[str, Any]:
+    if len(text) <= limit:
+        return {"text": text}
+    from hashlib import sha256
+
+    return {
+        "text": _ends(text, limit),
+        "length": len(text),
+        "digest": sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+    }
+
+
+def _ends(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    gap = f"\n[… {len(text) - limit:,} characters left out …]\n"
+    head = max(limit - len(gap), 0) * 2 // 5
+    return text[:head] + gap + text[len(text) - max(limit - len(gap) - head, 0) :]
+
+
+def _shortened(value: Any, clean: Callable[[str, str], str], key: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return _ends(clean(value, key), ARGUMENT_LIMIT)
+    if isinstance(value, dict):
+        return dict(_shortened_items(value, clean, depth)) if depth < DEPTH else f"{len(value)} entries"
+    if isinstance(value, list):
+        return [_shortened(item, clean, key, depth + 1) for item in value[:ITEMS]] if depth < DEPTH else len(value)
+    return value
+
+
+def _shortened_items(value: dict[str, Any], clean: Callable[[str, str], str], depth: int) -> Iterator[tuple[str, Any]]:
+    for key, item in list(value.items())[:ITEMS]:
+        yield clean(key, ""), _shortened(item, clean, key, depth + 1)
+
+
+# --- where it goes
+
+
+def _append(spool: str, line: dict[str, Any]) -> None:
+    """One write at the end of the live file, which must not be taken away by a drain between the look and the write.
+
+    The break before it keeps it whole where somebody's line before it was torn.
+    """
+    import fcntl
+
+    written = f"\n{_written(line)}\n".encode("utf-8", "surrogatepass")
+    path = os.path.join(spool, LIVE)
+    for _ in range(TRIES):
+        file = _opened(path)
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            here = os.fstat(file)
+            if _is_at(path, here):
+                if here.st_size > FULL:
+                    raise BufferError("the spool is full: nothing drains it")
+                os.write(file, written)
+                return
+        except BlockingIOError:
+            # A drain has just taken it; there is another now.
+            continue
+        finally:
+            os.close(file)
+    raise TimeoutError("the spool is held")
+
+
+def _opened(path: str) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        return os.open(path, flags, 0o600)
+
+
+def _is_at(path: str, here: os.stat_result) -> bool:
+    try:
+        there = os.stat(path)
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
+
+
+def _ask(spool: str, payload: dict[str, Any], event: dict[str, Any]) -> None:
+    """Where the bank's settings say so, tells the agent to save, once in so many prompts. Never twice in a row."""
+    try:
+        with open(os.path.join(spool, ASKING), encoding="utf-8") as file:
+            wanted = file.read()
+    except FileNotFoundError:
+        return
+    from json import dumps, loads
+
+    if event["folder"] not in loads(wanted):
+        return
+    counted = os.path.join(spool, ASKED, "".join(c for c in str(event["session"]) if c.isalnum() or c == "-")[:80])
+    os.makedirs(os.path.dirname(counted), 0o700, exist_ok=True)
+    prompts = os.open(counted, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if event["what"] == "prompt":
+            os.write(prompts, b".")
+        elif not payload.get("stop_hook_active") and (count := os.fstat(prompts).st_size) >= EVERY:
+            os.ftruncate(prompts, 0)
+            os.write(1, dumps({"decision": "block", "reason": ASK.format(count=count)}).encode())
+    finally:
+        os.close(prompts)
+
+
+def _now() -> str:
+    now = time.time_ns()
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // 1_000_000_000)) + f".{now // 1000 % 1_000_000:06d}Z"
+
+
+def _log(arguments: list[str], problem: Exception) -> None:
+    """Where it can be found, without a word of what was captured: the message of an error may hold some of it."""
+    spool = _folder(arguments[1])
+    said = str(problem) if isinstance(problem, (BufferError, TimeoutError, OSError)) else ""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    os.makedirs(spool, 0o700, exist_ok=True)
+    file = os.open(os.path.join(spool, LOG), flags, 0o600)
+    try:
+        if os.fstat(file).st_size > LOG_MOST:
+            os.ftruncate(file, 0)
+        os.write(file, f"{_now()} {arguments[0]}: {type(problem).__name__} {said[:200]}".rstrip().encode() + b"\n")
+    finally:
+        os.close(file)
+
+
+def run(arguments: list[str]) -> None:
+    """The whole process."""
+    try:
+        main(arguments)
+    except Exception as problem:  # noqa: BLE001 - the agent goes on, whatever it is
+        from contextlib import suppress
+
+        # Nowhere is left to say it.
+        with suppress(Exception):
+            _log(arguments, problem)
+    # Nothing is to be put away, and Python's own end would take as long as the writing.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -1,0 +1,227 @@
+"""The spool: lines that hooks wrote, until a drain has handed them over. The one file that knows how both share it.
+
+Hooks append to the live file, each holding it shared for the moment of its write. A drain renames that file, so that
+hooks begin another, and holds the renamed one exclusively for as long as it lives: if it is killed, the next drain goes
+on from where the last commit was noted. What stands in a line is not looked at here.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from pieria.capture.hook import ASKING, LIVE, LOG
+from pieria.settings.source import PROJECT
+
+if TYPE_CHECKING:
+    from pieria.workspace import Workspace
+
+FOLDER = "spool"
+ANYWHERE = "/"
+"""Where nobody works in a project."""
+TAKEN, NOTED = ".taken", ".at"
+REFUSED, LOCK = "refused.jsonl", ".lock"
+BATCH = 200
+"""Lines that are handed over at once."""
+MOST_OF_A_BATCH = 4 << 20
+WAITS = (0.01, 0.02, 0.05)
+"""Seconds before each further try to hold a file: a hook may be in the middle of its write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    lines: list[bytes]
+    end: int
+    """Where in the file the next one begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a spool stands."""
+
+    folder: str
+    waiting_bytes: int
+    refused: int
+    last_problem: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def spool_of(workspace: Workspace) -> Spool:
+    """The one that hooks write to: they do not ask a project where the user's data is."""
+    if workspace.resolved.origins["data"] != PROJECT:
+        return Spool(workspace.data / FOLDER)
+    from pieria.workspace import Workspace
+
+    return Spool(Workspace(folder=ANYWHERE).data / FOLDER)
+
+
+class Spool:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there may be something to hand over; a look into one folder."""
+        return any(size for _, size in self._files())
+
+    def standing(self) -> Standing:
+        waiting = sum(size for _, size in self._files())
+        return Standing(str(self.folder), waiting, len(_lines(self.folder / REFUSED)), _last(self.folder / LOG))
+
+    def claims(self) -> Generator[Claim, None, None]:
+        """The files that nobody else is handing over, oldest first; each is held until the next is asked for."""
+        with suppress(FileNotFoundError):
+            os.rename(self.folder / LIVE, self.folder / f"{time.time_ns():020d}-{os.getpid()}{TAKEN}")
+        for name, _ in self._files():
+            if name.endswith(TAKEN):
+                with self._held(self.folder / name) as claim:
+                    if claim is not None:
+                        yield claim
+
+    def refuse(self, line: bytes, reason: str) -> None:
+        """Sets a line aside that cannot be handed over, with the reason."""
+        told = json.dumps({"reason": reason, "line": line.decode("utf-8", "surrogateescape")})
+        self._add(REFUSED, told.encode() + b"\n")
+
+    def again(self) -> int:
+        """Puts what was set aside back into the spool. Returns how many lines."""
+        aside = self.folder / REFUSED
+        with self._locked():
+            lines = [json.loads(told)["line"] for told in _lines(aside)]
+            written = "".join(f"\n{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+            if lines:
+                # As one that was taken already: hooks go on with the live file meanwhile.
+                name = f"{time.time_ns():020d}-{os.getpid()}"
+                (self.folder / f"{name}.new").write_bytes(written)
+                os.chmod(self.folder / f"{name}.new", 0o600)
+                os.rename(self.folder / f"{name}.new", self.folder / f"{name}{TAKEN}")
+                aside.unlink()
+        return len(lines)
+
+    def note_asking(self, folders: set[str], wanted: bool) -> None:
+        """Tells the hooks whether agents in these folders are to be told to save."""
+        path = self.folder / ASKING
+        if not wanted and not path.exists():
+            return
+        with self._locked():
+            before = set(json.loads(path.read_text("utf-8"))) if path.exists() else set()
+            now = before | folders if wanted else before - folders
+            if now and now != before:
+                aside = path.with_suffix(".new")
+                aside.write_text(json.dumps(sorted(now)), "utf-8")
+                os.replace(aside, path)
+            elif not now:
+                path.unlink(missing_ok=True)
+
+    def _files(self) -> list[tuple[str, int]]:
+        try:
+            with os.scandir(self.folder) as entries:
+                found = [
+                    (one.name, one.stat().st_size) for one in entries if one.name == LIVE or one.name.endswith(TAKEN)
+                ]
+        except FileNotFoundError:
+            return []
+        return sorted(found)
+
+    @contextmanager
+    def _held(self, path: Path) -> Iterator[Claim | None]:
+        """None where another drain has it, or had it just now."""
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            yield None
+            return
+        with file:
+            yield Claim(path, file) if _hold(file) and _is_at(path, file) else None
+
+    def _add(self, name: str, written: bytes) -> None:
+        file = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with self._locked(), os.fdopen(file, "ab", buffering=0) as stream:
+            stream.write(written)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One at a time, among those who keep what lies beside the lines."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+class Claim:
+    """A file that was taken from the hooks, held until it is handed over or let go."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path = path
+        self._file = file
+        self._noted = path.with_suffix(NOTED)
+
+    def batches(self) -> Iterator[Batch]:
+        """From where the last commit was noted. When all were handed over, the file goes."""
+        self._file.seek(self._begin())
+        while lines := self._some():
+            yield Batch([line.strip() for line in lines if line.strip()], self._file.tell())
+        self._path.unlink()
+        self._noted.unlink(missing_ok=True)
+
+    def note(self, batch: Batch) -> None:
+        """Says that everything up to its end is kept."""
+        aside = self._noted.with_suffix(".new")
+        aside.write_text(str(batch.end), "ascii")
+        os.replace(aside, self._noted)
+
+    def _some(self) -> list[bytes]:
+        lines: list[bytes] = []
+        size = 0
+        while len(lines) < 2 * BATCH and size < MOST_OF_A_BATCH and (line := self._file.readline()):
+            lines.append(line)
+            size += len(line)
+        return lines
+
+    def _begin(self) -> int:
+        try:
+            return int(self._noted.read_text("ascii"))
+        except FileNotFoundError:
+            return 0
+
+
+def _hold(file: BinaryIO) -> bool:
+    for pause in (*WAITS, None):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if pause is not None:
+                time.sleep(pause)
+            continue
+        return True
+    return False
+
+
+def _is_at(path: Path, file: BinaryIO) -> bool:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    here = os.fstat(file.fileno())
+    return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text("utf-8", "replace").split("\n") if line]
+    except FileNotFoundError:
+        return []
+
+
+def _last(path: Path) -> str | None:
+    lines = _lines(path)
+    return lines[-1] if lines else None

@@ -1,0 +1,62 @@
+"""`pieria context`, also `pieria wake-up`: what an agent is told unasked, for a person, a program, or a host's hook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.values import TIME, WHOLE, OneOf, given
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria import Context
+
+HOSTS = ("claude-code", "codex", "gemini", "generic")
+
+
+@click.command(cls=Command)
+@click.option("--query", metavar="TEXT", help="What it shall be about, such as a prompt.")
+@click.option("--file", "--files", "files", metavar="PATH", multiple=True, help="A file that it shall be about.")
+@click.option("--place", metavar="WING[/ROOM]", help="Only what is kept there; standing rules as ever.")
+@click.option(
+    "--budget", "budget_tokens", type=WHOLE, metavar="TOKENS", help="As many tokens at most; 2,000 otherwise."
+)
+@click.option("--session", metavar="ID", help="The session that it is for; as of its moment, where one is kept.")
+@click.option("--keep", is_flag=True, help="Keep the moment for the session: it is told the same from now on.")
+@click.option("--anew", is_flag=True, help="Do not look at the moment that is kept.")
+@click.option("--known-at", type=TIME, help="As the bank knew it then.")
+@click.option(
+    "--hook", type=OneOf(*HOSTS), metavar="HOST", help="Be the hook of a host: claude-code, codex, gemini, or generic."
+)
+@click.pass_obj
+def context(call: Call, /, hook: str | None, **values: Any) -> None:
+    """Print what an agent is told unasked: standing rules, pins, open threads, an index, details.
+
+    All of it stands behind a fence as data, within a budget of tokens. With --hook the host's payload is read from
+    standard input, and what comes out is what that host puts before its model; whatever goes wrong then, the exit
+    code is 0. Nothing is written but the moment of a session, where that is to be kept.
+    """
+    if hook is not None:
+        from pieria.doors.cli.hooked import answer
+
+        answer(call, hook, given(values))
+        return
+    with call.opened(reading=True) as bank:
+        told = bank.context(**given(values))
+    call.reply(told.as_dict(), lambda: _shown(told), [item.id for item in told.items])
+
+
+wake_up = copy(context)
+wake_up.name = "wake-up"
+
+
+def _shown(told: Context) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line, verbatim
+
+    yield verbatim(told.text) if told.text else line("There is nothing to tell, or no room for it.")

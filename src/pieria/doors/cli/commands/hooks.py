@@ -1,0 +1,177 @@
+"""`pieria hooks`: lets agents' sessions be captured, and says how that stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.running import REFUSED
+from pieria.doors.cli.values import OneOf
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria.capture.installing.doing import Found, Where
+    from pieria.capture.installing.hosts import Host
+
+_WELL = ("installed", "missing", "absent")
+
+_HOSTS = click.option("--host", "hosts", type=OneOf("claude-code", "codex", "opencode"), multiple=True,
+                      help="Which agent; may be repeated. Otherwise all that are on this machine.")  # fmt: skip
+_SCOPE = click.option("--scope", type=OneOf("user", "project"), default="user", show_default=True,
+                      help="All your sessions, or those in this project alone.")  # fmt: skip
+_DRY = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+
+
+@click.group(cls=Group)
+def hooks() -> None:
+    """Let what agents do be remembered by itself: prompts, replies, and what tools were asked and answered.
+
+    A hook writes one line into a spool and ends; a server, a worker, or the next command hands it over to the bank of
+    the project. docs/capture.md says what is kept.
+    """
+
+
+@hooks.command()
+@_HOSTS
+@_SCOPE
+@_DRY
+@click.pass_obj
+def install(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) -> None:
+    """Write the hooks into the agents' own settings; every other setting stays as it is.
+
+    What is there and up to date is left as it is. A file that cannot be read as its agent has it is not touched.
+    """
+    from pieria.capture.installing import doing
+
+    _each(call, hosts, scope, dry_run, doing.install, ("would write", "written", "as it was"), doing.INSTALLED)
+
+
+@hooks.command()
+@_HOSTS
+@_SCOPE
+@_DRY
+@click.pass_obj
+def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) -> None:
+    """Take the hooks away, and nothing else: a file is as it was before. What was captured stays."""
+    from pieria.capture.installing import doing
+
+    _each(call, hosts, scope, dry_run, doing.uninstall, ("would remove", "removed", "as it was"), doing.MISSING)
+
+
+@hooks.command()
+@_HOSTS
+@_SCOPE
+@click.pass_obj
+def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
+    """Show which agents have the hooks, what waits in the spool, what was set aside, and what went wrong last.
+
+    Ends with exit code 1 where hooks are there and do not work.
+    """
+    from pieria.capture.installing import doing
+    from pieria.capture.installing.hosts import HOSTS
+
+    where = _where(call, scope)
+    found = [doing.status(host, where) for host in (doing.chosen(hosts, where) if hosts else HOSTS.values())]
+    spool = _spool(call).standing()
+    document = {"hosts": [one.as_dict() for one in found], "spool": spool.as_dict()}
+    call.reply(document, lambda: _status(document), [f"{one.host} {one.state}" for one in found])
+    if any(one.problems or one.state not in _WELL for one in found):
+        click.get_current_context().exit(REFUSED)
+
+
+@hooks.command()
+@click.option("--refused", is_flag=True, help="Also what was set aside before.")
+@click.pass_obj
+def drain(call: Call, /, refused: bool) -> None:
+    """Hand over all that waits in the spool, now."""
+    from pieria.capture.draining import Drain
+
+    with call.workspace() as workspace:
+        drain = Drain(workspace)
+        again = drain.spool.again() if refused else 0
+        done = drain.drain()
+    document = {**done.as_dict(), "again": again}
+    call.reply(document, lambda: _drained(document), [str(done.kept)])
+
+
+def _each(
+    call: Call,
+    names: tuple[str, ...],
+    scope: str,
+    dry_run: bool,
+    verb: Callable[..., Found],
+    words: tuple[str, str, str],
+    same: str,
+) -> None:
+    from pieria.capture.installing.doing import chosen
+
+    where = _where(call, scope)
+    document = []
+    for host in chosen(names, where):
+        before = verb(host, where, dry_run=dry_run)
+        document.append({**_about(host, before), "was": before.state, "dry_run": dry_run})
+    would, did, not_done = words
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.console import line
+
+        for one in document:
+            word = not_done if one["was"] == same else would if dry_run else did
+            yield line(
+                (f"{word}: ", "green"), (one["file"], "bold"), (f"  ({one['host']}, {one['was']} before)", "dim")
+            )
+            if one["next"] and verb.__name__ == "install":
+                yield line(("then: ", "cyan"), one["next"])
+
+    call.reply(document, people, [one["file"] for one in document])
+
+
+def _about(host: Host, before: Found) -> dict[str, Any]:
+    return {"host": host.name, "file": before.file, "scope": before.scope, "next": host.next_step}
+
+
+def _where(call: Call, scope: str) -> Where:
+    from pieria.capture.installing.doing import where
+
+    with call.workspace() as workspace:
+        return where(workspace, scope, os.environ)
+
+
+def _spool(call: Call) -> Any:
+    from pieria.capture.spool import spool_of
+
+    with call.workspace() as workspace:
+        return spool_of(workspace)
+
+
+def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line
+
+    for one in document["hosts"]:
+        style = {"installed": "green", "absent": "dim", "missing": "dim"}.get(one["state"], "yellow")
+        yield line((f"{one['host']}  ", "bold"), (one["state"], style), (f"  {one['file']}", "dim"))
+        for problem in one["problems"]:
+            yield line(("wrong: ", "red"), problem)
+        if one["next_step"]:
+            yield line(("needs: ", "cyan"), one["next_step"])
+    spool = document["spool"]
+    yield line(("spool  ", "bold"), f"{spool['waiting_bytes']:,} bytes wait", (f"  {spool['folder']}", "dim"))
+    if spool["refused"]:
+        yield line((f"{spool['refused']:,} events were set aside: ", "yellow"), "pieria hooks drain --refused")
+    if spool["last_problem"]:
+        yield line(("last problem of a hook: ", "yellow"), spool["last_problem"])
+
+
+def _drained(document: dict[str, Any]) -> Iterator[RenderableType]:
+    from pieria.doors.cli.shown.console import line
+
+    told = ", ".join(f"{document[name]:,} {name}" for name in ("kept", "turns", "repeated", "dropped", "refused"))
+    yield line(("handed over: ", "green"), told)
+    for bank, kept in document["banks"].items():
+        yield line((f"{bank}  ", "bold"), f"{kept:,}")

@@ -1,0 +1,213 @@
+"""Command lines: which program they run, whether they only look around, and whether two of them do the same."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import NamedTuple
+
+_LOOKING_WORDS = """
+    ls ll dir pwd cd echo printf cat bat head tail less more wc tree which type whereis file stat du df env
+    printenv date whoami id uname hostname sleep clear history true false test [ ps top jobs tput basename
+    dirname realpath readlink mkdir touch export set source . wait nproc free sort uniq cut column diff cmp
+    md5sum sha256sum xxd strings jq yq man help
+"""
+_LOOKING = frozenset(_LOOKING_WORDS.split())
+_LOOKING_GIT_WORDS = """
+    status diff log show branch remote blame add ls-files rev-parse describe fetch config shortlog reflog
+    stash worktree
+"""
+_LOOKING_GIT = frozenset(_LOOKING_GIT_WORDS.split())
+_READING = frozenset(["cat", "bat", "head", "tail", "less", "more", "nl", "sed", "awk"])
+_SEARCHING = frozenset(["grep", "egrep", "fgrep", "rg", "ag", "ack", "find", "fd"])
+_OUTSIDE = frozenset(["curl", "wget", "http", "https", "xh", "httpie", "lynx", "w3m", "links", "elinks"])
+_OUTSIDE_GH = frozenset(["issue", "pr", "api", "search", "gist", "release"])
+_WRAPPING_WORDS = """
+    time nice nohup sudo env command exec stdbuf xvfb-run unbuffer caffeinate
+"""
+_WRAPPING = frozenset(_WRAPPING_WORDS.split())
+_RUNNING = {
+    "uv": ("run",), "poetry": ("run",), "pipenv": ("run",), "pdm": ("run",), "hatch": ("run",), "rye": ("run",),
+    "bundle": ("exec",), "npx": (), "pnpx": (), "bunx": (), "uvx": (), "dotenv": (),
+}  # fmt: skip
+"""Programs that run another, and the word that says so."""
+_PARTED_WORDS = """
+    npm pnpm yarn bun deno go cargo make just task rake rails mix gradle gradlew mvn mvnw dotnet swift bazel
+    git gh docker docker-compose podman kubectl helm terraform tofu ansible alembic flask django-admin
+    manage.py artisan composer php pip pip3 uv poetry hatch nox tox pre-commit playwright promtool dvc aws
+    gcloud az fly heroku vercel systemctl brew apt apt-get zig stack cabal sbt lein
+"""
+_PARTED = frozenset(_PARTED_WORDS.split())
+"""Programs whose first word says what they do."""
+_APART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_REDIRECTED = re.compile(r"\s*(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*\S+|<\s*\S+)")
+_ASSIGNED = re.compile(r"\A[A-Za-z_]\w*=")
+_QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""")
+_LONGEST = 4_000
+
+
+class Command(NamedTuple):
+    """One command of a line: the program without its folder, what it is to do, and what it is to do it to."""
+
+    program: str
+    verb: str
+    targets: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.program} {self.verb}".strip()
+
+
+def commands(line: str) -> list[Command]:
+    """Those of a line in their order. Of what is piped on the first counts: the rest only shows it."""
+    found = []
+    for part in _parts(line[:_LONGEST]):
+        read = _read(part)
+        if read is not None:
+            found.append(read)
+    return found
+
+
+def main_command(line: str) -> Command | None:
+    """The last that does more than look around; None where all of them only do that."""
+    doing = [command for command in commands(line) if not _looks(command)]
+    return doing[-1] if doing else None
+
+
+def read_files(line: str) -> list[str]:
+    """The files that are shown by a line that only looks around."""
+    return [
+        target
+        for command in commands(line)
+        if command.program in _READING
+        for target in command.targets
+        if _is_path(target)
+    ]
+
+
+def searched(line: str) -> str | None:
+    """What a line looks for, if it does nothing else."""
+    looking = [command for command in commands(line) if command.program in _SEARCHING]
+    doing = [command for command in commands(line) if not _looks(command) and command.program not in _SEARCHING]
+    if not looking or doing or not looking[0].targets:
+        return None
+    return looking[0].targets[0]
+
+
+def is_outside(line: str) -> bool:
+    """Whether what it puts out was written by whoever is out there."""
+    return any(
+        command.program in _OUTSIDE or (command.program == "gh" and command.verb in _OUTSIDE_GH)
+        for command in commands(line)
+    )
+
+
+def undone_files(line: str) -> list[str] | None:
+    """Which files a line puts back as they were, all where the list is empty; None where it does no such thing."""
+    for command in commands(line):
+        if command.program != "git":
+            continue
+        paths = [target for target in command.targets if _is_path(target)]
+        whole = any(target in (".", "--hard") for target in command.targets)
+        if command.verb in ("checkout", "restore") and (paths or whole):
+            return [] if whole else paths
+        if command.verb == "reset" and whole:
+            return []
+    return None
+
+
+def is_mended(failed: str, passed: str, error: str) -> bool:
+    """Whether that the second command goes well shows that what the first failed of is mended.
+
+    It does the same to the same, to more, or to what the first had said to be wrong.
+    """
+    before, after = main_command(failed), main_command(passed)
+    if before is None or after is None or before.name != after.name:
+        return False
+    if not after.targets or before.targets == after.targets:
+        return True
+    if before.targets:
+        return any(told.startswith(target) for told in before.targets for target in after.targets)
+    return any(target.partition("::")[0].rpartition("/")[2] in error for target in after.targets)
+
+
+def _parts(line: str) -> list[str]:
+    """What stands between the marks that part commands, quotes kept whole."""
+    held: list[str] = []
+
+    def hold(found: re.Match[str]) -> str:
+        held.append(found[0])
+        return f"\x00{len(held) - 1}\x00"
+
+    bare = _QUOTED.sub(hold, line)
+    inner = re.match(r"\s*(?:ba|z|da)?sh\s+-l?c\s+\x00(\d+)\x00\s*\Z", bare)
+    if inner:
+        return _parts(held[int(inner[1])][1:-1])
+    kept = [part.split("|")[0] for part in _APART.split(bare)]
+    return [re.sub(r"\x00(\d+)\x00", lambda found: held[int(found[1])], part).strip() for part in kept if part.strip()]
+
+
+def _read(part: str) -> Command | None:
+    words = _unwrapped(_words(_REDIRECTED.sub("", part)))
+    if not words:
+        return None
+    program = words[0].rpartition("/")[2]
+    rest = words[1:]
+    if program.startswith("python") and rest[:1] == ["-m"] and len(rest) > 1:
+        program, rest = rest[1], rest[2:]
+    elif program.startswith("python") and rest and rest[0].endswith(".py"):
+        program, rest = rest[0].rpartition("/")[2], rest[1:]
+    verb = ""
+    if program in _PARTED:
+        plain = [word for word in rest if not word.startswith("-")]
+        if plain[:1] == ["run"] and len(plain) > 1:
+            plain = plain[1:]
+            rest = [word for word in rest if word != "run"]
+        verb = plain[0] if plain else ""
+        if verb:
+            rest = list(rest)
+            rest.remove(verb)
+    bare = _options_apart(rest)
+    return Command(program, verb, tuple(bare))
+
+
+def _options_apart(rest: list[str]) -> list[str]:
+    """What is no option. Two that change what git does are kept."""
+    return [word for word in rest if word == "--hard" or not word.startswith("-")]
+
+
+def _unwrapped(words: list[str]) -> list[str]:
+    while words:
+        word = words[0].rpartition("/")[2]
+        if _ASSIGNED.match(words[0]) or word in _WRAPPING:
+            words = words[1:]
+        elif word == "timeout":
+            words = words[1:]
+            while words and (words[0].startswith("-") or words[0][:1].isdigit()):
+                words = words[1:]
+        elif word in _RUNNING and (not _RUNNING[word] or words[1:2] == list(_RUNNING[word])):
+            words = words[1 + len(_RUNNING[word]) :]
+            while words and words[0].startswith("-"):
+                words = words[1:]
+        else:
+            return words
+    return words
+
+
+def _words(part: str) -> list[str]:
+    try:
+        return shlex.split(part)
+    except ValueError:
+        return part.split()
+
+
+def _looks(command: Command) -> bool:
+    if command.program == "git":
+        return command.verb in _LOOKING_GIT or not command.verb
+    if command.program == "sed":
+        return True
+    return command.program in _LOOKING
+
+
+def _is_path(word: str) -> bool:
+    return bool(re.search(r"[./]", word)) and not word.startswith("-") and " " not in word and word not in (".", "..")

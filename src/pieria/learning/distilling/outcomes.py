@@ -1,0 +1,90 @@
+"""How a command ended, read off what it put out: whether it failed, how a person would say so in brief, and why."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pieria.record.clipping import clipped
+
+SHORT = 200
+"""Characters of the line that says what is wrong."""
+_COUNTS = (
+    re.compile(
+        r"\b(\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)"
+        r"(?:, \d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?|total))*)"
+    ),
+    re.compile(r"test result: \w+\. (\d+ passed; \d+ failed)"),
+    re.compile(r"\b(Found \d+ errors?[^\n.]{0,60})"),
+    re.compile(r"\b(\d+ (?:passing|failing))\b"),
+    re.compile(r"^(FAILED \([^)\n]{1,60}\))", re.MULTILINE),
+    re.compile(r"^(Success: [^\n]{1,80}|All checks passed!?|BUILD (?:SUCCESSFUL|FAILED|SUCCESS)\b)", re.MULTILINE),
+    re.compile(r"^\W{0,3}(built in [^\n]{1,20})", re.MULTILINE),
+)
+_SOME_FAILED = re.compile(
+    r"\b[1-9]\d* (?:failed|failing|errors?)\b|^FAILED \(|^BUILD FAILED|test result: FAILED|^--- FAIL: |^FAIL\b",
+    re.MULTILINE,
+)
+_FAILED = re.compile(
+    r"^Traceback \(most recent call last\)|^error(?:\[\w+\])?: |^npm ERR!|^npm error|^make(?:\[\d+\])?: \*\*\* "
+    r"|: command not found$|^panic: |^fatal: |\bexit (?:code|status):? [1-9]|^ERROR: ",
+    re.MULTILINE,
+)
+_NAMED = r"(?:[A-Za-z_][\w.]*\.)?[A-Za-z_]*(?:Error|Exception|Failure|Timeout|Interrupt|Exit|DoesNotExist|Warning)"
+_TELLING = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        rf"^E\s+(?P<told>{_NAMED}\b.*)$",
+        r"^\s*--- FAIL: (?P<test>\S+).*\n\s+\S+?:\d+: (?P<told>.+)$",
+        r"^\s*● (?P<test>[^\n]+)\n+\s+(?P<told>\S.*)$",
+        r"^(?P<told>(?:\S[^\n]*?\b)?[Ee]rror(?: ?TS\d+|\[\w+\])?: .+)$",
+        r"^\s*(?P<told>cgo: .+|ld: .+|collect2: .+)$",
+        rf"^(?P<told>{_NAMED}: .+)$",
+        r"^E\s+(?P<told>assert .+)$",
+        rf"^\s*(?P<told>(?:Uncaught )?{_NAMED}\b.*)$",
+        r"^\s*(?P<told>(?:panic|fatal|FATAL|error|ERROR|Error|npm ERR!|npm error)\b:? .+)$",
+        r"^(?P<told>\S+:\d+(?::\d+)?: .+)$",
+        r"^(?P<told>FAILED .+|.*: \w+: line \d+: .+)$",
+        r"^(?P<told>.*(?:command not found|[Nn]o such file|[Pp]ermission denied|[Tt]imed out|refused|not found).*)$",
+        r"^(?P<told>make(?:\[\d+\])?: \*\*\* .+)$",
+    )
+)
+"""What tells best why something failed, the best first."""
+
+
+class Outcome(NamedTuple):
+    """`failed` is None where nothing tells. `brief` is empty where there is nothing to say."""
+
+    failed: bool | None
+    brief: str
+    error: str
+
+
+def outcome_of(output: str, failed: bool | None) -> Outcome:
+    """What a test runner counted stands above what the host says: behind a pipe everything goes well."""
+    if _SOME_FAILED.search(output) or (failed is None and _FAILED.search(output)):
+        failed = True
+    brief = _brief(output)
+    return Outcome(failed, brief, _error(output) if failed else "")
+
+
+def tests_that_failed(output: str) -> list[str]:
+    """By the names that their runner gives them."""
+    found = re.findall(r"^FAILED (\S+::\S+)|^\s*--- FAIL: (\S+)|^FAIL (\S+\.[jt]sx?)$", output, re.MULTILINE)
+    return list(dict.fromkeys(name for names in found for name in names if name))
+
+
+def _brief(output: str) -> str:
+    found = [(match.start(), match[1]) for pattern in _COUNTS for match in pattern.finditer(output)]
+    return " ".join(max(found)[1].split()) if found else ""
+
+
+def _error(output: str) -> str:
+    for pattern in _TELLING:
+        match = pattern.search(output)
+        if match:
+            told = " ".join(match["told"].split())
+            test = match.groupdict().get("test")
+            return clipped(f"{test.strip()}: {told}" if test else told, SHORT)
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return clipped(" ".join(lines[-1].split()), SHORT) if lines else ""

@@ -1,0 +1,217 @@
+"""What an agent did with a tool, whatever its host calls the tool and the arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pieria.learning.distilling import commands
+from pieria.learning.distilling.calls import COMMAND, command_line
+from pieria.learning.distilling.outcomes import outcome_of, tests_that_failed
+from pieria.models.mind import Deed
+from pieria.record.clipping import clipped, plain
+from pieria.record.event import OUTPUT_LIMIT, Event, capped, digest_of
+
+_KINDS = {
+    "run": """bash shell local_shell exec_command unified_exec exec terminal run_terminal_cmd run_terminal_command
+        execute_command run_shell_command run_command powershell container.exec""",
+    "read": "read read_file view view_file notebookread open_file read_many_files cat_file view_image",
+    "edit": """edit multiedit multi_edit write notebookedit apply_patch patch write_file create_file str_replace replace
+        str_replace_editor str_replace_based_edit_tool edit_file search_replace write_to_file insert_edit_into_file""",
+    "search": """grep glob search list ls grep_files search_files find find_files codebase_search file_search list_dir
+        list_directory search_file_content grep_search glob_file_search""",
+    "fetch": """webfetch web_fetch fetch fetch_url websearch web_search web_search_call web_extract google_web_search
+        browser_navigate browse open_url read_url""",
+    "idle": """todowrite todo_write todoread todo update_plan plan task_list tasklist taskcreate taskupdate taskget
+        askuserquestion request_user_input exitplanmode enterplanmode toolsearch slashcommand bashoutput killshell
+        killbash write_stdin wait memory""",
+}
+_KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_PATH = ("file_path", "filePath", "path", "filename", "target_file", "notebook_path", "file", "absolute_path")
+_OLD = ("old_string", "oldString", "old_str", "old")
+_NEW = ("new_string", "newString", "new_str", "new", "content", "contents", "file_text", "new_source", "code_edit")
+_PATCH = ("input", "patch", "patchText", "patch_text", "diff")
+_SOUGHT = ("pattern", "query", "regex", "q", "search_term", "queries")
+_ADDRESS = ("url", "urls", "uri")
+_PATCHED = re.compile(r"^\*\*\* (?P<how>Update|Add|Delete) File: (?P<path>.+)$", re.MULTILINE)
+_DIFFED = re.compile(r"^\+\+\+ (?:b/)?(?P<path>[^\n\t]+)$", re.MULTILINE)
+
+BEGINNING = 300
+"""Characters of a page, and of what another tool put out."""
+CHANGE = 90
+"""Characters of a line that was changed."""
+CHANGES = 2
+OUTPUTS = {"run": OUTPUT_LIMIT, "fetch": 600, "search": 600, "use": 600}
+"""Characters of an output from which something is drawn; of other kinds of calls nothing is."""
+RENAMED = "renamed or moved"
+
+
+def is_outside(event: Event) -> bool:
+    """Whether what came out of it was written by whoever is out there."""
+    kind = _kind(event)
+    return kind == "fetch" or (kind == "run" and commands.is_outside(command_line(event.input)))
+
+
+def trimmed(event: Event) -> Event:
+    """Without what nothing is drawn from: what a file holds that was read, what a look around showed."""
+    if event.what != "tool" or not event.text:
+        return event
+    kind = _kind(event)
+    if kind == "run" and not _is_telling(command_line(event.input)):
+        kind = "look"
+    limit = OUTPUTS.get(kind, 0)
+    if len(event.text) <= limit:
+        return event
+    text = capped(event.text, limit)[0] if limit else ""
+    whole, digest = event.length or len(event.text), event.digest or digest_of(event.text)
+    return replace(event, text=text, length=whole, digest=digest)
+
+
+def deeds_of(event: Event) -> list[Deed]:
+    """What the event says that the agent did; nothing where it only looked around."""
+    return [deed for deed in _deeds(event) if deed.target.strip()]
+
+
+def _deeds(event: Event) -> list[Deed]:
+    kind = _kind(event)
+    if kind == "run":
+        return _ran(event)
+    if kind == "edit":
+        return [Deed("edited", placed(path, event), detail, event.failed) for path, detail in _edits(event)]
+    if kind == "read":
+        path = _first(event.input, _PATH) or next(iter(event.files), "")
+        return [Deed("read", placed(path, event))] if path else []
+    if kind == "search":
+        sought = _first(event.input, _SOUGHT)
+        return [Deed("searched", clipped(sought, CHANGE), _hits(event.text))] if sought else []
+    if kind == "fetch":
+        target = _first(event.input, _ADDRESS) or _first(event.input, _SOUGHT)
+        return [Deed("fetched", clipped(target, 200), clipped(event.text, BEGINNING), event.failed)] if target else []
+    if kind == "idle":
+        return []
+    return [Deed("used", event.tool or "a tool", clipped(event.text, BEGINNING), event.failed)]
+
+
+def placed(path: str, event: Event) -> str:
+    """As the host placed it, or below the folder where the agent worked."""
+    path = plain(path).strip()
+    for file in event.files:
+        if path == file or path.endswith(f"/{file}"):
+            return file
+    folder = (event.folder or "").rstrip("/")
+    return path.removeprefix(f"{folder}/") if folder else path
+
+
+def _kind(event: Event) -> str:
+    name = (event.tool or "").lower()
+    name = name.rpartition("__")[2] if name.startswith("mcp__") else name
+    found = _KIND_OF.get(name) or _KIND_OF.get(name.rpartition(".")[2])
+    if found:
+        return found
+    given = event.input
+    by_argument = (("run", COMMAND), ("fetch", _ADDRESS), ("edit", _OLD))
+    for kind, names in by_argument:
+        if any(given.get(one) for one in names):
+            return kind
+    if _first(given, _PATH):
+        return "edit" if _first(given, _NEW) else "read"
+    return "use"
+
+
+def _is_telling(line: str) -> bool:
+    return commands.main_command(line) is not None or commands.is_outside(line) or commands.searched(line) is not None
+
+
+def _ran(event: Event) -> list[Deed]:
+    line = command_line(event.input)
+    if commands.is_outside(line):
+        return [Deed("fetched", clipped(line, 200), clipped(event.text, BEGINNING), event.failed)]
+    sought = commands.searched(line)
+    if sought is not None:
+        return [Deed("searched", clipped(sought, CHANGE), _hits(event.text))]
+    if commands.main_command(line) is None:
+        return [Deed("read", placed(path, event)) for path in commands.read_files(line)]
+    told = outcome_of(event.text, event.failed)
+    detail = told.brief
+    if told.failed:
+        names = [name for name in tests_that_failed(event.text) if name not in told.error][:3]
+        counted = [told.brief] if told.brief and told.brief not in told.error else []
+        detail = "; ".join([told.error, *([f"in {', '.join(names)}"] if names else []), *counted])
+    return [Deed("ran", line, detail, told.failed), *_moved(event, line)]
+
+
+def _moved(event: Event, line: str) -> Iterator[Deed]:
+    for command in commands.commands(line):
+        if command.name == "git mv" and len(command.targets) >= 2:
+            yield Deed("edited", placed(command.targets[-1], event), f"{RENAMED} from {command.targets[0]}")
+
+
+def _edits(event: Event) -> Iterator[tuple[str, str]]:
+    given = event.input
+    patch = next((given[name] for name in _PATCH if isinstance(given.get(name), str)), "")
+    patched = list(_patched(patch))
+    if patched:
+        yield from patched
+        return
+    path = _first(given, _PATH) or next(iter(event.files), "")
+    if not path:
+        return
+    parts = given.get("edits")
+    if isinstance(parts, list) and parts:
+        for part in parts:
+            if isinstance(part, Mapping):
+                yield path, change(_first(part, _OLD), _first(part, _NEW))
+        return
+    old, new = _first(given, _OLD), _first(given, _NEW)
+    yield path, change(old, new) if old else _written(new)
+
+
+def _patched(patch: str) -> Iterator[tuple[str, str]]:
+    marks = list(_PATCHED.finditer(patch)) or list(_DIFFED.finditer(patch))
+    ends = [one.start() for one in marks[1:]]
+    for mark, end in zip(marks, [*ends, len(patch)], strict=False):
+        lines = patch[mark.end() : end].splitlines()
+        old = "\n".join(line[1:] for line in lines if line.startswith("-") and not line.startswith("---"))
+        new = "\n".join(line[1:] for line in lines if line.startswith("+"))
+        how = mark.groupdict().get("how")
+        told = "deleted" if how == "Delete" else _written(new) if how == "Add" else change(old, new)
+        yield mark["path"].strip(), told
+
+
+def change(old: str, new: str) -> str:
+    """What took the place of what, by the first lines that differ."""
+    before, after = _lines(old), _lines(new)
+    gone = [line for line in before if line not in after][:CHANGES]
+    come = [line for line in after if line not in before][:CHANGES]
+    if gone and come:
+        return f"`{'; '.join(gone)}` became `{'; '.join(come)}`"
+    if come:
+        return f"`{'; '.join(come)}` came in"
+    return f"`{'; '.join(gone)}` went out" if gone else ""
+
+
+def _written(text: str) -> str:
+    lines = _lines(text)
+    return f"written: `{lines[0]}`" if lines else "written"
+
+
+def _lines(text: str) -> list[str]:
+    return [clipped(line.strip(), CHANGE) for line in text.splitlines() if re.search(r"\w", line)]
+
+
+def _hits(output: str) -> str:
+    """The files in which something was found."""
+    found = [line.partition(":")[0].strip() for line in output.splitlines()]
+    return ", ".join(list(dict.fromkeys(path for path in found if re.fullmatch(r"[\w./@+-]+", path)))[:3])
+
+
+def _first(given: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, list | tuple) and value:
+            value = value[0]
+        if isinstance(value, str) and value.strip():
+            return plain(value)
+    return ""

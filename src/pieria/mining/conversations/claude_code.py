@@ -1,0 +1,125 @@
+"""Claude Code: a file of JSON lines for each session, under `~/.claude/projects/<folder>/`.
+
+A line of the type `user` or `assistant` holds a message of text, of tool calls and of their results. A reply that is
+interrupted by tools is several lines, each a turn of its own; the files that the tools touched go with the next one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pieria.mining.conversations.records import Record, said_in_lines
+from pieria.mining.said import AGENT, ASSISTANT, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+
+NAME = "claude-code"
+TYPES = ("user", "assistant", "system", "summary", "file-history-snapshot", "queue-operation", "progress")
+BY_SUB_AGENTS = "said to or by sub-agents"
+BY_THE_HOST = "written by the host itself"
+_IDS = ("uuid", "leafUuid", "messageId")
+_FILES = ("file_path", "notebook_path")
+_TAGS = (
+    "system-reminder", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
+    "local-command-caveat", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection",
+    "ide_diagnostics", "bash-stdout", "bash-stderr", "task-notification", "fork-boilerplate",
+)  # fmt: skip
+_HOST_BLOCK = re.compile(rf"<({'|'.join(_TAGS)})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
+_COMMAND = re.compile(r"<command-name>\s*(\S*?)\s*</command-name>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_TYPED = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
+_BY_HOST_ALONE = ("Caveat: The messages below were generated", "[Request interrupted", "No response requested.")
+
+
+def matches(heads: Sequence[Mapping[str, Any]]) -> bool:
+    return any(
+        isinstance(head.get("type"), str)
+        and ("sessionId" in head or (head["type"] in TYPES and any(name in head for name in _IDS)))
+        for head in heads
+    )
+
+
+def read(path: Path, heard: Heard) -> Iterator[Said]:
+    return said_in_lines(path, heard, _Reading(path).line)
+
+
+class _Reading:
+    """What earlier lines of a file say about a later one."""
+
+    def __init__(self, path: Path) -> None:
+        self._session = path.stem
+        self._sequence = 0
+        self._files: dict[str, None] = {}
+
+    def line(self, record: Record) -> Said | None:
+        line = record.value
+        if not isinstance(line, dict) or not isinstance(line.get("type"), str):
+            return wrong(record.number, "an object with a type", line)
+        if line["type"] not in ("user", "assistant"):
+            return None
+        message = line.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, str | list):
+            return wrong(record.number, "a message with content, a text or a list", line)
+        if line.get("isSidechain"):
+            return Left(BY_SUB_AGENTS)
+        if line.get("isMeta") or line.get("isCompactSummary") or line.get("isVisibleInTranscriptOnly"):
+            return Left(BY_THE_HOST)
+        return self._said(record.number, line, content)
+
+    def _said(self, number: int, line: Mapping[str, Any], content: str | list[Any]) -> Said | None:
+        is_reply = line["type"] == "assistant"
+        written = texts(content)
+        text = clean(written if is_reply else _typed(written))
+        folder = line.get("cwd")
+        session = line.get("sessionId")
+        session = session if isinstance(session, str) and session.strip() else self._session
+        if is_reply:
+            self._files |= dict.fromkeys(files_of(content))
+        if not text or text.startswith(_BY_HOST_ALONE):
+            return Left(BY_THE_HOST) if written.strip() else None
+        files = tuple(self._files) if is_reply else ()
+        if is_reply:
+            self._files = {}
+        self._sequence += 1
+        unit = line.get("uuid")
+        return Turn(
+            unit=unit if isinstance(unit, str) and unit else f"{session}:{number}",
+            session=session,
+            sequence=self._sequence,
+            author=ASSISTANT if is_reply else USER,
+            author_type=AGENT if is_reply else HUMAN,
+            text=text,
+            at=line.get("timestamp"),
+            folder=folder if isinstance(folder, str) else None,
+            files=files,
+        )
+
+
+def texts(content: str | list[Any]) -> str:
+    """The text blocks of a message; what tools were asked and answered is none of it."""
+    if isinstance(content, str):
+        return content
+    found = (block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text")
+    return "\n\n".join(text for text in found if isinstance(text, str) and text.strip())
+
+
+def files_of(content: str | list[Any]) -> Iterator[str]:
+    """The files that tools were called for."""
+    for block in content if isinstance(content, list) else ():
+        if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
+            for name in _FILES:
+                if isinstance(path := block["input"].get(name), str):
+                    yield path
+
+
+def _typed(text: str) -> str:
+    """What a person typed, without what the host put around it. A command is kept with what was said along with it."""
+    command, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
+    said = _HOST_BLOCK.sub("", text)
+    if command:
+        said = _ARGUMENTS.sub("", _COMMAND.sub("", said)).strip()
+        given = arguments[1].strip() if arguments else ""
+        return "\n".join(part for part in (f"{command[1]} {given}" if given else "", said) if part)
+    return _TYPED.sub("", said)

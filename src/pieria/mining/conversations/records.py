@@ -1,0 +1,182 @@
+"""Records out of files that may be large or broken: JSON lines, and the elements of one JSON array, one at a time.
+
+What cannot be read is told with its number, and reading goes on behind it. What records mean is not known here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from pieria.mining.said import Heard, Left, Said, Wrong, excerpt, wrong
+
+LONGEST = 64 << 20
+"""Bytes of one record. An image that was pasted may have some tens of millions."""
+PART = 1 << 20
+UNFINISHED = "a last line that is still being written"
+_MARK = b"\xef\xbb\xbf"
+_SHAPES = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|"', re.DOTALL)
+_SCALAR = re.compile(rb"[^\s,\[\]{}]+")
+
+
+class Record(NamedTuple):
+    number: int
+    value: Any
+
+
+def json_lines(path: Path, heard: Heard) -> Iterator[Record | Wrong | Left]:
+    """What each line holds. A last line without an end that cannot be read is not finished yet."""
+    with path.open("rb") as file:
+        number = done = 0
+        while line := file.readline(LONGEST):
+            number += 1
+            done += len(line)
+            heard(done)
+            whole = line.endswith(b"\n")
+            if not whole and len(line) == LONGEST:
+                yield Wrong(number, f"expected a line of at most {LONGEST >> 20} MiB", excerpt(_shown(line)))
+                _skip_line(file)
+                continue
+            read = _read(number, line.removeprefix(_MARK) if number == 1 else line)
+            if isinstance(read, Wrong) and not whole:
+                yield Left(UNFINISHED)
+            elif read is not None:
+                yield read
+
+
+def said_in_lines(path: Path, heard: Heard, line: Callable[[Record], Said | None]) -> Iterator[Said]:
+    """What each line that can be read says, and what is told of the others."""
+    for record in json_lines(path, heard):
+        if not isinstance(record, Record):
+            yield record
+        elif (said := line(record)) is not None:
+            yield said
+
+
+def _skip_line(file: BinaryIO) -> None:
+    while (part := file.readline(PART)) and not part.endswith(b"\n"):
+        pass
+
+
+def json_elements(path: Path, heard: Heard) -> Iterator[Record | Wrong]:
+    """The elements of an array, or the values of a file that holds no array."""
+    with path.open("rb") as file:
+        yield from _Elements(file, heard).all()
+
+
+def _read(number: int, written: bytes) -> Record | Wrong | None:
+    if not written.strip():
+        return None
+    try:
+        return Record(number, json.loads(written))
+    except (ValueError, RecursionError) as problem:
+        why = "UTF-8" if isinstance(problem, UnicodeDecodeError) else "JSON"
+        return Wrong(number, f"expected {why} ({problem})", excerpt(_shown(written)))
+
+
+def _shown(written: bytes) -> str:
+    return written[:10_000].decode("utf-8", "replace")
+
+
+class _Elements:
+    """Reads on only as far as the element at hand goes, and keeps nothing of those before it."""
+
+    def __init__(self, file: BinaryIO, heard: Heard) -> None:
+        self._file = file
+        self._heard = heard
+        self._done = 0
+        self._held = b""
+        self._at = 0
+        self._number = 0
+        self._ended = False
+
+    def all(self) -> Iterator[Record | Wrong]:
+        self._more()
+        self._held = self._held.removeprefix(_MARK)
+        if self._next() != b"[":
+            yield from self._values()
+            return
+        self._at += 1
+        while (char := self._next()) not in (b"]", b""):
+            if char == b"," and self._number:
+                self._at += 1
+                continue
+            found = self._element()
+            yield found
+            if self._ended:
+                return
+        if not char:
+            yield wrong(self._number + 1, "a bracket that closes the array; the file ends before it")
+            return
+        self._at += 1
+        if self._next():
+            yield wrong(self._number + 1, "nothing behind the array", _shown(self._held[self._at :]))
+
+    def _values(self) -> Iterator[Record | Wrong]:
+        """Most files hold one; some hold one after the other."""
+        while not self._ended and self._next():
+            yield self._element()
+
+    def _element(self) -> Record | Wrong:
+        """The element that begins here. Where it has no end, nothing behind it can be told apart."""
+        self._number += 1
+        begin = self._at
+        end = self._end()
+        if end is None:
+            shown = excerpt(_shown(self._held[self._at :]))
+            longest = len(self._held) - self._at >= LONGEST
+            self._held, self._at, self._ended = b"", 0, True
+            why = f"an element of at most {LONGEST >> 20} MiB" if longest else "an element that ends"
+            return Wrong(self._number, f"expected {why}; what follows it cannot be read either", shown)
+        begin = self._at
+        written, self._at = self._held[begin:end], end
+        read = _read(self._number, written)
+        assert read is not None
+        return read
+
+    def _end(self) -> int | None:
+        """Behind the element that begins here; None where there is no end to it."""
+        if self._held[self._at : self._at + 1] not in b'"[{':
+            return self._end_of_scalar()
+        depth, at = 0, self._at
+        while True:
+            found = _SHAPES.search(self._held, at)
+            if found is None or found[0] == b'"':
+                # The string, or what follows, is not all here yet.
+                at = (len(self._held) if found is None else found.start()) - self._at
+                if len(self._held) - self._at >= LONGEST or not self._more():
+                    return None
+                at += self._at
+                continue
+            depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(found[0], 0)
+            at = found.end()
+            if depth <= 0:
+                return at
+
+    def _end_of_scalar(self) -> int | None:
+        while (found := _SCALAR.match(self._held, self._at)) and found.end() == len(self._held) and self._more():
+            pass
+        return found.end() if found else None
+
+    def _next(self) -> bytes:
+        """The next character that is not blank; nothing at the end."""
+        while True:
+            rest = self._held[self._at : self._at + PART].lstrip()
+            if rest:
+                self._at += min(PART, len(self._held) - self._at) - len(rest)
+                return rest[:1]
+            self._at = min(len(self._held), self._at + PART)
+            if self._at == len(self._held) and not self._more():
+                return b""
+
+    def _more(self) -> bool:
+        """Reads on, by as much again as is held, and lets go of what lies behind."""
+        part = self._file.read(max(PART, len(self._held) - self._at))
+        self._done += len(part)
+        self._heard(self._done)
+        self._held = self._held[self._at :] + part
+        self._at = 0
+        return bool(part)

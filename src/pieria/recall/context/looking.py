@@ -1,0 +1,271 @@
+"""What a context may tell of, best first, read from banks as they stood at one moment.
+
+Nothing but the few that an index leads to is looked at: the newest, the most important, the pinned, those that name a
+file, standing rules, and what was left open. With a question it is what recall found, in place of the first two.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from pieria.recall.answer import Recall
+from pieria.recall.context.lines import is_from_the_web, rule_sentences
+from pieria.recall.context.threads import OPEN, open_points, unmended
+from pieria.recall.part import Source
+from pieria.record.draft import TRUST
+from pieria.record.fading import recency
+from pieria.record.filter import Filter
+from pieria.record.memory import Memory
+from pieria.record.time import micros
+from pieria.store.protocol import Outline, Reader
+
+KNOWN = ("note", "observation", "diary", "summary", "semantic", "procedural")
+SAID = ("turn", "drawer", "episodic")
+WEIGHT = {"turn": 0.5, "drawer": 0.6, "episodic": 0.6, "summary": 0.9}
+"""What is worth less than others unasked: evidence, which says little by itself, and what was drawn from it."""
+IMPORTANT, RECENT, TRUSTED = 0.55, 0.3, 0.15
+RECENT_DAYS = 14.0
+BY_FILE, BY_NAME = 1.0, 0.6
+"""What naming a file is worth: by its path, or by its name alone."""
+BESIDE_THE_POINT = 0.4
+"""Of the best score: what scores less is no answer."""
+NEWEST, MOST_IMPORTANT, LAST_SAID, NAMING = 120, 80, 30, 60
+RULES, PINNED, RANKED = 60, 40, 80
+DIGESTS, FAILURES, FIXES = 6, 20, 60
+TURNS, LAST_ASKED = 40, 2
+SUFFIXES = 8
+"""Of a path: so many endings of it may be how a memory names the file."""
+STANDING = ("rule", "preference", "profile")
+NO_PEOPLE = ("agent", "system")
+LEAST_TRUST = TRUST[None]
+"""What is trusted less lays nothing down."""
+
+
+class Rule(NamedTuple):
+    """What somebody laid down, in their words."""
+
+    memory: Memory
+    words: str
+
+
+class Thread(NamedTuple):
+    """Something left open; `said` is what kind of thing."""
+
+    memory: Memory
+    text: str
+    said: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`session` is the one that it is for, `told` are ids of what that one was told, `found` answers its question."""
+
+    now: datetime
+    place: str | None = None
+    files: tuple[str, ...] = ()
+    session: str | None = None
+    told: frozenset[str] = frozenset()
+    found: Recall | None = None
+
+
+@dataclass(slots=True)
+class Found:
+    """Each list best first; `passages` are those that bear on the question, by id."""
+
+    rules: list[Rule] = field(default_factory=list)
+    pinned: list[Memory] = field(default_factory=list)
+    threads: list[Thread] = field(default_factory=list)
+    ranked: list[Memory] = field(default_factory=list)
+    passages: Mapping[str, str] = field(default_factory=dict)
+
+
+def found(sources: Sequence[Source], wanted: Wanted) -> Found:
+    rules = _rules(sources, wanted)
+    shown = {_same(one.memory) for one in rules if " ".join(one.words.split()) == _same(one.memory)[1]}
+    pinned = _once([one for source in sources for one in _pinned(source, wanted)], wanted, shown)
+    shown |= {_same(memory) for memory in pinned}
+    ranked = _from_hits(sources, wanted) if wanted.found is not None else _unasked(sources, wanted)
+    return Found(
+        rules=rules,
+        pinned=pinned,
+        threads=[each for source in sources for each in _threads(source, wanted)],
+        ranked=_once(ranked, wanted, shown)[:RANKED],
+        passages={hit.memory.id: hit.snippet for hit in wanted.found or ()},
+    )
+
+
+# --- standing rules, and what is pinned
+
+
+def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
+    """What people asked for to last, in the bank or of themselves; an older one that says the same is left out."""
+    held: list[tuple[int, Memory]] = []
+    for source in sources:
+        for place, kind in enumerate(STANDING):
+            rows = source.reader.labelled("standing", (kind,), source.filter, RULES)
+            held += [(place, one) for one in _memories(source, rows, source.filter) if may_rule(one)]
+    held.sort(key=lambda one: (one[0], -one[1].importance, *_newest(one[1])))
+    by_words: dict[str, Rule] = {}
+    for memory in {_key(memory): memory for _, memory in held}.values():
+        words = rule_sentences(memory)
+        by_words.setdefault(" ".join(words.casefold().split()), Rule(memory, words))
+    return [rule for rule in by_words.values() if rule.memory.id not in wanted.told][:RULES]
+
+
+def may_rule(memory: Memory) -> bool:
+    """Whether a person may have laid it down: no agent, nothing from the web or from a file, nothing doubted."""
+    from_elsewhere = is_from_the_web(memory) or (memory.kind == "drawer" and bool(memory.files))
+    return memory.author_type not in NO_PEOPLE and memory.trust >= LEAST_TRUST and not from_elsewhere
+
+
+def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
+    asked = _placed(source, wanted).having(pinned=True)
+    held = source.reader.select(asked, "important", PINNED)
+    return sorted(held, key=lambda memory: (-memory.importance, *_newest(memory)))
+
+
+# --- all else
+
+
+def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
+    """By importance and recency, and by the files that are spoken of."""
+    now = micros(wanted.now)
+    ranked: list[tuple[float, Memory]] = []
+    for source in sources:
+        asked = _placed(source, wanted)
+        known = asked.having(kinds=KNOWN)
+        rows = dict.fromkeys(source.reader.rows(known, "newest", NEWEST))
+        rows |= dict.fromkeys(source.reader.rows(known, "important", MOST_IMPORTANT))
+        rows |= dict.fromkeys(source.reader.rows(asked.having(kinds=SAID), "newest", LAST_SAID))
+        heads = source.reader.outlines(list(rows), asked)
+        best = sorted(heads.values(), key=lambda head: (-_worth(head, now), -head.at, head.id))[:RANKED]
+        naming = _naming(source, wanted)
+        ranked += [(_worth(head, now) + bonus, memory) for memory, bonus, head in naming]
+        named = {memory.row for memory, _, _ in naming}
+        by_row = source.reader.memories([head.row for head in best], asked)
+        ranked += [
+            (_worth(head, now), by_row[head.row]) for head in best if head.row not in named and head.row in by_row
+        ]
+    return [memory for _, memory in sorted(ranked, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+
+
+def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
+    """As recall ranked them, and those that name the files; what a session itself said, it knows."""
+    hits = wanted.found or ()
+    best = max((hit.score for hit in hits), default=0.0)
+    worth: dict[tuple[str, str], tuple[float, Memory]] = {}
+    for hit in hits:
+        if best and hit.score >= BESIDE_THE_POINT * best:
+            worth[_key(hit.memory)] = (hit.score / best, hit.memory)
+    now = micros(wanted.now)
+    for source in sources:
+        for memory, bonus, head in _naming(source, wanted):
+            held = worth.get(_key(memory))
+            worth[_key(memory)] = (bonus + (held[0] if held else _worth(head, now) / 2), memory)
+    said = [one for one in worth.values() if not (one[1].kind == "turn" and _is_of(one[1], wanted.session))]
+    return [memory for _, memory in sorted(said, key=lambda one: (-round(one[0], 9), *_newest(one[1])))]
+
+
+def _naming(source: Source, wanted: Wanted) -> list[tuple[Memory, float, Outline]]:
+    """The newest that name one of the files, in any spelling of its path, with what that is worth."""
+    if not wanted.files:
+        return []
+    asked = _placed(source, wanted)
+    rows = source.reader.rows(asked.having(files=spellings(wanted.files)), "newest", NAMING)
+    heads = source.reader.outlines(rows, asked)
+    memories = _memories(source, list(heads), asked)
+    return [(memory, _fits(memory, wanted.files), heads[memory.row]) for memory in memories]
+
+
+def spellings(files: Iterable[str]) -> tuple[str, ...]:
+    """How memories may name these files: as they were given, normalised, and by the endings of the path."""
+    spelt: dict[str, None] = {}
+    for file in files:
+        whole = posixpath.normpath(file.replace("\\", "/"))
+        parts = whole.lstrip("/").split("/")
+        spelt |= dict.fromkeys((file, whole, *("/".join(parts[-length:]) for length in range(SUFFIXES, 0, -1))))
+    return tuple(spelt)
+
+
+def _fits(memory: Memory, files: Iterable[str]) -> float:
+    """A name alone may be that of many files."""
+    names = set(memory.files)
+    return max(
+        (BY_FILE if "/" in spelt or spelt == file else BY_NAME
+         for file in files for spelt in spellings([file]) if spelt in names),
+        default=0.0,
+    )  # fmt: skip
+
+
+def _worth(head: Outline, now: int) -> float:
+    spoken = IMPORTANT * head.importance + RECENT * recency(now - head.at, RECENT_DAYS) + TRUSTED * head.trust
+    return spoken * WEIGHT.get(head.kind, 1.0)
+
+
+# --- what was left open
+
+
+def _threads(source: Source, wanted: Wanted) -> list[Thread]:
+    asked = _placed(source, wanted)
+    reader = source.reader
+    failures = reader.select(asked.having(kinds=("observation",), tags=(OPEN,)), "newest", FAILURES)
+    fixes = reader.select(asked.having(types=("bugfix",)), "newest", FIXES) if failures else []
+    open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
+    digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
+    open_ += [Thread(one, point) for one in digests for point in open_points(one)]
+    open_ += [Thread(one, one.text, "last asked") for one in _last_asked(reader, asked, wanted.session)]
+    return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
+
+
+def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
+    """The last that people said in each of the last sessions, but for the present one."""
+    turns = asked.having(kinds=("turn",))
+    heads = reader.outlines(reader.rows(turns, "newest", TURNS), turns).values()
+    last: dict[str, Outline] = {}
+    for head in sorted(heads, key=lambda head: (-head.at, head.id)):
+        if head.session is not None and head.session != session and head.author_type == "human":
+            last.setdefault(head.session, head)
+    rows = [head.row for head in last.values()][:LAST_ASKED]
+    return list(reader.memories(rows, turns).values())
+
+
+# --- what all go by
+
+
+def _placed(source: Source, wanted: Wanted) -> Filter:
+    return source.filter.having(place=wanted.place)
+
+
+def _memories(source: Source, rows: Sequence[int], filter: Filter) -> list[Memory]:
+    held = source.reader.memories(rows, filter)
+    return [held[row] for row in rows if row in held]
+
+
+def _newest(memory: Memory) -> tuple[float, str]:
+    """To sort by: the last said first, whatever was written first."""
+    return -micros(memory.at), memory.id
+
+
+def _is_of(memory: Memory, session: str | None) -> bool:
+    return session is not None and memory.session == session
+
+
+def _key(memory: Memory) -> tuple[str, str]:
+    return memory.scope, memory.id
+
+
+def _same(memory: Memory) -> tuple[str, str]:
+    return memory.title or "", " ".join(memory.text.split())
+
+
+def _once(memories: Iterable[Memory], wanted: Wanted, shown: Collection[tuple[str, str]]) -> list[Memory]:
+    """Of those that say the same the best one, and nothing that is told elsewhere or was told before."""
+    by_words: dict[tuple[str, str], Memory] = {}
+    for memory in memories:
+        if memory.id not in wanted.told and _same(memory) not in shown:
+            by_words.setdefault(_same(memory), memory)
+    return list(by_words.values())

@@ -1,0 +1,216 @@
+"""What happened while an agent worked, in the one form that a spool line, a captured JSON and a raw record share.
+
+Pure: who reads a host's payload, and what becomes of an event, is told elsewhere. The same happening has the same id,
+however often it is told, so that whoever hands it on may repeat himself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.record import check
+from pieria.record.ids import derived_id
+from pieria.record.memory import nothing
+from pieria.record.time import instant, iso
+
+WHAT = ("start", "prompt", "reply", "tool", "compact", "checkpoint", "end")
+SPOKEN = ("prompt", "reply")
+"""What somebody said: it is kept whole, as a turn. Of all else, what is kept is capped."""
+
+OUTPUT_LIMIT = 2_000
+"""Characters kept of a tool's output: the head tells what it is, and the tail how it ended."""
+ARGUMENT_LIMIT = 600
+ARGUMENTS_LIMIT = 2_000
+_ITEMS = 20
+_DEPTH = 4
+_HEAD = 0.4
+_GAP = "\n[… {} characters left out …]\n"
+_FILES = 100
+_PATH_LIMIT = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened while an agent worked."""
+
+    id: str
+    """`event_id` of the host, the session and the host's own name for it, or what else tells it from all others."""
+    what: str
+    """One of `WHAT`."""
+    at: datetime
+    host: str
+    """claude-code, codex, opencode, hermes, or the name that whoever captures gave."""
+    session: str
+    """The host's session id."""
+    folder: str | None = None
+    """Where the agent worked."""
+    text: str = ""
+    """What was said, what a tool put out, or why it ended."""
+    tool: str | None = None
+    input: Mapping[str, Any] = field(default_factory=nothing)
+    """A tool's arguments."""
+    files: tuple[str, ...] = ()
+    """Relative to the project's root where they are below it."""
+    failed: bool | None = None
+    """None: nobody said."""
+    length: int = 0
+    """Characters of the whole text, where `text` is not the whole."""
+    digest: str = ""
+    """SHA-256 of the whole text, in hex, where `text` is not the whole."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON writes it, without what says nothing."""
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        told["at"] = iso(self.at)
+        told["input"] = dict(self.input)
+        told["files"] = list(self.files)
+        return {name: value for name, value in told.items() if value not in (None, "", 0, {}, []) or value is False}
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Event:
+        """Checked. Without an id it gets the one that follows from all the rest. Raises `InputError`."""
+        if not isinstance(told, Mapping):
+            raise InputError("event", "a mapping", told)
+        unknown = sorted(str(name) for name in told if name not in _FIELDS)
+        if unknown:
+            raise InputError("event", "the fields " + ", ".join(_FIELDS), ", ".join(unknown))
+        for name in ("what", "at", "host", "session"):
+            if told.get(name) is None:
+                raise InputError(name, f"the event's {name}", None)
+        event = cls(
+            id="",
+            what=check.one_of(told["what"], "what", WHAT),
+            at=instant(told["at"], "at"),
+            host=check.name(told["host"], "host"),
+            session=check.name(told["session"], "session"),
+            folder=None if not told.get("folder") else check.text(told["folder"], "folder", _PATH_LIMIT, "shorten it"),
+            text=_text(told.get("text"), "text"),
+            tool=_optional(told.get("tool"), "tool"),
+            input=_arguments(told.get("input")),
+            files=_files(told.get("files")),
+            failed=None if told.get("failed") is None else check.flag(told["failed"], "failed"),
+            length=check.whole(told.get("length") or 0, "length"),
+            digest=_optional(told.get("digest"), "digest") or "",
+        )
+        given = told.get("id")
+        return replace(event, id=event._own_id() if given is None else check.identifier(given, "id"))
+
+    def capped(self) -> Event:
+        """With no more of a tool's words than is kept. What was said, and what is short, is left whole."""
+        if self.what in SPOKEN:
+            return self
+        text, length, digest = capped(self.text)
+        return replace(
+            self,
+            text=text,
+            length=self.length or length,
+            digest=self.digest or digest,
+            input=capped_arguments(self.input),
+            files=self.files[:_FILES],
+        )
+
+    def _own_id(self) -> str:
+        whole = self.digest or digest_of(self.text)
+        parts = (iso(self.at), self.tool or "", repr(sorted(self.input.items())), " ".join(self.files), whole)
+        return event_id(self.host, self.session, self.what, *parts)
+
+
+_FIELDS = tuple(one.name for one in fields(Event))
+
+
+def event_id(host: str, session: str, what: str, *own: str) -> str:
+    """The id of a happening, from what tells it from every other: the host's own id of it, or a line's nonce."""
+    return derived_id("event", host, session, what, *own)
+
+
+def capped(text: str, limit: int = OUTPUT_LIMIT) -> tuple[str, int, str]:
+    """Head and tail of a text, and the length and digest of the whole; 0 and "" where it is the whole."""
+    if len(text) <= limit:
+        return text, 0, ""
+    gap = _GAP.format(f"{len(text) - limit:,}")
+    room = limit - len(gap)
+    head = int(room * _HEAD)
+    return text[:head] + gap + text[len(text) - (room - head) :], len(text), digest_of(text)
+
+
+def capped_arguments(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arguments with their long texts capped; those that come after too many others are counted, not kept."""
+    kept: dict[str, Any] = {}
+    room = ARGUMENTS_LIMIT
+    for name, value in given.items():
+        short = _shortened(value, min(ARGUMENT_LIMIT, room), 0)
+        size = len(name) + len(str(short))
+        if size > room:
+            kept["…"] = f"{len(given) - len(kept)} more"
+            break
+        kept[name] = short
+        room -= size
+    return kept
+
+
+def digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _shortened(value: Any, limit: int, depth: int) -> Any:
+    if isinstance(value, str):
+        return capped(value, max(limit, 80))[0]
+    if isinstance(value, Mapping):
+        if depth >= _DEPTH:
+            return f"{len(value)} entries"
+        return {str(key): _shortened(item, limit, depth + 1) for key, item in list(value.items())[:_ITEMS]}
+    if isinstance(value, list | tuple):
+        if depth >= _DEPTH:
+            return f"{len(value)} items"
+        return [_shortened(item, limit, depth + 1) for item in value[:_ITEMS]]
+    return value
+
+
+def _optional(value: object, parameter: str) -> str | None:
+    return None if value is None or value == "" else check.name(value, parameter)
+
+
+def _text(value: object, parameter: str) -> str:
+    """What a program put out may be anything; a store holds neither NUL nor halves of characters."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InputError(parameter, "a text", value)
+    return _storable(value)
+
+
+def _storable(text: str) -> str:
+    return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _arguments(value: object) -> Mapping[str, Any]:
+    if value is None:
+        return nothing()
+    if not isinstance(value, Mapping):
+        raise InputError("input", "a mapping of JSON values", value)
+    kept = capped_arguments({_text(name, "input"): _cleaned(item) for name, item in value.items()})
+    check.mapping(kept, "input")
+    return kept
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, Mapping):
+        return {_storable(key) if isinstance(key, str) else key: _cleaned(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item) for item in value]
+    return value
+
+
+def _files(value: object) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InputError("files", "a list of paths", value)
+    return tuple(dict.fromkeys(check.name(path, "files") for path in value))

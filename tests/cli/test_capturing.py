@@ -1,0 +1,197 @@
+"""`pieria hooks` and `pieria capture`, and that whatever opens a bank finds what an agent did a moment ago."""
+
+import json
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.capture.making import prompt, ran, stop
+from tests.cli.conftest import ENTRY, Ask
+
+import pieria
+
+SETTINGS = '{\n  // mine\n  "model": "opus",\n}\n'
+
+
+@pytest.fixture
+def claude(home: Path) -> Path:
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text(SETTINGS)
+    return settings
+
+
+@pytest.fixture
+def spool(home: Path) -> Path:
+    return home / "data" / "spool"
+
+
+def test_hooks_are_installed_looked_at_and_taken_away(ask: Ask, claude: Path) -> None:
+    [would] = ask("hooks", "install", "--dry-run").json
+    assert (would["host"], would["was"], would["dry_run"], claude.read_text()) == (
+        "claude-code",
+        "missing",
+        True,
+        SETTINGS,
+    )
+    [did] = ask("hooks", "install").json
+    assert (did["file"], did["was"], did["next"]) == (str(claude), "missing", None)
+    found = {one["host"]: one["state"] for one in ask("hooks", "status").json["hosts"]}
+    assert found == {"claude-code": "installed", "codex": "absent", "opencode": "absent"}
+    assert "installed" in ask("hooks", "status", "--no-json").out
+    assert "as it was" in ask("hooks", "install", "--no-json").out
+    [gone] = ask("hooks", "uninstall").json
+    assert (gone["was"], claude.read_text()) == ("installed", SETTINGS)
+    assert "as it was" in ask("hooks", "uninstall", "--no-json").out
+
+
+def test_what_is_still_to_be_done_by_hand_is_told(ask: Ask) -> None:
+    assert "open /hooks in Codex" in ask("hooks", "install", "--host", "codex", "--no-json").out
+    assert "needs: open /hooks in Codex" in ask("hooks", "status", "--host", "codex", "--no-json").out
+
+
+def test_a_project_may_have_hooks_of_its_own(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = ask("hooks", "install", "--host", "claude-code", "--scope", "project")
+    assert (refused.code, "in no project" in refused.err) == (2, True)
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "app")
+    [did] = ask("hooks", "install", "--host", "claude-code", "--scope", "project").json
+    assert did["file"] == str(tmp_path / "app" / ".claude" / "settings.local.json")
+
+
+def test_hooks_that_do_not_work_are_told_by_the_exit_code(ask: Ask, claude: Path) -> None:
+    claude.write_text('{"disableAllHooks": true}')
+    ask("hooks", "install")
+    answer = ask("hooks", "status", "--no-json")
+    assert (answer.code, "runs no hooks" in answer.out) == (1, True)
+    claude.write_text("not JSON")
+    assert ask("hooks", "status").code == 1
+
+
+@pytest.mark.parametrize("scope", ["--scope=all", "--host=emacs"])
+def test_what_is_no_scope_and_no_host_is_refused(ask: Ask, scope: str) -> None:
+    assert ask("hooks", "install", scope).code == 2
+
+
+def test_where_there_is_no_host_nothing_is_written(ask: Ask, home: Path) -> None:
+    answer = ask("hooks", "install")
+    assert (answer.code, "none of the hosts was found" in answer.err) == (2, True)
+    assert sorted(path.name for path in home.iterdir()) == ["work"]
+
+
+def test_a_command_finds_what_an_agent_did_a_moment_ago(ask: Ask, spool: Path) -> None:
+    ran(prompt(Path.cwd(), "Which tokens do APIs take?"), spool)
+    ran(stop(Path.cwd(), "They take JWT."), spool)
+    found = ask("recall", "which tokens do APIs take?").json["hits"]
+    assert "Which tokens do APIs take?" in [hit["memory"]["text"] for hit in found]
+    assert ask("hooks", "status").json["spool"]["waiting_bytes"] == 0
+
+
+def test_a_tool_that_is_called_finds_it_too(ask: Ask, spool: Path) -> None:
+    ran(prompt(Path.cwd(), "Which tokens do APIs take?"), spool)
+    found = ask("call", "mnemosyne_recall", '{"query": "which tokens do APIs take?"}').out
+    assert "Which tokens do APIs take?" in found
+
+
+def test_what_cannot_be_handed_over_does_not_stop_a_command(ask: Ask, spool: Path, home: Path) -> None:
+    ran(prompt(Path.cwd(), "Hello"), spool, env={"PIERIA_BANK": "other"})
+    (home / "data" / "other.db").mkdir()
+    answer = ask("remember", "something")
+    assert (answer.code, "waits in the spool" in answer.err) == (0, True)
+    assert ask("hooks", "status").json["spool"]["waiting_bytes"] > 0
+
+
+def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
+    ran(prompt(Path.cwd(), "Hello"), spool)
+    with (spool / "events.jsonl").open("ab") as live:
+        live.write(b"torn\n")
+    done = ask("hooks", "drain").json
+    assert (done["kept"], done["refused"], done["banks"]) == (1, 1, {"default": 1})
+    again = ask("hooks", "drain", "--refused").json
+    assert (again["again"], again["refused"]) == (1, 1)
+    assert "were set aside" in ask("hooks", "status", "--no-json").out
+    assert "handed over" in ask("hooks", "drain", "--no-json").out
+
+
+@pytest.mark.parametrize("command", [("worker", "--once"), ("worker", "--idle", "1")])
+def test_a_worker_drains(ask: Ask, spool: Path, command: tuple[str, ...]) -> None:
+    ran(prompt(Path.cwd(), "Hello"), spool)
+    assert ask(*command).code == 0
+    with pieria.open("default") as bank:
+        assert [memory.text for memory in bank.list()] == ["Hello"]
+
+
+def test_a_server_drains_by_itself(spool: Path) -> None:
+    """Until then, nobody opens a bank."""
+    with subprocess.Popen([*ENTRY, "serve", "--port", "0"], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        ran(prompt(Path.cwd(), "Hello"), spool)
+        waited = threading.Event()
+        for _ in range(600):
+            if not any(path.suffix in (".jsonl", ".taken") for path in spool.iterdir()):
+                break
+            waited.wait(0.1)
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == 0
+    with pieria.open("default") as bank:
+        assert [memory.text for memory in bank.list()] == ["Hello"]
+
+
+# --- capture
+
+EVENT: dict[str, Any] = {"what": "prompt", "session": "s", "id": "1", "text": "Use JWT."}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        json.dumps(EVENT),
+        json.dumps([EVENT, EVENT]),
+        f"{json.dumps(EVENT)}\n\n{json.dumps(EVENT)}\n",
+    ],
+)
+def test_events_come_as_an_object_a_list_or_lines(ask: Ask, written: str) -> None:
+    assert ask("capture", "--bank", "b", stdin=written).json["kept"] == 1
+    assert ask("capture", "--bank", "b", stdin=written).json["kept"] == 0
+    with pieria.open("b") as bank:
+        [turn] = bank.list()
+    assert (turn.text, turn.session, turn.source) == ("Use JWT.", "s", "generic")
+
+
+def test_what_the_events_do_not_say_comes_from_the_line(ask: Ask) -> None:
+    said = json.dumps({"what": "prompt", "text": "Use JWT."})
+    answer = ask("capture", "--host", "mine", "--session", "monday", "--no-json", stdin=said)
+    assert answer.out.startswith("1 kept")
+    with pieria.open("default") as bank:
+        [turn] = bank.list()
+    assert (turn.session, turn.source) == ("monday", "mine")
+
+
+def test_nothing_private_and_no_secret_gets_in(ask: Ask, home: Path) -> None:
+    text = "Take <private>HIDDEN</private> the key ghp_" + "A1b2" * 9
+    ask("capture", stdin=json.dumps({**EVENT, "text": text}))
+    held = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"the key" in held
+    assert b"HIDDEN" not in held
+    assert b"A1b2A1b2" not in held
+
+
+def test_of_several_those_that_are_well_are_kept_and_the_others_told(ask: Ask) -> None:
+    wrong = [{**EVENT, "what": "dance"}, EVENT, {"what": "prompt"}, 7, {**EVENT, "colour": "red"}]
+    answer = ask("capture", stdin=json.dumps(wrong))
+    assert answer.code == 1
+    assert json.loads(answer.out)["kept"] == 1
+    told = [line for line in answer.err.splitlines() if line.startswith("error")]
+    assert [line.split(":")[1].strip() for line in told] == [
+        "events[0].what", "events[2].session", "events[3].event", "events[4].event",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", ["not JSON", '{"what": "prompt"', "\xff"])
+def test_what_is_no_json_is_refused(ask: Ask, written: str) -> None:
+    answer = ask("capture", stdin=written.encode("latin-1"))
+    assert (answer.code, "standard input" in answer.err) == (2, True)

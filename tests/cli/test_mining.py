@@ -1,0 +1,102 @@
+"""`pieria mine`, as a person and a pipe see it."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import ENTRY, Answer, Ask
+from tests.mining import written
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "birds"
+    folder.mkdir()
+    (folder / "guide.md").write_text("# Guide\n\nHerons stand still.\n")
+    (folder / "photo.jpg").write_bytes(bytes(100))
+    return folder
+
+
+def test_a_project_is_mined_and_told_as_json_into_a_pipe(ask: Ask, project: Path) -> None:
+    told = ask("mine", str(project)).json
+    assert told["bank"] == "default"
+    assert told["path"] == str(project.resolve())
+    assert (told["sources"], told["memories"]) == ({"new": 1}, {"new": 1})
+    assert told["left"] == {"not text": 1}
+    assert told["rate"] > 0
+    assert ask("recall", "herons").json["hits"][0]["memory"]["title"] == "guide.md"
+    assert ask("mine", str(project), "-q").out == "unchanged 1\n"
+
+
+def test_a_person_sees_counts_what_was_left_out_and_the_rate(terminal: Callable[..., Answer], project: Path) -> None:
+    said = terminal("mine", str(project), "--wing", "zoo").out
+    assert "mined" in said
+    for part in ("1 new", "1 not text", "memories a second"):
+        assert part in said
+    said = terminal("mine", str(project), "--dry-run").out
+    assert "would mine" in said
+    assert "1 unchanged" in said
+
+
+def test_a_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:
+    told = ask("mine", str(project), "--dry-run").json
+    assert told["plan"] == [
+        {"source": str((project / "guide.md").resolve()), "what": "new", "memories": {"new": 1}}
+    ]  # fmt: skip
+    assert ask("count").json == {"count": 0}
+
+
+def test_a_dry_run_makes_no_bank_under_a_name_that_may_be_misspelt(ask: Ask, project: Path) -> None:
+    answer = ask("mine", str(project), "--dry-run", "--bank", "brids")
+    assert answer.code == 1
+    assert "brids" in answer.err
+
+
+def test_the_exit_code_says_that_something_was_refused_and_the_rest_is_in(ask: Ask, tmp_path: Path) -> None:
+    file = written.claude_code(tmp_path / "projects")
+    file.write_text(file.read_text().replace('"content": "Why do', '"contents": "Why do'))
+    answer = ask("mine", str(tmp_path / "projects"), "--conversations", "--place", "talk/all")
+    assert answer.code == 1
+    told = json.loads(answer.out)
+    assert told["memories"] == {"new": 4, "refused": 1}
+    [refused] = told["refused"]
+    assert (refused["source"], refused["record"]) == (str(file.resolve()), 4)
+    assert ask("count", "--place", "talk/all").json == {"count": 4}
+
+
+def test_what_cannot_be_asked_is_refused_in_the_words_of_the_line(ask: Ask, project: Path) -> None:
+    for arguments, words in (
+        ((str(project / "nowhere"),), "PATH"),
+        ((str(project), "--format", "telegram"), "--format"),
+        ((str(project), "--wing", "a", "--place", "a/b"), "--wing"),
+        ((str(project), "--largest", "no"), "--largest"),
+        ((str(project), "--watch", "--dry-run"), "--watch"),
+        ((str(project), "--watch", "--force"), "--watch"),
+        ((str(project), "--every", "3"), "--every"),
+        ((str(project), "--watch", "--every", "0"), "--every"),
+    ):
+        answer = ask("mine", *arguments)
+        assert answer.code == 2, arguments
+        assert words in answer.err
+
+
+def test_a_watch_tells_each_change_on_a_line_and_ends_when_it_is_told(
+    environment: dict[str, str], project: Path
+) -> None:
+    process = subprocess.Popen(
+        [*ENTRY, "mine", str(project), "--watch", "--every", "0.05", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["memories"] == {"new": 1}
+        (project / "new.md").write_text("Storks clatter.\n")
+        assert json.loads(process.stdout.readline())["memories"] == {"new": 1, "unchanged": 1}
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (out, process.returncode) == ("", 0), err

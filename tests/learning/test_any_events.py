@@ -1,0 +1,75 @@
+"""Whatever agents, tools and people put out: it is distilled without a stumble, and what comes of it can be kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.learning.working import BEGIN
+
+from pieria.learning.distilling.observations import distilled
+from pieria.models.mind import NOTICED, TITLE
+from pieria.models.minds.rules import RuleMind
+from pieria.record.draft import checked
+from pieria.record.event import WHAT, Event
+
+_PARTS = (
+    "pytest -q tests/a.py|git commit -m 'x|git checkout .|cd a && |make|cat a.py|npm test 2>&1 | tail|curl http://x"
+    "|1 failed, 2 passed in 0.1s|3 passed in 0.1s|E   KeyError: 'a'|Traceback (most recent call last)"
+    "|--- FAIL: T (1s)\n|error: no|FAILED a::b|*** Begin Patch\n*** Update File: a.py\n-x\n+y|always use tabs"
+    "|let's go with a, not b|yes|?|.|fix|add a flag|please|no, revert that|“|`| |\n|\t|\x1b[31m|\x7f|日本|😀|é|…|;"
+    "|pieria|\\|''|\""
+)
+PARTS = _PARTS.split("|")
+TEXTS = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
+TOOLS = st.sampled_from(
+    ["Bash", "Edit", "Read", "Grep", "WebFetch", "apply_patch", "TodoWrite", "mcp__x__y", "shell", ""]
+)
+NAMES = (
+    "command",
+    "cmd",
+    "file_path",
+    "path",
+    "old_string",
+    "new_string",
+    "content",
+    "pattern",
+    "url",
+    "input",
+    "edits",
+)
+VALUES = st.one_of(
+    TEXTS, st.lists(TEXTS, max_size=3), st.none(), st.integers(), st.lists(st.dictionaries(TEXTS, TEXTS))
+)
+INPUTS = st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=4)
+
+
+@st.composite
+def told(draw: st.DrawFn) -> dict[str, Any]:
+    return {
+        "what": draw(st.sampled_from([*WHAT, *["tool"] * 6, "prompt"])),
+        "host": "any",
+        "session": "s",
+        "text": draw(TEXTS),
+        "tool": draw(TOOLS),
+        "input": draw(INPUTS),
+        "failed": draw(st.sampled_from([None, True, False])),
+    }
+
+
+@given(st.lists(told(), max_size=8), st.integers(0, 8))
+def test_any_events_come_to_observations_that_can_be_kept(given: list[dict[str, Any]], cut: int) -> None:
+    events = [
+        Event.from_dict({**each, "at": BEGIN + timedelta(minutes=number)}).capped() for number, each in enumerate(given)
+    ]
+    first = distilled(events[:cut], RuleMind(), scope="bank")
+    assert first == distilled(events[:cut], RuleMind(), scope="bank")
+    waiting = frozenset(event.id for event in first.waiting)
+    second = distilled([*first.waiting, *events[cut:]], RuleMind(), told=waiting, scope="bank")
+    for observation in (*first.observations, *second.observations):
+        checked(observation.new)
+        assert observation.new.body["type"] in NOTICED
+        assert 0 < len(observation.new.title or "") <= TITLE
+        assert observation.times >= 1

@@ -1,0 +1,58 @@
+"""Events of a session told in a line each, for tests that need a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pieria.learning.distilling.observations import Observation, distilled
+from pieria.models.minds.rules import RuleMind
+from pieria.record.event import Event, event_id
+
+BEGIN = datetime(2026, 11, 23, 9, tzinfo=UTC)
+
+
+class Session:
+    """Each call tells the next event, a minute later."""
+
+    def __init__(self, name: str = "s1", host: str = "claude-code", folder: str = "/home/me/shop") -> None:
+        self.name, self.host, self.folder = name, host, folder
+        self.number = 0
+
+    def event(self, what: str, **values: Any) -> Event:
+        self.number += 1
+        return Event(
+            id=event_id(self.host, self.name, what, str(self.number)), what=what, host=self.host, session=self.name,
+            folder=self.folder, at=BEGIN + timedelta(minutes=self.number), **values,
+        )  # fmt: skip
+
+    def prompt(self, text: str) -> Event:
+        return self.event("prompt", text=text)
+
+    def reply(self, text: str) -> Event:
+        return self.event("reply", text=text)
+
+    def ran(self, command: str, output: str = "", failed: bool | None = None) -> Event:
+        return self.event("tool", tool="Bash", input={"command": command}, text=output, failed=failed)
+
+    def edited(self, path: str, old: str = "a = 1", new: str = "a = 2") -> Event:
+        return self.event("tool", tool="Edit", input={"file_path": path, "old_string": old, "new_string": new})
+
+    def read(self, path: str) -> Event:
+        return self.event("tool", tool="Read", input={"file_path": path}, text="…")
+
+    def fetched(self, url: str, text: str) -> Event:
+        return self.event("tool", tool="WebFetch", input={"url": url}, text=text)
+
+    def end(self) -> Event:
+        return self.event("end")
+
+
+def noticed(events: Iterable[Event]) -> list[Observation]:
+    """The observations of a whole session, by rules."""
+    return list(distilled(events, RuleMind(), scope="bank").observations)
+
+
+def types(observations: Iterable[Observation]) -> list[str]:
+    return [str(each.new.body["type"]) for each in observations]

@@ -1,0 +1,108 @@
+"""Passages: together the text, none longer than it must be, no word cut, and where a reader would cut them."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria.mining.cutting import CODE, MARKDOWN, PROSE, cut, cuts_word
+
+KINDS = (CODE, MARKDOWN, PROSE)
+WORDS = st.sampled_from(
+    ["heron", "don't", "naïve", "e\u0301t\u0301e", "日本語テキスト", "नमस्ते", "👩‍👩‍👧", "a_b",
+     "x.y()", "{", "}", "# Head", "```", "def f():", "    return 1", "one. Two! ",
+     "\t", " ", "\n", "\n\n", "\r", "long" * 30]
+)  # fmt: skip
+TEXTS = st.lists(WORDS | st.text(max_size=12), max_size=120).map("".join)
+
+
+def places(passages: list[str]) -> list[int]:
+    found, at = [], 0
+    for passage in passages[:-1]:
+        at += len(passage)
+        found.append(at)
+    return found
+
+
+@given(TEXTS, st.sampled_from(KINDS), st.integers(20, 120))
+def test_the_passages_of_any_text_are_the_text_and_cut_no_word(text: str, kind: str, limit: int) -> None:
+    passages = cut(text, kind, limit, limit // 4)
+    assert "".join(passages) == (text if text.strip() else "")
+    assert all(passage.strip() for passage in passages)
+    assert [at for at in places(passages) if cuts_word(text, at)] == []
+
+
+@given(st.lists(st.sampled_from(["heron", "stork", "reeds.", "\n", "def f():\n", "# Head\n"]), max_size=300))
+def test_no_passage_of_ordinary_text_is_longer_than_the_limit(words: list[str]) -> None:
+    for kind in KINDS:
+        # Blank ends come on top: they go with what stands before them.
+        assert all(len(passage.strip()) <= 60 for passage in cut(" ".join(words), kind, 60, 15))
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "cuts"),
+    [
+        ("ab", 1, True),
+        ("a b", 1, False),
+        ("a b", 2, False),
+        ("don't", 3, True),
+        ("don't", 4, True),
+        ("a_b", 1, True),
+        ("e\u0301t", 1, True),
+        ("e\u0301t", 2, True),
+        ("日本", 1, False),
+        ("か\u3099い", 1, True),
+        ("👩\u200d👧", 1, True),
+        ("👩\u200d👧", 2, True),
+        ("a.b", 2, False),
+    ],
+)
+def test_what_counts_as_cutting_a_word(text: str, at: int, cuts: bool) -> None:
+    assert cuts_word(text, at) is cuts
+
+
+def test_code_is_cut_where_a_definition_begins() -> None:
+    body = "".join(f"    line_{number} = {number}\n" for number in range(12))
+    code = "".join(
+        f"# What {name} does.\n@decorated\ndef {name}():\n{body}\n    # a pause\n{body}\n\n" for name in "abcdef"
+    )
+    passages = cut(code, CODE, 700, 100)
+    assert [passage.split("\n")[0] for passage in passages] == [f"# What {name} does." for name in "abcdef"]
+
+
+def test_a_closing_bracket_begins_no_passage() -> None:
+    code = "".join(f"function f{number}() {{\n  return {number};\n\n}}\n\n" for number in range(40))
+    assert all(passage.startswith("function") for passage in cut(code, CODE, 200, 40))
+
+
+def test_markdown_is_cut_at_headings_and_not_within_a_block_of_code() -> None:
+    section = "Some words about it.\n\n```sh\n# no heading\n\nmake\n```\n\n"
+    text = "".join(f"## Part {number}\n\n{section}" for number in range(12))
+    passages = cut(text, MARKDOWN, 220, 40)
+    assert all(passage.startswith("## Part") for passage in passages)
+    assert all(passage.count("```") % 2 == 0 for passage in passages)
+
+
+def test_prose_is_cut_between_paragraphs_then_sentences() -> None:
+    sentence = "The heron stands in the reeds and waits for the fish to come. "
+    passages = cut(f"{sentence * 3}\n\n{sentence * 3}\n\n{sentence * 30}", PROSE, 450, 50)
+    assert passages[0] == f"{sentence * 3}\n\n{sentence * 3}\n\n"
+    assert all(passage.startswith("The heron") for passage in passages)
+
+
+def test_a_word_that_is_longer_than_a_passage_is_kept_whole() -> None:
+    word = "x" * 500
+    assert cut(f"before {word} after it", PROSE, 100, 5) == ["before ", f"{word} ", "after it"]
+
+
+def test_white_space_alone_is_no_passage() -> None:
+    assert cut(" \n\t ") == []
+    assert cut("\n" * 300 + "word" + "\n" * 300, PROSE, 100, 10) == ["\n" * 300 + "word" + "\n" * 300]
+
+
+def test_a_large_file_takes_no_more_than_a_pass_or_two() -> None:
+    # A quadratic cut would take minutes here, and the suite's time limit would end it.
+    source = Path(__file__).read_text()
+    text = source * (3_000_000 // len(source))
+    assert "".join(cut(text, CODE)) == text

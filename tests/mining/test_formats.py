@@ -1,0 +1,197 @@
+"""Every format of conversations, from what its host writes to turns."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.mining import written
+
+from pieria import Bank, Memory
+from pieria.mining import FORMATS, mine
+
+
+def turns(bank: Bank) -> list[Memory]:
+    return list(bank.list(kinds="turn", order="oldest", limit=1_000))
+
+
+def said(bank: Bank) -> list[tuple[str | None, str]]:
+    return [(turn.author, turn.text) for turn in turns(bank)]
+
+
+def test_claude_code(bank: Bank, tmp_path: Path) -> None:
+    file = written.claude_code(tmp_path / "projects")
+    report = mine(bank, tmp_path / "projects", conversations=True)
+    assert report.well, report.refused
+    assert said(bank) == [
+        ("user", "Why do payments fail on Fridays?"),
+        ("assistant", "I look at the retry queue."),
+        ("assistant", "The clock was in local time; it is UTC now."),
+        ("user", "/review the last commit"),
+        ("user", "Thanks."),
+    ]
+    first, _, fixed, *_ = turns(bank)
+    assert (first.session, first.sequence, first.author_type, first.source) == (
+        written.SESSION, 1, "human", str(file.resolve()),
+    )  # fmt: skip
+    assert when(first) == "2026-03-02T09:02:00Z"
+    assert (fixed.author_type, fixed.files, fixed.place) == ("agent", ("src/queue.py",), "billing/claude-code")
+    assert report.left == {"written by the host itself": 2, "said to or by sub-agents": 1}
+
+
+def test_an_agent_that_worked_in_a_folder_of_a_repository_worked_in_the_repository(bank: Bank, tmp_path: Path) -> None:
+    (tmp_path / "billing" / ".git").mkdir(parents=True)
+    (tmp_path / "billing" / "src").mkdir()
+    where = str(tmp_path / "billing" / "src")
+    tool = {"type": "tool_use", "id": "t", "name": "Edit", "input": {"file_path": f"{where}/queue.py"}}
+    said = [tool, {"type": "text", "text": "Done."}]
+    mine(
+        bank,
+        written.lines(tmp_path / "a.jsonl", [written.claude_code_line(1, "assistant", said, cwd=where)]),
+        format="claude-code",
+    )
+    [turn] = turns(bank)
+    assert (turn.place, turn.files) == ("billing/claude-code", ("src/queue.py",))
+
+
+def when(memory: Memory) -> str:
+    at: str = memory.as_dict()["at"]
+    return at
+
+
+def test_codex_with_envelopes_and_without(bank: Bank, tmp_path: Path) -> None:
+    written.codex(tmp_path / "sessions")
+    written.old_codex(tmp_path / "sessions")
+    report = mine(bank, tmp_path / "sessions", conversations=True)
+    assert report.well, report.refused
+    assert report.formats == {"codex": 2}
+    found = {turn.text: turn for turn in turns(bank)}
+    assert set(found) == {"Which rates change in May?", "Only the reduced rate.", "Hello, old friend."}
+    reply = found["Only the reduced rate."]
+    assert (reply.session, reply.files, reply.place) == (written.SESSION, ("src/rates.py",), "billing/codex")
+    assert found["Hello, old friend."].session == "old-session"
+
+
+@pytest.mark.parametrize("make", [written.opencode_storage, written.opencode_database, written.opencode_export])
+def test_opencode(bank: Bank, tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    report = mine(bank, make(tmp_path / "opencode"), conversations=True)
+    assert report.well, report.refused
+    assert said(bank) == [("user", "Write the export as CSV."), ("assistant", "It is written as CSV now.")]
+    ask, reply = turns(bank)
+    assert (ask.session, ask.context, when(ask)) == ("ses_1", "Exports", "2026-03-03T17:48:20Z")
+    assert (reply.files, reply.place) == (("export.py",), "billing/opencode")
+
+
+def test_the_three_ways_of_opencode_to_keep_a_session_come_to_the_same_memories(bank: Bank, tmp_path: Path) -> None:
+    for make in (written.opencode_storage, written.opencode_database, written.opencode_export):
+        report = mine(bank, make(tmp_path / make.__name__), conversations=True)
+    assert report.memories == {"unchanged": 2}
+    assert len(turns(bank)) == 2
+
+
+def test_what_opencode_kept_before_and_after_its_move_comes_in_once(bank: Bank, tmp_path: Path) -> None:
+    root = written.opencode_storage(tmp_path / "opencode")
+    written.opencode_database(root)
+    with closing(sqlite3.connect(root / "opencode.db")) as database:
+        database.execute("INSERT INTO session VALUES ('ses_5', 'p', NULL, '/home/maya/web', 'New', 1, 2)")
+        database.execute("""INSERT INTO message VALUES ('msg_7', 'ses_5', 1772570000000, '{"role": "user"}')""")
+        part = """INSERT INTO part VALUES ('prt_8', 'msg_7', 'ses_5', 1, '{"type": "text", "text": "Later."}')"""
+        database.execute(part)
+        database.commit()
+    report = mine(bank, root, conversations=True)
+    assert report.well, report.refused
+    assert report.memories == {"new": 3, "unchanged": 2}
+    assert mine(bank, root, conversations=True).memories == {"unchanged": 5}
+    with closing(sqlite3.connect(root / "opencode.db")) as database:
+        database.execute("DELETE FROM session WHERE id = 'ses_5'")
+        database.commit()
+    assert mine(bank, root, conversations=True).memories == {"unchanged": 4, "vanished": 1}
+
+
+def test_claude_ai(bank: Bank, tmp_path: Path) -> None:
+    report = mine(bank, written.claude(tmp_path / "export"), conversations=True)
+    assert report.well, report.refused
+    assert said(bank) == [("user", "Sum this up.\n\n[paste.txt]\nline one\nline two"), ("assistant", "Two lines.")]
+    assert {turn.context for turn in turns(bank)} == {"Summing up"}
+    assert {turn.place for turn in turns(bank)} == {"claude/claude"}
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_chatgpt(bank: Bank, tmp_path: Path, single: bool) -> None:
+    told = written.chatgpt_conversation()
+    file = written.document(tmp_path / "export" / "conversations.json", told if single else [told])
+    report = mine(bank, file, conversations=True)
+    assert report.well, report.refused
+    in_order = sorted(turns(bank), key=lambda turn: turn.sequence or 0)
+    assert [turn.text for turn in in_order] == [
+        "Draw a heron.", "Here is a heron.", "And in blue?", "In blue, then.",
+    ]  # fmt: skip
+    assert report.left == {"in branches that were not taken": 1}
+
+
+def test_slack(bank: Bank, tmp_path: Path) -> None:
+    report = mine(bank, written.slack(tmp_path / "export"), conversations=True, wing="team")
+    assert report.well, report.refused
+    assert said(bank) == [
+        ("Maya", "@Omar Haddad see #billing & the page (https://x.example/a)"),
+        ("Omar Haddad", "Reading it."),
+        ("deploy", "Deployed 1.4 to production"),
+        ("Guest", "Hi"),
+    ]
+    asked, answered, deployed, hi = turns(bank)
+    assert asked.session == answered.session == "billing:1772530100.000200"
+    assert deployed.session == hi.session == "billing:2026-03-03"
+    assert (asked.author_type, deployed.author_type, asked.channel) == ("human", "system", "billing")
+    assert {turn.place for turn in turns(bank)} == {"team/billing"}
+    assert report.left == {"notices such as who joined": 1}
+
+
+def test_a_transcript_with_names(bank: Bank, tmp_path: Path) -> None:
+    file = tmp_path / "call-2026-03-04.md"
+    file.write_text(written.NAMED)
+    report = mine(bank, file, conversations=True)
+    assert report.well, report.refused
+    in_order = sorted(turns(bank), key=lambda turn: turn.sequence or 0)
+    assert [(turn.author, turn.text.split("\n")[0]) for turn in in_order] == [
+        ("Maya", "We move the queue on Friday."),
+        ("Omar", "Note: the old one stays up."),
+        ("Maya", "Good."),
+    ]
+    assert "not said by anybody" in in_order[1].text
+    assert [when(turn) for turn in in_order[1:]] == ["2026-03-04T14:05:00Z", "2026-03-04T14:07:00Z"]
+    assert report.left == {"before anybody speaks": 1}
+
+
+def test_a_transcript_with_marks(bank: Bank, tmp_path: Path) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text(written.MARKED)
+    assert mine(bank, file, conversations=True).well
+    in_order = sorted(turns(bank), key=lambda turn: turn.sequence or 0)
+    assert [(turn.author, turn.text) for turn in in_order] == [
+        ("user", "How do we\nauthenticate?"),
+        ("assistant", "With JWT, rotated daily."),
+        ("user", "Since when?"),
+        ("assistant", "Since May."),
+    ]
+
+
+def test_all_formats_lie_in_one_folder(bank: Bank, tmp_path: Path) -> None:
+    everything = tmp_path / "all"
+    for make in (written.claude_code, written.codex, written.opencode_storage, written.claude, written.slack):
+        make(everything / make.__name__)
+    written.chatgpt(everything / "gpt")
+    (everything / "call.txt").write_text(written.MARKED)
+    report = mine(bank, everything, conversations=True)
+    assert report.well, report.refused
+    assert set(report.formats) == set(FORMATS)
+    assert mine(bank, everything, conversations=True).memories == {"unchanged": report.memories["new"]}
+
+
+def test_one_format_alone_leaves_the_others_out(bank: Bank, tmp_path: Path) -> None:
+    written.claude_code(tmp_path / "all")
+    written.codex(tmp_path / "all")
+    (tmp_path / "all" / "call.txt").write_text(written.MARKED)
+    report = mine(bank, tmp_path / "all", format="text")
+    assert report.formats == {"text": 1}
+    assert report.left == {"files of other kinds": 2}

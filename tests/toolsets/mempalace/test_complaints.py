@@ -1,0 +1,191 @@
+"""What people who use palaces complain about, one by one; some of it is proven where the tool concerned is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import SETTINGS, Ask
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Banks, Host, Paths
+from pieria.workspace import Workspace
+
+MANY = 10_050
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"embedder": "hashing"}
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, clock: HandClock, settings: dict[str, Any]) -> Iterator[Host]:
+    """The same palace, opened as another process would."""
+    banks = Banks(Workspace(tmp_path / "data", {**SETTINGS, **settings}, clock=clock), "other")
+    yield Host(banks, "notes", "tuesday", Paths(tmp_path, (tmp_path,)))
+    banks.close()
+
+
+def file(ask: Ask, content: str, wing: str = "w", room: str = "r", **more: Any) -> str:
+    return str(ask("mempalace_add_drawer", wing=wing, room=room, content=content, **more)["drawer_id"])
+
+
+def found(ask: Ask, query: str, **more: Any) -> list[str]:
+    return [one["drawer_id"] for one in ask("mempalace_search", query=query, **more)["results"]]
+
+
+@requirement("complaint.corruption")
+def test_nothing_beside_the_database_can_break(ask: Ask, host: Host, elsewhere: Host, tmp_path: Path) -> None:
+    ids = [file(ask, f"Crate {number} holds {number * 7} kestrels.") for number in range(40)]
+    host.bank.sync()
+    kept = {path.name for path in (tmp_path / "data").iterdir() if path.stat().st_size}
+    assert kept <= {"notes.db", "notes.db-wal", "notes.db-shm"}, "what SQLite keeps, and nothing else"
+    told = ask("mempalace_search", at=elsewhere, query="crate with kestrels", limit=50)
+    assert {one["drawer_id"] for one in told["results"]} == set(ids)
+    assert {one["matched_via"] for one in told["results"]} == {"meaning"}
+
+
+@requirement("complaint.divergence")
+def test_what_is_stored_is_found_at_once_and_everywhere(ask: Ask, elsewhere: Host) -> None:
+    for number in range(1, 31):
+        id = file(ask, f"Crate {number} holds {number * 7} kestrels.")
+        assert found(ask, f"crate {number} {number * 7}", at=elsewhere, limit=1) == [id]
+        assert ask("mempalace_status", at=elsewhere)["total_drawers"] == number
+
+
+@requirement("complaint.disk")
+def test_a_palace_grows_no_larger_than_what_it_holds(ask: Ask, host: Host, tmp_path: Path) -> None:
+    def size() -> int:
+        return sum(path.stat().st_size for path in (tmp_path / "data").iterdir())
+
+    def round_of(number: int) -> None:
+        texts = [f"Crate {n} of round {number} holds {n * 7} kestrels." for n in range(100)]
+        memories = host.bank.remember_many({"text": text, "kind": "drawer", "place": "w/r"} for text in texts)
+        ask("mempalace_delete_drawers", drawer_ids=[memory.id for memory in memories])
+
+    round_of(0)
+    after_one = size()
+    for number in range(1, 6):
+        round_of(number)
+    assert size() - after_one < 500 * 400, "of what was deleted nothing stays but its id"
+
+
+@requirement("complaint.lease")
+def test_nobody_who_writes_locks_others_out(ask: Ask, host: Host, elsewhere: Host) -> None:
+    id = file(ask, "Crate 1 holds kestrels.")
+    with host.bank.store.writing():
+        assert ask("mempalace_status", at=elsewhere)["total_drawers"] == 1
+        assert found(ask, "kestrels", at=elsewhere) == [id]
+    for where in (elsewhere, host, elsewhere):
+        ask("mempalace_diary_write", at=where, agent_name="Tester", entry="Still writing.")
+    assert ask("mempalace_diary_read", agent_name="Tester")["total"] == 3
+
+
+@requirement("complaint.counts")
+@pytest.mark.parametrize("settings", [{"embedder": "none"}])
+def test_beyond_ten_thousand_drawers_every_wing_is_counted(ask: Ask, host: Host) -> None:
+    file(ask, "The first of all.", wing="first")
+    host.bank.remember_many({"text": f"Drawer {n}.", "place": f"large/room {n % 3}"} for n in range(MANY))
+    file(ask, "The last of all.", wing="last")
+    assert ask("mempalace_list_wings")["wings"] == {"large": MANY, "first": 1, "last": 1}
+    assert ask("mempalace_status")["total_drawers"] == MANY + 2
+    assert sum(ask("mempalace_get_taxonomy")["taxonomy"]["large"].values()) == MANY
+    assert ask("mempalace_list_drawers", wing="large")["total"] == MANY
+
+
+@requirement("complaint.slices")
+def test_the_last_words_of_a_long_drawer_are_found_like_the_first(ask: Ask, host: Host) -> None:
+    filler = " ".join(f"Line {number} of the minutes says nothing of note." for number in range(600))
+    id = file(ask, f"The anchor is made of bronze. {filler} The lantern hangs in the cellar.")
+    for number in range(20):
+        file(ask, f"Minutes of meeting {number}: nothing of note.")
+    host.bank.sync()
+    for query, words in (("what is the anchor made of?", "bronze"), ("where does the lantern hang?", "cellar")):
+        first = ask("mempalace_search", query=query)["results"][0]
+        assert first["drawer_id"] == id
+        assert (first["truncated"], words in first["text"]) == (True, True)
+
+
+SPOKEN = {
+    "German": ("Die Rechnungen werden freitags verschickt.", "Wann wird eine Rechnung verschickt?"),
+    "French": ("La réunion a lieu à l'hôtel de ville.", "où a lieu la reunion"),
+    "Russian": ("Совещание перенесли на пятницу.", "когда совещание?"),
+    "Greek": ("Το λιμάνι κλείνει το βράδυ.", "λιμανι"),
+    "Chinese": ("我们决定使用新的数据库。", "数据库"),
+    "Japanese": ("昨日、東京で田中さんに会いました。", "東京の田中さん"),
+    "Korean": ("회의는 금요일에 열립니다.", "회의"),
+    "Arabic": ("الاجتماع يوم الجمعة في القاهرة.", "الاجتماع في القاهرة"),
+    "Hindi": ("बैठक शुक्रवार को दिल्ली में है।", "दिल्ली बैठक"),
+    "Thai": ("การประชุมจัดขึ้นที่กรุงเทพ", "กรุงเทพ"),
+}
+
+
+@requirement("complaint.languages")
+@pytest.mark.parametrize("settings", [{"embedder": "none"}, {"embedder": "hashing"}])
+@pytest.mark.parametrize("language", SPOKEN)
+def test_what_is_said_in_any_language_is_found_by_its_words(ask: Ask, language: str) -> None:
+    ids = {spoken: file(ask, text) for spoken, (text, _) in SPOKEN.items()}
+    file(ask, "Nothing of this is said in English.")
+    assert found(ask, SPOKEN[language][1])[0] == ids[language]
+
+
+def broken(texts: list[str]) -> list[list[float]]:
+    raise OSError("the model is not there")
+
+
+@requirement("complaint.cold")
+@pytest.mark.parametrize("models", [{"embedder": broken}])
+@pytest.mark.parametrize("settings", [{}])
+def test_without_its_model_a_palace_answers_by_words_and_says_so(ask: Ask) -> None:
+    id = file(ask, "Crate 1 holds kestrels.")
+    told = ask("mempalace_search", query="kestrels")
+    assert [(one["drawer_id"], one["matched_via"]) for one in told["results"]] == [(id, "words")]
+    assert told["warnings"]
+
+
+@requirement("complaint.stale")
+def test_nothing_is_stale_twofold_or_undeletable(ask: Ask) -> None:
+    id = file(ask, "The harbour opens at nine.", source_file="/home/maya/harbour.md")
+    assert file(ask, "The harbour opens at nine.", source_file="/home/maya/harbour.md") == id
+    ask("mempalace_update_drawer", drawer_id=id, content="The harbour opens at ten.")
+    [hit] = ask("mempalace_search", query="when does the harbour open?")["results"]
+    assert (hit["drawer_id"], hit["text"]) == (id, "The harbour opens at ten.")
+    assert ask("mempalace_check_duplicate", content="The harbour opens at nine.", threshold=1)["matches"] == []
+    ask("mempalace_delete_by_source", source_file="/home/maya/harbour.md", dry_run=False)
+    assert found(ask, "harbour") == []
+    assert ask("mempalace_list_wings")["wings"] == {}
+
+
+@requirement("complaint.recency")
+def test_of_what_says_nearly_the_same_the_newer_comes_first(ask: Ask, clock: HandClock) -> None:
+    for number, content in enumerate(("The password changes every 60 days.", "The password changes every 90 days.")):
+        clock.move(days=20 * number)
+        last = file(ask, content)
+    assert found(ask, "how often does the password change?")[0] == last
+    assert found(ask, "password", since="2026-03-20") == [last]
+    assert last not in found(ask, "password", before="2026-03-20")
+
+
+@requirement("complaint.nothing")
+def test_an_answer_is_sure_or_says_that_it_is_not(ask: Ask) -> None:
+    for number in range(20):
+        file(ask, f"Crate {number} holds kestrels for the harbour office.")
+    sure = ask("mempalace_search", query="what does crate 7 hold?")
+    unsure = ask("mempalace_search", query="who won the chess tournament in Reykjavik?")
+    assert (sure["no_confident_match"], unsure["no_confident_match"]) == (False, True)
+    assert sure["confidence"] > unsure["confidence"]
+    assert ask("mempalace_search", query="who won the chess tournament?", max_distance=0.5)["results"] == []
+
+
+@requirement("complaint.decoration")
+def test_whatever_files_a_text_feeds_the_graph(ask: Ask, host: Host) -> None:
+    file(ask, "Maya keeps the tokens.", wing="api", room="auth")
+    ask("mempalace_diary_write", agent_name="Tester", entry="Maya reviewed the login.")
+    host.bank.remember("Maya met Omar.", kind="turn", place="talks/monday", entities=["Maya", "Omar"])
+    rows = ask("mempalace_traverse", start_room="auth")
+    assert {row["room"]: row["connected_via"] for row in rows[1:]} == {
+        "monday": ["both name: Maya"], "diary": ["both name: Maya"],
+    }  # fmt: skip
+    assert all(row["halls"] for row in rows)
