@@ -269,7 +269,8 @@ def test_what_we_told_the_agent_is_cut_where_it_is_said_again(spool: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    "payload", [b"", b"not JSON", b"[]", b'{"session_id": "s"', b'{"hook_event_name": "Stop"}', b"\xff\xfe"]
+    "payload",
+    [b"", b"not JSON", b"[]", b'{"session_id": "s"', b'{"hook_event_name": "Stop"}', b"\xff\xfe", b'{"a":' * 100_000],
 )
 def test_what_cannot_be_read_is_one_line_in_the_log(payload: bytes, spool: Path) -> None:
     assert hooked(payload, spool) == []

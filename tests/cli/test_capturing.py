@@ -191,7 +191,7 @@ def test_of_several_those_that_are_well_are_kept_and_the_others_told(ask: Ask) -
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("written", ["not JSON", '{"what": "prompt"', "\xff"])
+@pytest.mark.parametrize("written", ["not JSON", "[" * 10_000, '{"what": "prompt"', "\xff"])
 def test_what_is_no_json_is_refused(ask: Ask, written: str) -> None:
     answer = ask("capture", stdin=written.encode("latin-1"))
     assert (answer.code, "standard input" in answer.err) == (2, True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing import Any
 from pieria.errors import InputError
 from pieria.project import find_project
 from pieria.record.event import SPOKEN, Event, digest_of, event_id
+from pieria.record.parsing import parsed
 from pieria.settings.folders import home_folder
 
 LONGEST_PATH = 1_000
@@ -32,8 +32,8 @@ class Told:
 def told_by(line: bytes) -> Told:
     """Raises `InputError` for what is no line of ours, or torn."""
     try:
-        read = json.loads(line)
-    except (ValueError, RecursionError) as problem:
+        read = parsed(line)
+    except ValueError as problem:
         raise InputError(
             "line", "a whole line of JSON", len(line), hint="It was torn, or nobody of ours wrote it."
         ) from problem

@@ -16,6 +16,7 @@ from typing import Any
 
 from pieria.errors import ConfigError, InputError, PieriaError
 from pieria.record.banks import bank_name_from, check_bank_name, same_bank
+from pieria.record.parsing import parsed
 
 FILE = "pieria.json"
 HOME = "HERMES_HOME"
@@ -121,8 +122,8 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as problem:
         raise ConfigError(f"{file}: cannot be read ({problem})") from problem
     try:
-        said = json.loads(text)
-    except (ValueError, RecursionError) as problem:
+        said = parsed(text)
+    except ValueError as problem:
         raise ConfigError(f"{file}: not valid JSON: {problem}", hint='Write: {"bank": "hermes"}') from problem
     if not isinstance(said, dict):
         raise ConfigError(f"{file}: expected an object of options", hint='Write: {"bank": "hermes"}')

@@ -12,6 +12,7 @@ from typing import Any
 from pieria import telemetry
 from pieria.errors import AdapterError, InputError, PieriaError, ReplyError
 from pieria.models.llm import LLM, USAGE, LLMResponse, Message, checked_messages, checked_schema, tokens
+from pieria.record.parsing import parsed
 
 
 class Chat:
@@ -59,7 +60,7 @@ class Chat:
         operation = "chat_structured"
         reply = self._told(operation, given, step, lambda: self._llm.chat_structured(said, wanted, given))
         try:
-            content = json.loads(json.dumps(reply.content, allow_nan=False))
+            content = parsed(json.dumps(reply.content, allow_nan=False))
         except (TypeError, ValueError, RecursionError) as problem:
             expected = "expected what JSON can hold"
             raise self._wrong(operation, f"{expected}, got {type(reply.content).__name__}", reply.usage) from problem

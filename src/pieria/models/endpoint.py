@@ -5,7 +5,6 @@ Every adapter that speaks to a server does it through this file. What a request 
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import threading
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pieria.errors import AdapterError, InputError
+from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
     import httpx2
@@ -178,8 +178,8 @@ class Endpoint:
 
     def _read(self, content: bytes, operation: str) -> dict[str, Any]:
         try:
-            read = json.loads(content)
-        except (ValueError, RecursionError) as problem:
+            read = parsed(content)
+        except ValueError as problem:
             raise self._error(operation, "the reply is not JSON") from problem
         if not isinstance(read, dict):
             raise self._error(operation, "the reply is not a JSON object")
@@ -276,8 +276,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 def _said(content: bytes, private: Sequence[str]) -> str:
     """The server's own words about what is wrong, unless they hold some of what it was sent."""
     try:
-        told = json.loads(content)
-    except (ValueError, RecursionError):
+        told = parsed(content)
+    except ValueError:
         return ""
     error = told.get("error", told) if isinstance(told, dict) else None
     message = error.get("message") if isinstance(error, dict) else error

@@ -10,10 +10,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from pieria.errors import InputError
 from pieria.models.embedding import checked_text
+from pieria.record.parsing import parsed
 
 Message = Mapping[str, str]
 ROLES = ("system", "user", "assistant")
@@ -89,14 +90,7 @@ def read_json(text: str, *, fenced: bool = False) -> Any:
     """
     whole = text.strip()
     in_fence = _FENCED.fullmatch(whole) if fenced else None
-    try:
-        return json.loads(in_fence[1] if in_fence else whole, parse_constant=_no_number)
-    except RecursionError as problem:
-        raise ValueError("it is nested too deeply") from problem
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    return parsed(in_fence[1] if in_fence else whole, strict=True)
 
 
 def tokens(usage: object, read: Sequence[str], written: Sequence[str]) -> dict[str, int]:

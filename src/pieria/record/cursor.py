@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pieria.errors import InputError
+from pieria.record.parsing import parsed
 
 LIMIT = 100_000
 """Characters of a cursor: room for the thousands of rows that were shown to one who asked for so many at once. Those
@@ -33,7 +34,7 @@ def parts_of(cursor: object, expected: str, number: int) -> list[Any]:
     if isinstance(cursor, str) and 0 < len(cursor) <= LIMIT:
         try:
             found = _unpacked(cursor)
-        except (ValueError, RecursionError, zlib.error):
+        except (ValueError, zlib.error):
             found = None
         if isinstance(found, list) and len(found) == number:
             return found
@@ -51,7 +52,7 @@ def _unpacked(cursor: str) -> Any:
     plain = unpacking.decompress(packed, UNPACKED)
     if not unpacking.eof or unpacking.unused_data:
         raise ValueError("not one whole piece")
-    return json.loads(plain)
+    return parsed(plain)
 
 
 def is_whole(value: object, low: int = 0, high: int = 2**53) -> bool:

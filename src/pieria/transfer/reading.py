@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from pieria.errors import InputError, NewerVersionError, TransferError
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, Record, State
 from pieria.record.fact import FactRow
 from pieria.record.link import LinkRow
+from pieria.record.parsing import TooDeepError, parsed
 from pieria.record.time import moment
 from pieria.record.usage import Use
 from pieria.transfer.fields import FIELDS, values_of
@@ -62,8 +62,8 @@ def header_of(source: Source) -> Header:
     found: Any = None
     if first is not None and len(first.content) < 1 << 20:
         try:
-            found = json.loads(first.content)
-        except (ValueError, RecursionError):
+            found = parsed(first.content)
+        except ValueError:
             found = None
     if not isinstance(found, dict) or found.get("pieria") != "export":
         raise TransferError(source.path, f"it is no export of Pieria; it looks {_article(source.looks_like())}")
@@ -92,10 +92,10 @@ def _count(value: object) -> int:
 def object_of(raw: RawLine) -> dict[str, Any]:
     """The JSON object of a line."""
     try:
-        found = _decode(raw.content.decode())
+        found = parsed(raw.content.decode(), strict=True)
     except UnicodeDecodeError:
         raise BadLineError([Problem(raw.number, "line", "UTF-8 text", "other bytes")]) from None
-    except RecursionError:
+    except TooDeepError:
         raise BadLineError([Problem(raw.number, "line", "a JSON object of fewer levels", "a deeper one")]) from None
     except ValueError:
         shown = "a blank line" if not raw.content.strip() else f"{len(raw.content):,} bytes of something else"
@@ -103,14 +103,6 @@ def object_of(raw: RawLine) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise BadLineError([Problem.with_value(raw.number, "line", "a JSON object", found)])
     return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    """NaN and the infinities are no JSON."""
-    raise ValueError(name)
-
-
-_decode = json.JSONDecoder(parse_constant=_no_constant).decode
 
 
 def line_of(raw: RawLine, found: dict[str, Any]) -> Line:

@@ -192,7 +192,8 @@ def test_what_cannot_be_is_told_record_by_record(ask: Ask, tmp_path: Path) -> No
     theirs = original(
         tmp_path,
         working_memory=[
-            row("a1", importance=5, valid_until="soon", author_type="robot", metadata_json="{"), row("a2", ""), 7,
+            row("a1", importance=5, valid_until="soon", author_type="robot", metadata_json='{"a":' * 1_000),
+            row("a2", ""), 7,
             row("a3", "Superseded.", superseded_by="gone"), row("a4", "x" * (1 << 21)),
         ],
         triples=[{"id": 3, "subject": "Maya", "predicate": "owns", "object": " "}],

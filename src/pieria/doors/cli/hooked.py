@@ -7,7 +7,6 @@ stderr, and the exit code is 0.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.doors.cli.call import Call
 from pieria.errors import InputError, PieriaError
+from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
     from pieria import Bank, Context
@@ -88,8 +88,8 @@ def _say(call: Call, problem: str) -> None:
 def _read() -> dict[str, Any]:
     written = sys.stdin.buffer.read(PAYLOAD)
     try:
-        payload = json.loads(written.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as problem:
+        payload = parsed(written.decode("utf-8", "replace"))
+    except ValueError as problem:
         raise InputError("standard input", "the payload of a hook, as JSON", None, hint=str(problem)) from problem
     if not isinstance(payload, dict):
         raise InputError("standard input", "a JSON object", payload)

@@ -5,7 +5,6 @@ A value that cannot be read is handed on as it came: the bank refuses it togethe
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from click.shell_completion import CompletionItem
 from pieria.doors.cli.when import read_time
 from pieria.errors import InputError
 from pieria.record.check import TEXT_LIMIT
+from pieria.record.parsing import parsed
 from pieria.record.time import system_clock
 
 
@@ -107,10 +107,10 @@ def _pairs(value: str) -> Any:
     key, sign, rest = value.partition("=")
     try:
         if value.lstrip().startswith("{"):
-            return json.loads(value)
+            return parsed(value)
         if sign and key.endswith(":"):
-            return {key[:-1]: json.loads(rest)}
-    except (ValueError, RecursionError):
+            return {key[:-1]: parsed(rest)}
+    except ValueError:
         return value
     return {key: rest} if sign and key else value
 

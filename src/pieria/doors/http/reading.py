@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from starlette.requests import Request
 
 from pieria.doors.http.failing import Refused
 from pieria.errors import InputError
+from pieria.record.parsing import TooDeepError, parsed
 
 DEPTH = 100
 """Lists and objects within one another; the record itself takes fewer."""
@@ -27,8 +28,8 @@ async def json_of(request: Request) -> Any:
         hint = "Send the header Content-Type: application/json."
         raise Refused(415, InputError("Content-Type", "application/json", kind or None, hint=hint))
     try:
-        read = json.loads(body.decode("utf-8"), parse_constant=_no_number)
-    except RecursionError:
+        read = parsed(body.decode("utf-8"), strict=True)
+    except TooDeepError:
         raise Refused(400, InputError("body", f"JSON no deeper than {DEPTH}", body)) from None
     except ValueError as problem:
         raise Refused(400, InputError("body", "JSON in UTF-8", body, hint=_told(problem))) from problem
@@ -88,10 +89,6 @@ def _within(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number of JSON")
 
 
 def _told(problem: ValueError) -> str | None:

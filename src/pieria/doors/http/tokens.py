@@ -22,6 +22,7 @@ from pieria.errors import ConfigError, ConflictError, InputError, NotFoundError,
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name, same_bank
 from pieria.record.ids import new_id
+from pieria.record.parsing import parsed
 from pieria.record.time import Clock, instant, iso, system_clock
 from pieria.toolsets.tool import Access
 
@@ -171,9 +172,9 @@ def _named(banks: Iterable[str]) -> tuple[str, ...]:
 def _parsed(path: Path) -> tuple[Token, ...]:
     """Raises `ConfigError` for a file that cannot be read as it should: then nobody comes in."""
     try:
-        listed = json.loads(path.read_bytes())["tokens"]
+        listed = parsed(path.read_bytes())["tokens"]
         return tuple(_token(entry) for entry in listed)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as problem:
         hint = "Bring the file back as it was, or remove it and create the tokens anew."
         raise ConfigError(f"{path}: not a file of tokens ({type(problem).__name__})", hint=hint) from problem
 

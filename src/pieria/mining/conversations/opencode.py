@@ -6,7 +6,6 @@ is `synthetic`; the files of tool calls go with the reply that they are parts of
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -32,6 +31,7 @@ from pieria.mining.said import (
     unheard,
     wrong,
 )
+from pieria.record.parsing import parsed
 
 NAME = "opencode"
 BY_SUB_AGENTS = "said to or by sub-agents"
@@ -153,8 +153,8 @@ def _parts(database: sqlite3.Connection, message: str) -> list[Any]:
 def _data(row: Mapping[str, Any]) -> Any:
     """What the column `data` holds, with what has a column of its own."""
     try:
-        data = json.loads(row["data"])
-    except (TypeError, ValueError, RecursionError) as problem:
+        data = parsed(row["data"])
+    except (TypeError, ValueError) as problem:
         return wrong(None, f"JSON in {row['id']} ({problem})", str(row.get("data")))
     return {"id": row["id"], "time": {"created": row.get("time_created")}, **data} if isinstance(data, dict) else data
 

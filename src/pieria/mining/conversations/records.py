@@ -5,13 +5,13 @@ What cannot be read is told with its number, and reading goes on behind it. What
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from pieria.mining.said import Heard, Left, Said, Wrong, excerpt, wrong
+from pieria.record.parsing import parsed
 
 LONGEST = 64 << 20
 """Bytes of one record. An image that was pasted may have some tens of millions."""
@@ -71,8 +71,8 @@ def _read(number: int, written: bytes) -> Record | Wrong | None:
     if not written.strip():
         return None
     try:
-        return Record(number, json.loads(written))
-    except (ValueError, RecursionError) as problem:
+        return Record(number, parsed(written))
+    except ValueError as problem:
         why = "UTF-8" if isinstance(problem, UnicodeDecodeError) else "JSON"
         return Wrong(number, f"expected {why} ({problem})", excerpt(_shown(written)))
 

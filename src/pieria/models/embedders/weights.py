@@ -6,7 +6,6 @@ Reads headers alone; the weights themselves are read by the runtime. A file that
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from pieria.errors import ModelDamagedError
 from pieria.models.embedders.graph import Shape, tensors
 from pieria.models.embedders.protobuf import External
+from pieria.record.parsing import parsed
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
@@ -78,7 +78,7 @@ def _place(
 
 def _mapping(path: Path, content: bytes) -> Mapping[str, Any]:
     try:
-        read = json.loads(content)
+        read = parsed(content)
     except ValueError as problem:
         raise ModelDamagedError(path, "not valid JSON") from problem
     if not isinstance(read, dict):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from pieria.errors import ConflictError, JobError, NotFoundError
 from pieria.record.job import ENDED, OPEN, QUEUED, Job, JobQuery, Lease, NewJob, Outcome, Problem, Progress
 from pieria.record.ledger import Spent
+from pieria.record.parsing import parsed
 from pieria.record.time import moment
 from pieria.store.sql.session import Session
 
@@ -171,8 +171,8 @@ def _job(row: Row) -> Job:
 def _payload(written: str) -> Mapping[str, Any] | None:
     """None for what is no JSON object: one row that cannot be read must not keep others from being."""
     try:
-        found = json.loads(written)
-    except (TypeError, ValueError, RecursionError):
+        found = parsed(written)
+    except (TypeError, ValueError):
         return None
     return found if isinstance(found, dict) else None
 

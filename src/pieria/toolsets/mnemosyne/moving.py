@@ -17,6 +17,7 @@ from pieria.bank.scratchpad import COLLECTION, key_of
 from pieria.bank.transfer import check_export
 from pieria.errors import TransferError
 from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.parsing import parsed
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemosyne.counting import SUMMARY
@@ -119,11 +120,11 @@ def _document(path: Path) -> dict[str, Any] | None:
             return None
         if path.stat().st_size > LARGEST:
             raise TransferError(path, f"it is one JSON value of more than {LARGEST >> 30} GiB")
-        document = json.loads(path.read_bytes())
+        document = parsed(path.read_bytes())
     except OSError:
         # The bank's own import says what is the matter with the file.
         return None
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise TransferError(path, "it is JSON that is damaged or was cut off") from problem
     if not is_original(document):
         return None

@@ -6,7 +6,6 @@ not taken over: the bank embeds by itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +17,7 @@ from pieria.record.factnames import checked_name, checked_predicate
 from pieria.record.ids import derived_id
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import AUTHOR_TYPES
+from pieria.record.parsing import parsed
 from pieria.record.time import instant, iso
 from pieria.toolsets.mnemosyne.words import VERACITIES
 
@@ -360,7 +360,7 @@ def _meta(row: Row, problems: list[str]) -> dict[str, Any]:
     meta: Any = held
     if isinstance(held, str):
         try:
-            meta = json.loads(held)
+            meta = parsed(held)
         except ValueError:
             problems.append("metadata is no JSON")
     kept = dict(meta) if isinstance(meta, Mapping) else {}

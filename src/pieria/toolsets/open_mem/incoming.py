@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pieria.errors import InputError, TransferError
 from pieria.record.ids import parse_reference
+from pieria.record.parsing import parsed
 from pieria.record.time import instant
 from pieria.toolsets.open_mem.payload import VERSION, WRITER
 from pieria.toolsets.open_mem.words import KIND, OBSERVED, SESSION, SUMMARY, TYPES
@@ -152,8 +152,8 @@ def refused(problems: list[dict[str, Any]]) -> TransferError:
 
 def _unwrapped(payload: str) -> dict[str, Any]:
     try:
-        document = json.loads(payload)
-    except (ValueError, RecursionError) as problem:
+        document = parsed(payload)
+    except ValueError as problem:
         raise InputError("payload", "the JSON text of a payload", payload) from problem
     for name in ("data", "payload"):
         # The whole reply of mem-export, or the data in it.

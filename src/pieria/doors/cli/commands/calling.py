@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from pieria.doors.cli.parsing import Command, speaking
 from pieria.doors.cli.running import REFUSED
 from pieria.doors.cli.values import decoded
 from pieria.errors import InputError
+from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -92,8 +92,8 @@ def _read(arguments: str | None) -> Any:
         return {}
     written = decoded(sys.stdin.buffer.read(), "standard input") if arguments == "-" else arguments
     try:
-        return json.loads(written)
-    except (ValueError, RecursionError) as problem:
+        return parsed(written)
+    except ValueError as problem:
         hint = f'{problem}. Quote it for the shell: \'{{"query": "tea"}}\'.'
         raise InputError("arguments", "a JSON object", written, hint=hint) from None
 

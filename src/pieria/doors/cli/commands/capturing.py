@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from pieria.doors.cli.parsing import Command
 from pieria.doors.cli.values import decoded
 from pieria.errors import Framework, InputError, Invalid
 from pieria.record.event import Event
+from pieria.record.parsing import parsed
 from pieria.record.time import iso, system_clock
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _read() -> list[Any]:
         raise InputError("standard input", f"at most {MOST:,} bytes", written, hint="Tell it in several calls.")
     text = decoded(written, "standard input")
     try:
-        whole = json.loads(text)
+        whole = parsed(text)
     except ValueError:
         return [_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     return whole if isinstance(whole, list) else [whole]
@@ -76,7 +76,7 @@ def _read() -> list[Any]:
 
 def _line(line: str, number: int) -> Any:
     try:
-        return json.loads(line)
+        return parsed(line)
     except ValueError as problem:
         hint = f"Line {number} is not: {problem}."
         raise InputError("standard input", "JSON: an object, a list, or one object a line", line, hint=hint) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, WHOLE, OneO
 from pieria.errors import InputError, PieriaError, PrivacyError, TransferError, UnavailableError
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import KINDS, SCOPES
+from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -163,8 +163,8 @@ def _item(written: bytes, number: int) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        read = json.loads(line)
-    except (ValueError, RecursionError) as problem:
+        read = parsed(line)
+    except ValueError as problem:
         raise InputError(where, f"JSON ({problem})", written) from None
     if isinstance(read, str):
         return {"text": read}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.models.minds.llm.fitting import cut
 from pieria.models.minds.llm.prompt import Prompt
+from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError  # type: ignore[import-untyped]
@@ -35,10 +36,10 @@ class Reply:
 def replied(prompt: Prompt, content: object) -> Reply:
     """A model's reply to a structured step: an object, or the JSON of one."""
     try:
-        value = json.loads(content) if isinstance(content, str) else content
+        value = parsed(content) if isinstance(content, str) else content
         problems = tuple(dict.fromkeys(_problems(prompt, value)))
-    # Nested deeper than the interpreter goes, a number of thousands of digits, or no JSON at all.
-    except (RecursionError, ValueError):
+    # Nested too deeply, a number of thousands of digits, or no JSON at all.
+    except ValueError:
         value, problems = None, ("$: expected a JSON object that keeps to the schema",)
     is_empty = not value if not isinstance(content, str) else not content.strip()
     is_missing = isinstance(value, dict) and value.get(prompt.key) in (None, [])
