@@ -16,7 +16,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 COMPILE := --universal --python-version 3.11 --generate-hashes --no-config --quiet --custom-compile-command "make lock"
 
 # Nothing that happens to be set in the caller's shell may change what is shown or tested.
-unexport $(filter PIERIA_%,$(.VARIABLES)) PYTHONPATH PYTHONHOME
+unexport $(filter PIERIA_%,$(.VARIABLES)) PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 | \2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'

@@ -3,6 +3,7 @@
 Only what holds for the whole suite belongs here; fixtures live beside the tests that use them.
 """
 
+import compileall
 import ipaddress
 import os
 import shutil
@@ -17,6 +18,7 @@ from tests.servers import database, empty_database, server
 
 __all__ = ["database", "empty_database", "server"]
 
+SOURCE = Path(__file__).parents[1] / "src"
 HOMES = ("HOME", "USERPROFILE")
 # Other folders a program may look up; unset, they fall back to the home that each test is given.
 ELSEWHERE = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
@@ -76,6 +78,12 @@ def _refuse_other_machines(event: str, args: tuple[object, ...]) -> None:
 
 # An audit hook sees every socket of the process, whoever opened it. It lasts as long as the process does.
 sys.addaudithook(_refuse_other_machines)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Once for a run: the hundreds of processes that tests start would each compile what they import."""
+    if not hasattr(config, "workerinput"):
+        compileall.compile_dir(SOURCE, quiet=2)
 
 
 @pytest.fixture(scope="session")

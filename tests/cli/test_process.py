@@ -182,22 +182,26 @@ def test_an_answer_that_cannot_be_written_is_told(environment: dict[str, str], b
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
-def test_any_encoding_can_show_any_text(run: Run, ask: Ask, encoding: str) -> None:
+def test_any_encoding_can_show_any_text(ask: Ask, environment: dict[str, str], encoding: str) -> None:
     text = "naïve 日本語 ✓ 🎉"
-    ask("remember", text)
-    env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    as_json = run("list", "--json", env=env)
-    assert json.loads(as_json.stdout.decode(encoding))["memories"][0]["text"] == text
-    for arguments in (
-        ("list",),
-        ("recall", "naïve"),
-        ("doctor",),
-        ("get", json.loads(as_json.stdout)["memories"][0]["id"]),
-    ):
-        shown = run(*arguments, "--no-json", env=env)
-        assert shown.returncode == 0, shown.stderr
-        assert shown.stderr == b""
-        shown.stdout.decode(encoding)
+    ask("remember", text, "--id", "odd")
+    lines = [
+        ["list", "--json"],
+        *([*line, "--no-json"] for line in (["list"], ["recall", "naïve"], ["doctor"], ["get", "odd"])),
+    ]
+    program = (
+        "import json, sys\nfrom pieria.doors.cli import main\nfor line in json.loads(sys.argv[1]):\n"
+        "    sys.argv[1:] = line\n    try:\n        main()\n"
+        "    except SystemExit as ended:\n        assert not ended.code, line"
+    )
+    done = subprocess.run(
+        [ENTRY[0], "-c", program, json.dumps(lines)], capture_output=True, check=False, timeout=60,
+        env={**environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    as_json, _, shown = done.stdout.decode(encoding).partition("\n")
+    assert json.loads(as_json)["memories"][0]["text"] == text
+    assert shown
 
 
 def test_bytes_on_the_line_that_are_no_text_are_refused(run: Run) -> None:

@@ -1,7 +1,7 @@
 """What every command takes: --bank, --data, --json and --quiet, wherever on the line they stand."""
 
 import json
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 
 import pytest
@@ -95,10 +95,11 @@ LINES = {
 }
 
 
-@pytest.fixture
-def prepared(tmp_path: Path) -> Iterator[dict[str, str]]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A data folder with a bank called `mine`, in which every line above finds what it names."""
-    with pieria.open("mine", data=tmp_path / "data") as bank:
+    folder = tmp_path_factory.mktemp("made")
+    with pieria.open("mine", data=folder / "data") as bank:
         for id in ("first", "jwt", "other", "tied", "removed"):
             bank.remember(f"{id}: JWT", id=id)
         bank.link("jwt", "tied")
@@ -109,15 +110,17 @@ def prepared(tmp_path: Path) -> Iterator[dict[str, str]]:
         job = bank.jobs.add("embed")
         cancelled = bank.jobs.add("embed", key="other")
         bank.jobs.cancel(cancelled.id)
-        bank.export(tmp_path / "in.jsonl")
-        bank.backup(tmp_path / "in.backup")
-    yield {
-        "FACT": fact.id,
-        "ENTRY": entry.id,
-        "JOB": job.id,
-        "CANCELLED": cancelled.id,
-        "FOLDER": str(tmp_path),
-    }
+        bank.export(folder / "in.jsonl")
+        bank.backup(folder / "in.backup")
+    return folder, {"FACT": fact.id, "ENTRY": entry.id, "JOB": job.id, "CANCELLED": cancelled.id}
+
+
+@pytest.fixture
+def prepared(made: tuple[Path, dict[str, str]], tmp_path: Path) -> dict[str, str]:
+    """A copy of it, and what the lines name."""
+    folder, names = made
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return {**names, "FOLDER": str(tmp_path)}
 
 
 def arguments(line: str, names: dict[str, str]) -> list[str]:
