@@ -355,18 +355,18 @@ ADVERSARIES = [
 
 @pytest.mark.parametrize("piece", ADVERSARIES, ids=range(len(ADVERSARIES)))
 @pytest.mark.parametrize("tail", ["", " "], ids=["dense", "spaced"])
-@pytest.mark.timeout(60)
-def test_a_hostile_megabyte_does_not_take_for_ever(piece: str, tail: str) -> None:
+@pytest.mark.timeout(20)
+def test_a_hostile_text_does_not_take_for_ever(piece: str, tail: str) -> None:
     unit = piece + tail
-    text = unit * (1_000_000 // len(unit))
+    text = unit * (250_000 // len(unit))
     assert cut_private(text)[1] >= 0
     assert redact(text)[0]
 
 
 @pytest.mark.parametrize("filling", ["a", " ", "\\", "_", "-", "=", "/", "\n"])
-@pytest.mark.timeout(60)
-def test_a_megabyte_of_one_character_after_a_name_is_no_burden(filling: str) -> None:
+@pytest.mark.timeout(20)
+def test_one_character_without_end_after_a_name_is_no_burden(filling: str) -> None:
     for name in ("password:", "secret ", "<private", "<", "sk" + "-", "aws", "://a:", "bearer "):
-        text = name + filling * 1_000_000
+        text = name + filling * 250_000
         cut_private(text)
         assert redact(text)[0].startswith(name[:2])

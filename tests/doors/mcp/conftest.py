@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -145,12 +146,12 @@ def start(tmp_path: Path) -> Iterator[Start]:
         server.close()
 
 
-@pytest.fixture
-def parameters(environment: dict[str, str], tmp_path: Path) -> Callable[..., StdioServerParameters]:
+def parameters_in(folder: Path, *args: str) -> StdioServerParameters:
     """The same for the official client."""
+    command = [*PIERIA, "--data", str(folder / "data"), *args]
+    return StdioServerParameters(command=sys.executable, args=command, env=environment_of(folder), cwd=str(folder))
 
-    def made(*args: str) -> StdioServerParameters:
-        command = [*PIERIA, "--data", str(tmp_path / "data"), *args]
-        return StdioServerParameters(command=sys.executable, args=command, env=environment, cwd=str(tmp_path))
 
-    return made
+@pytest.fixture
+def parameters(tmp_path: Path) -> Callable[..., StdioServerParameters]:
+    return partial(parameters_in, tmp_path)

@@ -1,20 +1,35 @@
 """The official client, in both eras of the protocol, with `pieria mcp` as a process of its own."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
-from tests.doors.mcp.conftest import ERAS
+from tests.doors.mcp.conftest import ERAS, parameters_in
 
 from pieria.toolsets import registry
 
 Parameters = Callable[..., StdioServerParameters]
+Questions = Callable[[Client], Awaitable[None]]
+Shop = Callable[[Questions], None]
 
 
-def asked(server: Any, mode: Any, questions: Callable[[Client], Awaitable[None]]) -> None:
+@pytest.fixture(scope="module", params=ERAS)
+def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """Asks a server of the bank `shop` and the session `s1`: one for all tests to which it is the same."""
+    folder = tmp_path_factory.mktemp("shop")
+    server = parameters_in(folder, "--bank", "shop", "--session", "s1")
+    with (
+        anyio.from_thread.start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(server, mode=request.param)) as client,
+    ):
+        yield lambda questions: portal.call(questions, client)
+
+
+def asked(server: Any, mode: Any, questions: Questions) -> None:
     """Asks these questions of a server that is started for them."""
 
     async def run() -> None:
@@ -40,8 +55,7 @@ def test_what_is_remembered_is_recalled_after_a_restart(parameters: Parameters, 
     asked(parameters(), mode, recalls)
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_the_tools_are_listed_as_their_toolsets_have_them(parameters: Parameters, mode: str) -> None:
+def test_the_tools_are_listed_as_their_toolsets_have_them(shop: Shop) -> None:
     async def lists(client: Client) -> None:
         listed = (await client.list_tools()).tools
         assert [tool.name for tool in listed] == registry().names
@@ -52,11 +66,10 @@ def test_the_tools_are_listed_as_their_toolsets_have_them(parameters: Parameters
             assert tool.annotations is not None
             assert tool.annotations.model_dump(by_alias=True, exclude_none=True) == ours.annotations
 
-    asked(parameters(), mode, lists)
+    shop(lists)
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_the_server_says_who_it_is_and_when_to_remember_and_recall(parameters: Parameters, mode: str) -> None:
+def test_the_server_says_who_it_is_and_when_to_remember_and_recall(shop: Shop) -> None:
     async def reads(client: Client) -> None:
         assert client.server_info is not None
         assert client.server_info.name == "pieria"
@@ -64,13 +77,10 @@ def test_the_server_says_who_it_is_and_when_to_remember_and_recall(parameters: P
         assert "mnemosyne_recall before you answer" in (client.instructions or "")
         assert "mnemosyne_remember as soon as" in (client.instructions or "")
 
-    asked(parameters("--toolset", "mnemosyne"), mode, reads)
+    shop(reads)
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_a_reply_is_an_object_and_the_same_in_text_and_says_where_it_was_asked(
-    parameters: Parameters, mode: str
-) -> None:
+def test_a_reply_is_an_object_and_the_same_in_text_and_says_where_it_was_asked(shop: Shop) -> None:
     async def calls(client: Client) -> None:
         reply = await client.call_tool("mnemosyne_remember", {"content": "The retry queue holds payments."})
         (block,) = reply.content
@@ -81,11 +91,10 @@ def test_a_reply_is_an_object_and_the_same_in_text_and_says_where_it_was_asked(
         reply = await client.call_tool("mnemosyne_remember", {"content": "For this session.", "scope": "session"})
         assert (reply.meta or {})["pieria/scope"] == "session"
 
-    asked(parameters("--bank", "shop", "--session", "s1"), mode, calls)
+    shop(calls)
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_a_tool_says_all_that_is_wrong_with_its_arguments_at_once(parameters: Parameters, mode: str) -> None:
+def test_a_tool_says_all_that_is_wrong_with_its_arguments_at_once(shop: Shop) -> None:
     async def errs(client: Client) -> None:
         reply = await client.call_tool("mnemosyne_recall", {"qery": "tea", "top_k": 0})
         assert reply.is_error
@@ -96,17 +105,16 @@ def test_a_tool_says_all_that_is_wrong_with_its_arguments_at_once(parameters: Pa
         assert {one["parameter"] for one in wrong} == {"qery", "query", "top_k"}
         assert (reply.meta or {})["pieria/bank"]
 
-    asked(parameters(), mode, errs)
+    shop(errs)
 
 
-@pytest.mark.parametrize("mode", ERAS)
-def test_an_unknown_tool_is_told_with_the_nearest_name(parameters: Parameters, mode: str) -> None:
+def test_an_unknown_tool_is_told_with_the_nearest_name(shop: Shop) -> None:
     async def calls(client: Client) -> None:
         with pytest.raises(MCPError, match=r"Did you mean mnemosyne_remember\?") as refused:
             await client.call_tool("mnemosyne_remembr", {"content": "tea"})
         assert refused.value.code == -32602
 
-    asked(parameters(), mode, calls)
+    shop(calls)
 
 
 @pytest.mark.parametrize("mode", ERAS)
