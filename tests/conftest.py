@@ -40,6 +40,8 @@ EMBEDDER = "none"
 os.environ["PIERIA_EMBEDDER"] = EMBEDDER
 # A write that comes seconds after a reading would meet whatever is tested by then; what is about uses counts them.
 os.environ["PIERIA_COUNT_USES"] = "false"
+# What is tested is hardly ever the power going out; what is, asks for `durable`.
+os.environ["PIERIA_DURABILITY"] = "off"
 
 # No deadlines: a busy machine is not a failure. `ci` repeats the same examples in every run, so that a red
 # run stays red; `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
@@ -105,6 +107,13 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PIERIA_EMBEDDER", EMBEDDER)
     monkeypatch.setenv("PIERIA_MODELS", str(folder / "models"))
     monkeypatch.setenv("PIERIA_COUNT_USES", "false")
+    monkeypatch.setenv("PIERIA_DURABILITY", "off")
     monkeypatch.chdir(work)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def durable(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by default: whoever writes waits for the disk. For tests in which a server goes down, or a machine might."""
+    monkeypatch.delenv("PIERIA_DURABILITY")

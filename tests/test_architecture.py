@@ -288,6 +288,7 @@ def test_a_test_sees_no_home_and_no_setting_of_the_user(home: Path) -> None:
     assert {name for name in os.environ if name.startswith("PIERIA_")} == {
         "PIERIA_COUNT_USES",
         "PIERIA_DATA",
+        "PIERIA_DURABILITY",
         "PIERIA_EMBEDDER",
         "PIERIA_MODELS",
     }

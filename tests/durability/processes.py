@@ -67,6 +67,7 @@ def start_server() -> None:
     """The server finds modules by the path it is born with, and keeps its settings for as long as it lives."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
+        patch.delenv("PIERIA_DURABILITY")
         ensure_running()
 
 

@@ -12,6 +12,11 @@ from pieria.store.postgres import PostgresStore
 Opened = Callable[..., PostgresStore]
 
 
+@pytest.fixture(autouse=True)
+def waiting(durable: None) -> None:
+    """What is written waits for the disk: servers go down here."""
+
+
 @pytest.fixture
 def opened(empty_database: str) -> Iterator[Opened]:
     """Opens banks of a database of their own."""

@@ -13,7 +13,7 @@ import pieria
 
 
 @pytest.fixture
-def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def own(durable: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """A server that may be stopped, with the banks of this test on it."""
     with own_server({"fsync": "off"}) as server:
         monkeypatch.setenv("PIERIA_DATA", server.url)
