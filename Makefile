@@ -28,7 +28,7 @@ test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, an
 	@echo "· ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 	@echo "· mypy --strict" && $(BIN)/mypy --strict --no-error-summary
 	@echo "· layers" && $(BIN)/lint-imports --no-logo >.venv/layers.txt 2>&1 || { cat .venv/layers.txt; exit 1; }
-	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 2 --hypothesis-profile=ci
+	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 2 --dist worksteal --hypothesis-profile=ci
 
 # Exit status 5 means that no test is marked slow, which is no failure.
 test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp ## the slow tests: kill -9, fork, many processes, long random histories

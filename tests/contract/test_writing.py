@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from tests.contract.conftest import Opens
+from tests.contract.conftest import ENGINES, Opens
 from tests.contract.making import (
     ALL,
     NOW,
@@ -276,8 +276,9 @@ def test_an_erasure_is_a_change_like_any_other(store: Store) -> None:
     assert (states, links, facts) == ([], [], [])
 
 
+@pytest.mark.parametrize("engine", [*ENGINES, pytest.param("postgres", marks=pytest.mark.slow)], indirect=True)
 def test_a_bank_outlives_thousands_of_erasures(store: Store) -> None:
-    """Each of them makes the text index merge; what that leaves behind must not add up."""
+    """Each of them makes the text index of a file merge; what that leaves behind must not add up."""
     size = 2_500
     apply(store, memory("heron", "kept"), *(memory(f"heron {n}", f"m{n}") for n in range(size)))
     with store.writing() as writer:
