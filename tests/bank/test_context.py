@@ -1,5 +1,6 @@
 """What an agent is told at the start of a session, or with a prompt: what is in it, in which order, of which moment."""
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -243,6 +244,25 @@ def test_a_question_brings_its_answers_first(kept: Kept, clock: Clock) -> None:
     assert f"question is answered: {context.confidence:.2f}." in context.text.splitlines()[0]
 
 
+def test_a_slow_model_is_waited_for_only_so_long(tmp_path: Path) -> None:
+    asked, answers = threading.Event(), threading.Event()
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        if asked.is_set():
+            answers.wait(60)
+        return [[1.0, 0.0] for _ in texts]
+
+    with pieria.Workspace(tmp_path, embedder=embed) as workspace, workspace.open("b") as bank:
+        bank.remember("We chose JWT for all new APIs.")
+        bank.sync()
+        sure = bank.context("which APIs use JWT?").confidence
+        asked.set()
+        in_time = bank.context("which APIs use JWT?", deadline_ms=100)
+        assert "We chose JWT" in in_time.text
+        assert in_time.confidence != sure
+        answers.set()
+
+
 @pytest.mark.parametrize("file", ["src/auth/tokens.py", "/home/maya/app/src/auth/tokens.py", "auth\\..\\tokens.py"])
 def test_what_names_a_file_comes_first(bank: Bank, file: str) -> None:
     lived(bank)
@@ -401,6 +421,8 @@ def test_what_belongs_to_the_user_is_told_in_every_bank(bank: Bank) -> None:
         ({"budget_tokens": 0}, "budget_tokens"),
         ({"place": "a/b/c"}, "place"),
         ({"known_at": "soon"}, "known_at"),
+        ({"deadline_ms": 500}, "deadline_ms"),
+        ({"deadline_ms": 0, "query": "x"}, "deadline_ms"),
     ],
 )
 def test_what_cannot_be_right_is_refused(bank: Bank, asked: dict[str, Any], parameter: str) -> None:

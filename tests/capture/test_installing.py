@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.capture.making import common, events, prompt
 
+import pieria
 from pieria.capture.installing import doing, entries, jsontext
-from pieria.capture.installing.commands import is_ours
+from pieria.capture.installing.commands import CAPTURE, CONTEXT, Commands, which_of_ours
 from pieria.capture.installing.doing import Where
 from pieria.capture.installing.hosts import HOSTS
 from pieria.errors import ConfigError, ConflictError
@@ -56,6 +58,7 @@ def test_a_file_is_as_it_was_after_uninstalling(text: str, where: Where) -> None
     assert doing.install(CLAUDE, where).state == "missing"
     found = doing.status(CLAUDE, where)
     assert (found.state, sorted(found.events)) == ("installed", sorted(CLAUDE.events))
+    assert found.context == ["SessionStart", "UserPromptSubmit"]
     again = file.read_bytes()
     assert doing.install(CLAUDE, where).state == "installed"
     assert file.read_bytes() == again
@@ -97,6 +100,11 @@ SETTINGS = st.dictionaries(
 HOOKS = st.dictionaries(st.sampled_from([*CLAUDE.events, "Notification", "SubagentStop"]), GROUPS, max_size=4)
 
 
+CAPTURED = {event: (CAPTURE,) for event in CLAUDE.events}
+TOLD = CAPTURED | {event: (CAPTURE, CONTEXT) for event in CLAUDE.telling}
+LINE = Commands("claude-code", Path("/data/spool")).line
+
+
 @given(
     settings=SETTINGS,
     hooks=st.none() | HOOKS,
@@ -104,17 +112,45 @@ HOOKS = st.dictionaries(st.sampled_from([*CLAUDE.events, "Notification", "Subage
     space=st.sampled_from(["", " ", "\n"]),
     indent=st.sampled_from([None, 0, 2, 4, "\t"]),
     ends=st.tuples(st.sampled_from(["", " ", "\n"]), st.sampled_from(["", "\n", "\n\n "])),
+    steps=st.lists(st.sampled_from([CAPTURED, TOLD]), min_size=1, max_size=4),
 )
 def test_any_file_is_as_it_was(
-    settings: dict[str, Any], hooks: Any, place: int, space: str, indent: Any, ends: tuple[str, str]
+    settings: dict[str, Any], hooks: Any, place: int, space: str, indent: Any, ends: tuple[str, str], steps: Any
 ) -> None:
+    """However often it was installed, with the context and without."""
     items = list(settings.items())
     if hooks is not None:
         items.insert(place, ("hooks", hooks))
     text = ends[0] + spelt(dict(items), space, indent) + ends[1]
-    now = entries.installed(text, CLAUDE.events, lambda made: f"import hook; x/pieria/capture made={made}")
-    assert set(CLAUDE.events) <= set(entries.found(now))
+    now = text
+    for wanted in steps:
+        now = entries.installed(now, wanted, LINE)
+        assert {event: tuple(found) for event, found in entries.found(now).items()} == wanted
+        assert entries.installed(now, wanted, LINE) == now
     assert entries.uninstalled(now) == text
+
+
+@given(
+    hooks=st.none() | HOOKS,
+    indent=st.sampled_from([None, 2]),
+    gone=st.lists(st.sampled_from([(event, what) for event, done in TOLD.items() for what in done]), unique=True),
+    wanted=st.sampled_from([CAPTURED, TOLD]),
+)
+def test_what_is_half_there_is_completed_and_can_be_taken_away(
+    hooks: Any, indent: Any, gone: list[tuple[str, str]], wanted: Any
+) -> None:
+    """Somebody had taken some of the entries out by hand."""
+    text = None if hooks is None else spelt({"hooks": hooks}, "", indent)
+    held = json.loads(entries.installed(text, TOLD, LINE))
+    for event, what in gone:
+        groups = held["hooks"][event]
+        groups[:] = [one for one in groups if [which_of_ours(each["command"]) for each in one["hooks"]] != [what]]
+    now = entries.installed(json.dumps(held), wanted, LINE)
+    assert {event: set(found) for event, found in entries.found(now).items()} == {
+        event: set(done) for event, done in wanted.items()
+    }
+    left = entries.uninstalled(now)
+    assert left is None or not entries.found(left)
 
 
 @given(
@@ -253,27 +289,79 @@ def shell(line: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["sh", "-c", line], input=given, capture_output=True, check=False, env=environ, timeout=30)
 
 
+def of_ours(held: dict[str, Any], event: str, what: str) -> str:
+    commands = [str(one["command"]) for group in held[event] for one in group["hooks"]]
+    return next(line for line in commands if which_of_ours(line) == what)
+
+
 def test_what_is_installed_captures(where: Where, tmp_path: Path) -> None:
     """The very line that stands in the file, run as a host runs it."""
     doing.install(CLAUDE, where)
     held = json.loads(where.file(CLAUDE).read_text())["hooks"]
     for payload in (common("SessionStart", tmp_path, source="startup"), prompt(tmp_path, "Hello")):
-        [group] = held[payload["hook_event_name"]]
-        line = group["hooks"][0]["command"]
-        assert is_ours(line)
+        line = of_ours(held, payload["hook_event_name"], CAPTURE)
         done = shell(line, json.dumps(payload).encode())
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert [event["text"] for event in events(where.spool)] == ["startup", "Hello"]
 
 
-def test_a_hook_whose_python_or_file_is_gone_stops_nobody(where: Where, tmp_path: Path) -> None:
+def test_what_is_installed_tells_what_is_remembered(where: Where, tmp_path: Path) -> None:
+    """The very lines that stand in the file, beside those that capture, in a folder that is nobody's usual one."""
+    with pieria.open("default", data=tmp_path / "data") as bank:
+        bank.remember("Always answer in metric units.", author_type="human")
+        bank.remember("JWT keys are rotated daily by the deploy job, which runs at noon.", files=["deploy.py"])
+    doing.install(CLAUDE, replace(where, data=tmp_path / "data"))
+    held = json.loads(where.file(CLAUDE).read_text())["hooks"]
+    told = {}
+    for payload in (common("SessionStart", tmp_path, source="startup"), prompt(tmp_path, "when are JWT keys rotated?")):
+        event = payload["hook_event_name"]
+        done = shell(of_ours(held, event, CONTEXT), json.dumps(payload).encode())
+        assert (done.returncode, done.stderr) == (0, b"")
+        told[event] = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert "metric units" in told["SessionStart"]
+    assert "metric units" not in told["UserPromptSubmit"]
+
+
+def test_without_the_context_a_host_is_told_nothing(where: Where) -> None:
+    file = put(where, BY_HAND["comments"])
+    for host in HOSTS.values():
+        doing.install(host, where)
+        assert doing.status(host, where).context
+        assert doing.install(host, where, context=False).state == "installed"
+        found = doing.status(host, where)
+        assert (found.state, found.context) == ("installed", [])
+    assert "context --hook" not in file.read_text()
+    doing.uninstall(CLAUDE, where)
+    assert file.read_text() == BY_HAND["comments"]
+
+
+def test_a_context_that_is_half_there_is_outdated(where: Where) -> None:
+    doing.install(CODEX, where)
+    held = json.loads(where.file(CODEX).read_text())
+    del held["hooks"]["SessionStart"][1]
+    where.file(CODEX).write_text(json.dumps(held))
+    assert doing.status(CODEX, where).state == "outdated"
+    doing.install(CODEX, where)
+    assert doing.status(CODEX, where).state == "installed"
+
+
+def test_a_command_that_somebody_wrote_by_hand_is_theirs(where: Where) -> None:
+    text = spelt({"hooks": {"Stop": [{"hooks": [{"command": "pieria context --hook claude-code"}]}]}}, "", 2)
+    file = put(where, text)
+    doing.install(CLAUDE, where)
+    doing.uninstall(CLAUDE, where)
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("what", [CAPTURE, CONTEXT])
+def test_a_hook_whose_python_or_file_is_gone_stops_nobody(what: str, where: Where) -> None:
     """A missing file ends Python with 2, which is how a hook of Claude Code refuses a prompt."""
     doing.install(CLAUDE, where)
-    line = json.loads(where.file(CLAUDE).read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
-    for gone in (line.replace("pieria/capture", "pieria/gone"), line.replace("python", "no-python", 1)):
-        assert gone != line
-        done = shell(gone, b"{}")
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    line = of_ours(json.loads(where.file(CLAUDE).read_text())["hooks"], "SessionStart", what)
+    for was, now in (("pieria/capture", "pieria/gone"), ("-m pieria", "-m pieria_gone"), ("python", "no-python")):
+        if was in line:
+            done = shell(line.replace(was, now, 1), b"{}")
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_what_the_plugin_of_opencode_runs_captures(where: Where, tmp_path: Path) -> None:
@@ -285,3 +373,15 @@ def test_what_the_plugin_of_opencode_runs_captures(where: Where, tmp_path: Path)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
     subprocess.run(command, input=written, check=True, env=environ, timeout=30)
     assert [(event["host"], event["text"]) for event in events(where.spool)] == [("opencode", "Fix it.")]
+
+
+def test_what_the_plugin_of_opencode_runs_tells_what_is_remembered(where: Where, tmp_path: Path) -> None:
+    with pieria.open("default", data=tmp_path / "data") as bank:
+        bank.remember("Always answer in metric units.", author_type="human")
+    doing.install(OPENCODE, replace(where, data=tmp_path / "data"))
+    [line] = [line for line in where.file(OPENCODE).read_text().splitlines() if line.startswith("const CONTEXT = ")]
+    given = json.dumps({"event": "start", "session": "ses_1", "folder": str(tmp_path)}).encode()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
+    command = json.loads(line.removeprefix("const CONTEXT = "))
+    done = subprocess.run(command, input=given, check=True, env=environ, timeout=30, capture_output=True)
+    assert "metric units" in json.loads(done.stdout)["context"]

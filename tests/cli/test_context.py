@@ -3,12 +3,13 @@
 import json
 import os
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Answer, Ask
+from tests.cli.conftest import ENTRY, Answer, Ask
 
 from pieria.record.tokens import estimated_tokens
 
@@ -195,3 +196,29 @@ def test_a_bank_that_cannot_be_written_to_is_told_all_the_same(ask: Ask, monkeyp
         answer = hook(ask, "claude-code", begun())
     assert RULE in said(answer)
     assert "the session's moment is not kept: " in answer.err
+
+
+def test_a_host_that_never_closes_the_pipe_is_not_held_up(environment: dict[str, str]) -> None:
+    command = [*ENTRY, "context", "--hook", "claude-code", "--within", "0.5"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.wait(60) == 0
+        assert (process.stdout.read(), process.stderr.read()) == (
+            b"", b"note: nothing is told: it took more than 0.5 s\n",
+        )  # fmt: skip
+    assert "claude-code: nothing is told: it took" in Path(environment["PIERIA_DATA"], "spool", "hook.log").read_text()
+
+
+@pytest.mark.usefixtures("told")
+def test_a_fallback_names_the_banks_where_nobody_else_does(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = ("--fallback-data", os.environ["PIERIA_DATA"])
+    monkeypatch.delenv("PIERIA_DATA")
+    assert hook(ask, "claude-code", begun()).out == ""
+    assert RULE in said(hook(ask, "claude-code", begun(), *noted))
+    monkeypatch.setenv("PIERIA_DATA", str(tmp_path / "other"))
+    assert hook(ask, "claude-code", begun(), *noted).out == ""
+    assert ask("context", *noted).code == 2

@@ -11,11 +11,12 @@ import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 from pieria.bank.asking import Asked, Names
 from pieria.bank.hooks import CHECKPOINTS
-from pieria.bank.recalling import ANSWERING_KINDS, MOST_TOKENS, Recalling, question_text
+from pieria.bank.recalling import ANSWERING_KINDS, MOST_TOKENS, Recalling, deadline_seconds, question_text
 from pieria.errors import InputError
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
@@ -68,13 +69,15 @@ class Contexts(Recalling):
         known_at: Instant | None = None,
         keep: bool = False,
         anew: bool = False,
+        deadline_ms: int | None = None,
     ) -> Context:
         """What to tell an agent before it asks: standing rules, what is pinned and what was left open, then an index
         of what matters most, and as much of it in full as there is room for. All of it is fenced as data.
 
         With a query or files it is about these, and as of now. Without them it is as of `known_at`, or of the moment
         that is kept for the session, or of now. `keep` keeps the moment for the session, unless one is kept already;
-        `anew` does not look at what is kept, and with `keep` puts the present moment in its place.
+        `anew` does not look at what is kept, and with `keep` puts the present moment in its place. `deadline_ms` is
+        what recall may take for the query; it then answers from what it has.
         """
         problems = Problems()
         filter = problems.of(self._filter, Asked(place=place, known_at=known_at))
@@ -85,9 +88,12 @@ class Contexts(Recalling):
         problems.of(check.flag, anew, "anew")
         if problems.of(check.flag, keep, "keep"):
             problems.of(_check_keeping, speaking, query is None and not named and known_at is None)
+        seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
+        if deadline_ms is not None and query is None:
+            problems.of(_check_hurry)
         problems.settle()
         viewer = Viewer(speaking, self.viewer.channel, self.viewer.everything)
-        telling = _Telling(self, filter.having(viewer=viewer), named, budget_tokens)
+        telling = _Telling(self, filter.having(viewer=viewer), named, budget_tokens, seconds)
         about = (asked or "").strip()
         if known_at is not None:
             return telling.told(about, Moment(filter.known_at, {}))
@@ -128,11 +134,12 @@ class Contexts(Recalling):
 class _Telling:
     """One context to be made; `filter` says who reads, when, and of which place."""
 
-    def __init__(self, bank: Contexts, filter: Filter, files: tuple[str, ...], budget: int) -> None:
+    def __init__(self, bank: Contexts, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
         self._bank = bank
         self._filter = filter
         self._files = files
         self._budget = budget
+        self._seconds = seconds
 
     def begun(self) -> tuple[Context, Moment]:
         """As of now, and what to keep of it."""
@@ -174,7 +181,7 @@ class _Telling:
             min_score=0.0,
             budget=self._bank._text_budget,
             mark=self._bank._mark(query, filter, 0.0, ranking),
-            deadline=math.inf,
+            deadline=perf_counter() + self._seconds,
             tokens=None,
         )
         return self._bank._answer(question, filter, HITS)
@@ -214,3 +221,7 @@ def _check_keeping(session: str | None, unasked: bool) -> None:
         raise InputError(
             "keep", "neither query nor files nor known_at", True, hint="Only what is told unasked is kept."
         )
+
+
+def _check_hurry() -> None:
+    raise InputError("deadline_ms", "a query to answer in that time", None, hint="Without one there is no recall.")

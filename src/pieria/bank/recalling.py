@@ -98,7 +98,7 @@ class Recalling(Core):
         least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
         asked = problems.of(question_text, query)
         ranking = problems.of(_policy, policy, weights)
-        seconds = math.inf if deadline_ms is None else problems.of(_seconds, deadline_ms)
+        seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
         tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
         problems.settle()
         if kinds is None:
@@ -247,7 +247,7 @@ def _nearest(given: object, names: Iterable[str]) -> str | None:
     return f"Did you mean {close[0]}?" if close else None
 
 
-def _seconds(deadline_ms: object) -> float:
+def deadline_seconds(deadline_ms: object) -> float:
     return check.whole(deadline_ms, "deadline_ms", 1, LONGEST_DEADLINE) / 1000
 
 

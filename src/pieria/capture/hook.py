@@ -442,15 +442,19 @@ def _now() -> str:
 
 def _log(arguments: list[str], problem: Exception) -> None:
     """Where it can be found, without a word of what was captured: the message of an error may hold some of it."""
-    spool = _folder(arguments[1])
     said = str(problem) if isinstance(problem, (BufferError, TimeoutError, OSError)) else ""
+    note(_folder(arguments[1]), f"{arguments[0]}: {type(problem).__name__} {said[:200]}".rstrip())
+
+
+def note(spool: str, said: str) -> None:
+    """One line in the log, with the time. It does not grow for ever."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     os.makedirs(spool, 0o700, exist_ok=True)
     file = os.open(os.path.join(spool, LOG), flags, 0o600)
     try:
         if os.fstat(file).st_size > LOG_MOST:
             os.ftruncate(file, 0)
-        os.write(file, f"{_now()} {arguments[0]}: {type(problem).__name__} {said[:200]}".rstrip().encode() + b"\n")
+        os.write(file, f"{_now()} {' '.join(said.split())}\n".encode("utf-8", "replace"))
     finally:
         os.close(file)
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.capture.installing import files
+from pieria.capture.installing.commands import CAPTURE, CONTEXT, Commands
 from pieria.capture.installing.entries import Unusual
 from pieria.capture.installing.hosts import HOSTS, PROJECT, SCOPES, USER, Foreign, Host
 from pieria.capture.spool import spool_of
 from pieria.errors import ConfigError, ConflictError, InputError
 from pieria.record import check
 from pieria.settings.folders import home_folder
+from pieria.settings.source import PROJECT as PROJECTS
 
 if TYPE_CHECKING:
     from pieria.workspace import Workspace
@@ -21,17 +23,20 @@ if TYPE_CHECKING:
 ABSENT, MISSING, INSTALLED, OUTDATED, FOREIGN, UNREADABLE = (
     "absent", "missing", "installed", "outdated", "foreign", "unreadable",
 )  # fmt: skip
+NONE: Mapping[str, list[str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How one host's hooks stand. `absent`: the host is not on this machine."""
+    """How one host's hooks stand: the events that are captured, and those at which it is told what is remembered.
+    `absent`: the host is not on this machine."""
 
     host: str
     scope: str
     file: str
     state: str
     events: list[str] = field(default_factory=list)
+    context: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     next_step: str | None = None
 
@@ -41,13 +46,18 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Whose files are meant: `root` is the project's, `spool` where the hooks write."""
+    """Whose files are meant: `root` is the project's, `spool` where the hooks write; `data` is the folder of the banks,
+    where it is neither the usual one nor a project's own."""
 
     spool: Path
     home: Path
     root: Path
     environ: Mapping[str, str]
     scope: str = USER
+    data: Path | None = None
+
+    def commands(self, host: Host) -> Commands:
+        return Commands(host.name, self.spool, self.data)
 
     def file(self, host: Host) -> Path:
         return host.path(self.scope, self.environ, self.home, self.root)
@@ -66,7 +76,11 @@ def where(workspace: Workspace, scope: str, environ: Mapping[str, str]) -> Where
     if scope == PROJECT and project is None:
         raise ConfigError("the working folder is in no project", hint="Change to one, or leave scope out.")
     root = home if project is None else project.root
-    return Where(spool_of(workspace).folder, home, root, environ, scope)
+    data = workspace.resolved.settings.data
+    own = workspace.resolved.is_default("data") or workspace.resolved.origins["data"] == PROJECTS
+    return Where(
+        spool_of(workspace).folder, home, root, environ, scope, data if isinstance(data, Path) and not own else None
+    )
 
 
 def chosen(names: Iterable[str], where: Where) -> list[Host]:
@@ -89,31 +103,35 @@ def chosen(names: Iterable[str], where: Where) -> list[Host]:
 def status(host: Host, where: Where) -> Found:
     path = where.file(host)
 
-    def made(state: str, events: Iterable[str] = (), problems: Iterable[str] = ()) -> Found:
+    def made(state: str, found: Mapping[str, list[str]] = NONE, problems: Iterable[str] = ()) -> Found:
         step = host.next_step if state == INSTALLED else None
-        return Found(host.name, where.scope, str(path), state, list(events), list(problems), step)
+        events = [event for event, done in found.items() if CAPTURE in done]
+        telling = [event for event, done in found.items() if CONTEXT in done]
+        return Found(host.name, where.scope, str(path), state, events, telling, list(problems), step)
 
     try:
         text = files.read(path)
-        events = host.found(text)
-        if not events:
+        found = host.found(text)
+        if not found:
             foreign = not host.events and text is not None
             usual = MISSING if where.scope == PROJECT or where.is_here(host) else ABSENT
             return made(FOREIGN if foreign else usual)
-        state = INSTALLED if host.installed(text, where.spool) == text else OUTDATED
+        telling = any(CONTEXT in done for done in found.values())
+        state = INSTALLED if host.installed(text, where.commands(host), context=telling) == text else OUTDATED
     except ConfigError as problem:
         return made(UNREADABLE, problems=[problem.message])
     except Unusual as problem:
         return made(UNREADABLE, problems=[f"{path}: {problem}"])
-    return made(state, events, host.warnings(text, where.environ, where.home))
+    return made(state, found, host.warnings(text, where.environ, where.home))
 
 
-def install(host: Host, where: Where, *, dry_run: bool = False) -> Found:
-    """Returns how it was before."""
+def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = False) -> Found:
+    """With `context` the host is told what is remembered as well; without, it is not any more. Returns how it was
+    before."""
     before, path = status(host, where), where.file(host)
     try:
         text = files.read(path)
-        wanted = host.installed(text, where.spool)
+        wanted = host.installed(text, where.commands(host), context=context)
     except Unusual as problem:
         hint = "Nothing was changed. Mend the file, then install again."
         raise ConfigError(f"{path}: {problem}", hint=hint) from problem

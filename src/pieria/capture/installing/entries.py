@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from pieria.capture.installing import jsontext
-from pieria.capture.installing.commands import MADE, is_ours, made_of
+from pieria.capture.installing.commands import HOST_SECONDS, MADE, made_of, which_of_ours
 from pieria.capture.installing.files import MARK
 from pieria.capture.installing.jsontext import Entry, Node
 
 HOOKS = "hooks"
 EMPTY = "{\n}\n"
-SECONDS = 10
-"""What a host waits for it at most; it takes some hundredths of one."""
 
-Line = Callable[[str], str]
-"""The command for what had to be made."""
+Wanted = Mapping[str, Sequence[str]]
+"""Which commands of ours each event is to have."""
+Line = Callable[[str, str], str]
+"""The command that does this, for what had to be made."""
 
 
 class Unusual(ValueError):
@@ -24,34 +25,32 @@ class Unusual(ValueError):
 
 
 def found(text: str | None) -> dict[str, list[str]]:
-    """Our commands, by event."""
-    ours: dict[str, list[str]] = {}
-    for event, _, _, command in _ours(_root(EMPTY if text is None else text)[1]):
-        ours.setdefault(event, []).append(command.value)
-    return ours
+    """Which of our commands are there, by event."""
+    there: dict[str, list[str]] = {}
+    for ours in _ours(_root(EMPTY if text is None else text)[1]):
+        there.setdefault(ours.event, []).append(ours.what)
+    return there
 
 
-def installed(text: str | None, events: Sequence[str], line: Line) -> str:
-    """The text with one entry of ours for each event; those that are there are brought up to date."""
+def installed(text: str | None, wanted: Wanted, line: Line) -> str:
+    """The text with an entry for each command that is wanted, and none that is not; those that are there are brought
+    up to date."""
     mark, _ = _root(EMPTY if text is None else text)
     base = "file" if text is None else "hooks"
     now = _updated(EMPTY if text is None else text.removeprefix(mark), line)
-    missing = [event for event in events if event not in found(now)]
-    for event in missing:
-        now = _added(now, event, line, base)
-    return mark + now
+    for event, commands in wanted.items():
+        for what in commands:
+            if what not in found(now).get(event, ()):
+                now = _added(now, event, partial(line, what), base)
+    return mark + _cleared(now, lambda ours: ours.what not in wanted.get(ours.event, ()))
 
 
 def uninstalled(text: str) -> str | None:
     """The text without them; None where nothing is left of a file that was made for them."""
     mark, root = _root(text)
     now = text.removeprefix(mark)
-    made_file = any(made_of(command.value) == "file" for _, _, _, command in _ours(root))
-    while True:
-        left = next(_ours(jsontext.parsed(now)), None)
-        if left is None:
-            break
-        now = _without(now, *left)
+    made_file = any(made_of(ours.command.value) == "file" for ours in _ours(root))
+    now = _cleared(now, lambda ours: True)
     if made_file and not jsontext.parsed(now).entries:
         return None
     return mark + now
@@ -78,8 +77,14 @@ def _root(text: str) -> tuple[str, Node]:
     return mark, root
 
 
-Ours = tuple[str, Entry, Entry, Node]
-"""Event, group, handler, and its command."""
+class Ours(NamedTuple):
+    """A handler of ours in its group, and its command."""
+
+    event: str
+    group: Entry
+    handler: Entry
+    command: Node
+    what: str
 
 
 def _ours(root: Node) -> Iterator[Ours]:
@@ -89,40 +94,53 @@ def _ours(root: Node) -> Iterator[Ours]:
             handlers = group.node.member(HOOKS) if isinstance(group.node.value, dict) else None
             for handler in () if handlers is None else handlers.node.entries:
                 command = handler.node.member("command") if isinstance(handler.node.value, dict) else None
-                if command is not None and is_ours(command.node.value):
-                    yield str(event.key), group, handler, command.node
+                what = None if command is None else which_of_ours(command.node.value)
+                if command is not None and what is not None:
+                    yield Ours(str(event.key), group, handler, command.node, what)
 
 
 def _updated(text: str, line: Line) -> str:
     """From the end on, so that the places before stay where they are."""
-    for _, _, _, command in sorted(_ours(jsontext.parsed(text)), key=lambda one: -one[3].start):
-        wanted = line(made_of(command.value))
-        if command.value != wanted:
-            text = jsontext.with_value(text, command, wanted)
+    for ours in sorted(_ours(jsontext.parsed(text)), key=lambda one: -one.command.start):
+        wanted = line(ours.what, made_of(ours.command.value))
+        if ours.command.value != wanted:
+            text = jsontext.with_value(text, ours.command, wanted)
     return text
 
 
-def _added(text: str, event: str, line: Line, base: str) -> str:
+def _cleared(text: str, is_to_go: Callable[[Ours], bool]) -> str:
+    while left := next((ours for ours in _ours(jsontext.parsed(text)) if is_to_go(ours)), None):
+        text = _without(text, left)
+    return text
+
+
+def _added(text: str, event: str, line: Callable[[str], str], base: str) -> str:
     root = jsontext.parsed(text)
     hooks = root.member(HOOKS)
     if hooks is None:
         return jsontext.with_entry(text, root, {event: [_group(line(base))]}, HOOKS)
     # What stands beside entries that made it was made for them, and goes with the last of them.
-    level = max((made_of(command.value) for _, _, _, command in _ours(root)), key=MADE.index, default="entry")
     there = hooks.node.member(event)
     if there is None:
+        level = _level(_ours(root))
         made = level if MADE.index(level) > MADE.index("event") else "event"
         return jsontext.with_entry(text, hooks.node, [_group(line(made))], event)
-    return jsontext.with_entry(text, there.node, _group(line("entry")))
+    beside = _level(ours for ours in _ours(root) if ours.event == event)
+    return jsontext.with_entry(text, there.node, _group(line(beside)))
+
+
+def _level(beside: Iterable[Ours]) -> str:
+    return max((made_of(ours.command.value) for ours in beside), key=MADE.index, default="entry")
 
 
 def _group(command: str) -> dict[str, Any]:
-    return {HOOKS: [{"type": "command", "command": command, "timeout": SECONDS}]}
+    return {HOOKS: [{"type": "command", "command": command, "timeout": HOST_SECONDS}]}
 
 
-def _without(text: str, event: str, group: Entry, handler: Entry, command: Node) -> str:
+def _without(text: str, ours: Ours) -> str:
     """Without one of ours, and without whatever was made for it and is empty now."""
-    level = MADE.index(made_of(command.value))
+    group, handler = ours.group, ours.handler
+    level = MADE.index(made_of(ours.command.value))
     root = jsontext.parsed(text)
     hooks = root.member(HOOKS)
     assert hooks is not None

@@ -10,11 +10,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from pieria.capture.installing import entries, jsontext
-from pieria.capture.installing.commands import argv, command
+from pieria.capture.installing.commands import CAPTURE, CONTEXT, Commands
 from pieria.capture.installing.files import MARK
 
 USER, PROJECT = SCOPES = ("user", "project")
+PLUGIN = "plugin"
 PLUGIN_MARK = "// Written by `pieria hooks install`"
+_TELLS_NOTHING = "const CONTEXT = null"
+_SPOKEN = ("SessionStart", "UserPromptSubmit")
 
 
 class Foreign(ValueError):
@@ -32,6 +35,8 @@ class Host:
     project: str
     events: tuple[str, ...] = ()
     """Of those whose hooks are entries of a file; where there are none, a file of our own is."""
+    telling: tuple[str, ...] = ()
+    """Those of them at which it puts what a hook says before its model."""
     next_step: str | None = None
     """What is still to be done by hand."""
 
@@ -41,23 +46,28 @@ class Host:
     def is_here(self, environ: Mapping[str, str], home: Path) -> bool:
         return self.folder(environ, home).is_dir()
 
-    def installed(self, text: str | None, spool: Path) -> str:
+    def installed(self, text: str | None, commands: Commands, *, context: bool) -> str:
+        """With `context` the host is told what is remembered as well."""
         if self.events:
-            return entries.installed(text, self.events, lambda made: command(self.name, spool, made))
+            telling = self.telling if context else ()
+            wanted = {event: (CAPTURE, CONTEXT) if event in telling else (CAPTURE,) for event in self.events}
+            return entries.installed(text, wanted, commands.line)
         if text is not None and PLUGIN_MARK not in text:
             raise Foreign("Pieria did not write it")
-        return _plugin(self.name, spool)
+        return _plugin(commands, context)
 
     def uninstalled(self, text: str) -> str | None:
         if self.events:
             return entries.uninstalled(text)
         return None if PLUGIN_MARK in text else text
 
-    def found(self, text: str | None) -> list[str]:
-        """The events that we hear of."""
+    def found(self, text: str | None) -> dict[str, list[str]]:
+        """What we do there, by the events that we hear of."""
         if self.events:
-            return list(entries.found(text))
-        return ["plugin"] if text is not None and PLUGIN_MARK in text else []
+            return entries.found(text)
+        if text is None or PLUGIN_MARK not in text:
+            return {}
+        return {PLUGIN: [CAPTURE] if _TELLS_NOTHING in text else [CAPTURE, CONTEXT]}
 
     def warnings(self, text: str | None, environ: Mapping[str, str], home: Path) -> list[str]:
         """What keeps a host from running the hooks, although they are there."""
@@ -96,6 +106,7 @@ HOSTS = {
                 *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
                 *("Stop", "PreCompact", "SessionEnd"),
             ),
+            telling=_SPOKEN,
         ),
         Host(
             "codex",
@@ -104,16 +115,18 @@ HOSTS = {
             "hooks.json",
             ".codex/hooks.json",
             ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "PreCompact"),
-            "open /hooks in Codex once, and trust them",
+            telling=_SPOKEN,
+            next_step="open /hooks in Codex once, and trust them",
         ),
         Host("opencode", "OpenCode", _opencode, "plugins/pieria.js", ".opencode/plugins/pieria.js"),
     )
 }
 
 
-def _plugin(host: str, spool: Path) -> str:
+def _plugin(commands: Commands, context: bool) -> str:
     template = (files("pieria.capture.installing") / "plugin.js.in").read_text("utf-8")
-    return template.replace("{argv}", json.dumps(argv(host, spool)))
+    telling = commands.argv(CONTEXT, "generic") if context else None
+    return template.replace("{capture}", json.dumps(commands.argv(CAPTURE))).replace("{context}", json.dumps(telling))
 
 
 def _flag(text: str, name: str) -> bool:

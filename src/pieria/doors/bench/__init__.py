@@ -63,13 +63,15 @@ def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
 @bench.command(context_settings={"help_option_names": HELP})
 @click.option("--n", "size", type=click.IntRange(min=1_000), default=100_000, show_default=True,
               help="Memories in the bank beside which the hooks run.")  # fmt: skip
+@click.option("--events", type=click.IntRange(min=100), default=1_000, show_default=True,
+              help="Events that are distilled, to tell what they leave on the disk.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def capture(ctx: click.Context, /, size: int, as_json: bool) -> None:
-    """Time what a hook costs an agent, and what handing over takes."""
+def capture(ctx: click.Context, /, size: int, events: int, as_json: bool) -> None:
+    """Time what hooks cost an agent and what handing over takes, and weigh what events leave behind."""
     from pieria.doors.bench.capturing import measure
 
-    _told(ctx, measure(size, _say), as_json=as_json)
+    _told(ctx, measure(size, events, _say), as_json=as_json)
 
 
 def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:

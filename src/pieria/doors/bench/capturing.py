@@ -1,9 +1,8 @@
-"""`pieria bench capture`: what a hook costs the agent that waits for it, and what handing over takes behind it."""
+"""`pieria bench capture`: what hooks cost the agent that waits for them, and what comes of events behind it."""
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import time
 from collections.abc import Iterator
@@ -12,10 +11,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pieria.capture.draining import Drain
-from pieria.capture.installing.commands import argv
+from pieria.capture.installing.commands import CAPTURE, Commands
+from pieria.doors.bench.distilled import distilling
 from pieria.doors.bench.filled import Say, filled
+from pieria.doors.bench.modelled import MISSING, is_installed
+from pieria.doors.bench.processes import ran
 from pieria.doors.bench.rows import Row, quantile
 from pieria.doors.bench.speed import machine
+from pieria.doors.bench.telling_hooks import telling_hooks
 from pieria.workspace import Workspace
 
 EVENTS = 200
@@ -24,24 +27,27 @@ TARGET = 60.0
 LINES = 2_000
 
 
-def measure(size: int, say: Say) -> dict[str, Any]:
-    """Beside a bank of so many memories, which the hook does not open."""
+def measure(size: int, events: int, say: Say) -> dict[str, Any]:
+    """Beside a bank of so many memories, which the hook does not open; so many events are distilled."""
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
         data, project = Path(folder, "data"), Path(folder, "app")
         project.mkdir()
         project.joinpath(".pieria.toml").write_text('bank = "bench"\n')
         with filled(data, size, say):
             rows = [*_hooks(data, project, size, say), _handing_over(data, project, say)]
-    return {"machine": machine(), "sizes": [size], "rows": [row.as_dict() for row in rows], "notes": []}
+    installed = is_installed()
+    rows += [*(telling_hooks(say) if installed else ()), distilling(events, say)]
+    notes = [] if installed else [MISSING]
+    return {"machine": machine(), "sizes": [size], "rows": [row.as_dict() for row in rows], "notes": notes}
 
 
 def _hooks(data: Path, project: Path, size: int, say: Say) -> Iterator[Row]:
     """In turn with Python alone, so that what is ours can be told from what is not."""
-    command = argv("claude-code", data / "spool")
+    command = Commands("claude-code", data / "spool").argv(CAPTURE)
     took, bare = [], []
     for number in range(EVENTS):
-        took.append(_milliseconds(command, json.dumps(payload(project, number)).encode()))
-        bare.append(_milliseconds([*command[:3], "-c", "pass"], b""))
+        took.append(ran(command, json.dumps(payload(project, number)).encode()).milliseconds)
+        bare.append(ran([*command[:3], "-c", "pass"], b"").milliseconds)
         say("hooks", number + 1, EVENTS)
     p95 = quantile(took, 0.95)
     detail = {
@@ -85,29 +91,3 @@ def payload(project: Path, number: int) -> dict[str, Any]:
         answer = {"type": "text", "file": {"content": "def secret_of(name):\n    return name\n" * 500}}
     tool = {"tool_name": name, "tool_input": given, "tool_response": answer, "tool_use_id": f"toolu_{number}"}
     return {**told, "hook_event_name": "PostToolUse", **tool}
-
-
-def _milliseconds(command: list[str], given: bytes) -> float:
-    """From exec to exit, with what it is given waiting for it."""
-    reading, writing = os.pipe()
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
-    try:
-        os.set_blocking(writing, False)
-        left = os.write(writing, given)
-        actions = [(os.POSIX_SPAWN_DUP2, reading, 0), (os.POSIX_SPAWN_CLOSE, writing)]
-        begun = time.perf_counter()
-        process = os.posix_spawn(command[0], command, environ, file_actions=actions)
-        os.set_blocking(writing, True)
-        while left < len(given):
-            left += os.write(writing, given[left:])
-        os.close(writing)
-        writing = -1
-        _, status = os.waitpid(process, 0)
-        took = 1000 * (time.perf_counter() - begun)
-    finally:
-        os.close(reading)
-        if writing >= 0:
-            os.close(writing)
-    if status:
-        raise RuntimeError(f"{command[0]} ended with {status}")
-    return took

@@ -2,17 +2,19 @@
 
 A session begins: it is told all, and the moment is kept for it. A prompt comes: it is told what bears on it and was not
 told yet, or nothing. The host waits for it and may take a failure for a refusal, so whatever goes wrong is said on
-stderr, and the exit code is 0.
+stderr and in the log of the hooks, and the exit code is 0.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
-from contextlib import chdir, nullcontext
+from contextlib import AbstractContextManager, chdir, nullcontext, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pieria.doors.cli.call import Call
 from pieria.errors import InputError, PieriaError
@@ -20,11 +22,14 @@ from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
     from pieria import Bank, Context
+    from pieria.workspace import Workspace
 
 START, PROMPT = "start", "prompt"
 TOKENS = {START: 2_000, PROMPT: 800}
 UNSURE = 0.3
 """Where recall is less confident, a prompt is told nothing that does not name one of its files."""
+ASKING = 1_500
+"""Milliseconds that recall may take for a prompt."""
 ASKED = 8_000
 """Characters of a prompt that are looked at: all that a model embeds, and more words than tell two questions apart."""
 PAYLOAD = 16 << 20
@@ -65,24 +70,63 @@ HOSTS: Mapping[str, Host] = {
 }
 
 
-def answer(call: Call, name: str, values: Mapping[str, Any]) -> None:
+def answer(
+    call: Call, name: str, values: Mapping[str, Any], within: float | None = None, fallback: str | None = None
+) -> None:
+    """`within` so many seconds the process ends, and as soon as all is said: what it would do behind is left to others.
+    `fallback` is the folder of the banks where neither environment nor project names one."""
+    if within is not None:
+        late = threading.Timer(within, _give_up, (call, name, within))
+        late.daemon = True
+        late.start()
     try:
         payload = _read()
         host = HOSTS[name]
         event = payload.get(host.event)
-        told = _told(call, host, payload, values)
-        if told is not None and told.text:
+
+        def say(told: Context) -> None:
             call.print_json(host.said(str(event), told))
+            if within is not None:
+                _leave()
+
+        _tell(call, host, payload, {"fallback": fallback, **values}, say)
     except PieriaError as problem:
-        _say(call, f"{problem.message} {problem.hint or ''}".strip())
+        _say(call, name, f"{problem.message} {problem.hint or ''}".strip())
     except Exception as problem:
         if call.debug:
             raise
-        _say(call, f"{type(problem).__name__}: {problem}")
+        _say(call, name, f"{type(problem).__name__}: {problem}", type(problem).__name__)
 
 
-def _say(call: Call, problem: str) -> None:
+def _say(call: Call, name: str, problem: str, kept: str | None = None) -> None:
+    """`kept` is what may be written down of it: what an unforeseen error says may hold some of the prompt."""
+    from pieria.capture.hook import note
+
     call.note(f"nothing is told: {problem}")
+    # Nowhere else is left to say it, and the host must not hear of it.
+    with suppress(OSError, PieriaError):
+        note(str(_spool(call)), f"{name}: nothing is told: {kept or problem}")
+
+
+def _spool(call: Call) -> Path:
+    from pieria.capture.spool import spool_of
+
+    with call.workspace() as workspace:
+        return spool_of(workspace).folder
+
+
+def _give_up(call: Call, name: str, within: float) -> None:
+    try:
+        _say(call, name, f"it took more than {within:g} s")
+    finally:
+        _leave()
+
+
+def _leave() -> NoReturn:
+    """A bank bears that at any moment, and whoever waits need not wait for what comes after."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _read() -> dict[str, Any]:
@@ -96,32 +140,50 @@ def _read() -> dict[str, Any]:
     return payload
 
 
-def _told(call: Call, host: Host, payload: Mapping[str, Any], values: Mapping[str, Any]) -> Context | None:
-    """None where the event is none that is answered, or there is no bank."""
+def _tell(
+    call: Call, host: Host, payload: Mapping[str, Any], values: Mapping[str, Any], say: Callable[[Context], None]
+) -> None:
+    """Nothing where the event is none that is answered, or there is no bank."""
     what = host.events.get(str(payload.get(host.event)))
     if what is None:
-        return None
+        return
     for name in NOT_ASKED:
         if values.get(name):
             raise InputError(name, "nothing with --hook", values[name], hint="The payload says it.")
     given = {"budget_tokens": TOKENS[what], "files": (), "place": None, **values}
-    given = {name: value for name, value in given.items() if name not in NOT_ASKED}
+    given = {name: value for name, value in given.items() if name not in (*NOT_ASKED, "fallback")}
     given["files"] = (*given["files"], *_texts(payload.get(host.files)))
     session = payload.get(host.session)
-    folder = payload.get(host.folder)
-    if call.data is not None and "://" not in call.data:
-        call.data = os.path.abspath(os.path.expanduser(call.data))
-    there = isinstance(folder, str) and os.path.isdir(folder)
-    with chdir(str(folder)) if there else nullcontext(), call.workspace() as workspace:
+    named = session if isinstance(session, str) and session.strip() else None
+    with _there(payload.get(host.folder), call), _workspace(call, values["fallback"]) as workspace:
         if what == START:
             call.drain(workspace)
         if not workspace.place.at(workspace.resolved.settings.bank).is_there:
-            return None
+            return
         with workspace.open(who="cli") as bank:
-            named = session if isinstance(session, str) and session.strip() else None
             if what == START:
-                return _begun(call, bank, named, payload.get(host.source) in COMPACTED, given)
-            return _asked(bank, named, payload.get(host.prompt), given)
+                told: Context | None = _begun(call, bank, named, payload.get(host.source) in COMPACTED, given)
+            else:
+                told = _asked(bank, named, payload.get(host.prompt), given)
+            if told is not None and told.text:
+                say(told)
+
+
+def _there(folder: object, call: Call) -> AbstractContextManager[object]:
+    """In the folder that the payload names, with what was named from here still meaning the same."""
+    if call.data is not None and "://" not in call.data:
+        call.data = os.path.abspath(os.path.expanduser(call.data))
+    there = isinstance(folder, str) and os.path.isdir(folder)
+    return chdir(str(folder)) if there else nullcontext()
+
+
+def _workspace(call: Call, fallback: str | None) -> Workspace:
+    workspace = call.workspace()
+    if fallback is not None and workspace.resolved.is_default("data"):
+        workspace.close()
+        call.data = fallback
+        workspace = call.workspace()
+    return workspace
 
 
 def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[str, Any]) -> Context:
@@ -140,7 +202,7 @@ def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[
 def _asked(bank: Bank, session: str | None, prompt: object, given: dict[str, Any]) -> Context | None:
     if not isinstance(prompt, str) or not prompt.strip():
         return None
-    told = bank.context(prompt[:ASKED], session=session, **given)
+    told = bank.context(prompt[:ASKED], session=session, deadline_ms=ASKING, **given)
     sure = told.confidence is not None and told.confidence >= UNSURE
     return told if sure or given["files"] else None
 

@@ -10,7 +10,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command
-from pieria.doors.cli.values import TIME, WHOLE, OneOf, given
+from pieria.doors.cli.values import NUMBER, TIME, WHOLE, OneOf, given
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,8 +34,16 @@ HOSTS = ("claude-code", "codex", "gemini", "generic")
 @click.option(
     "--hook", type=OneOf(*HOSTS), metavar="HOST", help="Be the hook of a host: claude-code, codex, gemini, or generic."
 )
+@click.option(
+    "--within", type=NUMBER, metavar="SECONDS", help="With --hook: end after so long at the latest, with nothing said."
+)
+@click.option(
+    "--fallback-data",
+    metavar="FOLDER",
+    help="With --hook: the folder of the banks where neither environment nor project names one.",
+)
 @click.pass_obj
-def context(call: Call, /, hook: str | None, **values: Any) -> None:
+def context(call: Call, /, hook: str | None, within: float | None, fallback_data: str | None, **values: Any) -> None:
     """Print what an agent is told unasked: standing rules, pins, open threads, an index, details.
 
     All of it stands behind a fence as data, within a budget of tokens. With --hook the host's payload is read from
@@ -45,8 +53,10 @@ def context(call: Call, /, hook: str | None, **values: Any) -> None:
     if hook is not None:
         from pieria.doors.cli.hooked import answer
 
-        answer(call, hook, given(values))
+        answer(call, hook, given(values), within, fallback_data)
         return
+    if within is not None or fallback_data is not None:
+        raise click.UsageError("--within and --fallback-data go with --hook", click.get_current_context())
     with call.opened(reading=True) as bank:
         told = bank.context(**given(values))
     call.reply(told.as_dict(), lambda: _shown(told), [item.id for item in told.items])

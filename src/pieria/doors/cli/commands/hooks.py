@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,16 +41,21 @@ def hooks() -> None:
 @hooks.command()
 @_HOSTS
 @_SCOPE
+@click.option("--context/--no-context", default=True, show_default=True,
+              help="Also tell agents what is remembered: when a session begins, and with each prompt.")  # fmt: skip
 @_DRY
 @click.pass_obj
-def install(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) -> None:
+def install(call: Call, /, hosts: tuple[str, ...], scope: str, context: bool, dry_run: bool) -> None:
     """Write the hooks into the agents' own settings; every other setting stays as it is.
 
     What is there and up to date is left as it is. A file that cannot be read as its agent has it is not touched.
     """
     from pieria.capture.installing import doing
 
-    _each(call, hosts, scope, dry_run, doing.install, ("would write", "written", "as it was"), doing.INSTALLED)
+    _each(
+        call, hosts, scope, dry_run, partial(doing.install, context=context), ("would write", "written", "as it was"),
+        lambda before: before.state == doing.INSTALLED and bool(before.context) == context,
+    )  # fmt: skip
 
 
 @hooks.command()
@@ -61,7 +67,10 @@ def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) 
     """Take the hooks away, and nothing else: a file is as it was before. What was captured stays."""
     from pieria.capture.installing import doing
 
-    _each(call, hosts, scope, dry_run, doing.uninstall, ("would remove", "removed", "as it was"), doing.MISSING)
+    _each(
+        call, hosts, scope, dry_run, doing.uninstall, ("would remove", "removed", "as it was"),
+        lambda before: before.state in (doing.MISSING, doing.ABSENT, doing.FOREIGN), next_step=False,
+    )  # fmt: skip
 
 
 @hooks.command()
@@ -107,7 +116,9 @@ def _each(
     dry_run: bool,
     verb: Callable[..., Found],
     words: tuple[str, str, str],
-    same: str,
+    is_so: Callable[[Found], bool],
+    *,
+    next_step: bool = True,
 ) -> None:
     from pieria.capture.installing.doing import chosen
 
@@ -115,18 +126,19 @@ def _each(
     document = []
     for host in chosen(names, where):
         before = verb(host, where, dry_run=dry_run)
-        document.append({**_about(host, before), "was": before.state, "dry_run": dry_run})
+        changed = not is_so(before)
+        document.append({**_about(host, before), "was": before.state, "changed": changed, "dry_run": dry_run})
     would, did, not_done = words
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.console import line
 
         for one in document:
-            word = not_done if one["was"] == same else would if dry_run else did
+            word = not_done if not one["changed"] else would if dry_run else did
             yield line(
                 (f"{word}: ", "green"), (one["file"], "bold"), (f"  ({one['host']}, {one['was']} before)", "dim")
             )
-            if one["next"] and verb.__name__ == "install":
+            if one["next"] and next_step:
                 yield line(("then: ", "cyan"), one["next"])
 
     call.reply(document, people, [one["file"] for one in document])
@@ -156,6 +168,9 @@ def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
     for one in document["hosts"]:
         style = {"installed": "green", "absent": "dim", "missing": "dim"}.get(one["state"], "yellow")
         yield line((f"{one['host']}  ", "bold"), (one["state"], style), (f"  {one['file']}", "dim"))
+        if one["state"] in ("installed", "outdated"):
+            told = ", ".join(one["context"]) or "nothing: install it without --no-context"
+            yield line(("is told what is remembered: ", "dim"), told)
         for problem in one["problems"]:
             yield line(("wrong: ", "red"), problem)
         if one["next_step"]:
