@@ -21,6 +21,7 @@ from pieria.errors import InputError
 from pieria.learning.distilling.observations import OUTSIDE_TRUST
 from pieria.learning.distilling.pieces import turn_id
 from pieria.models.mind import Said
+from pieria.record.draft import NewMemory
 from pieria.record.event import Event, digest_of
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
@@ -381,3 +382,70 @@ def test_it_is_the_same_on_a_server(kept: Kept, s: Session) -> None:
         [id] = bank.distil().ids
         assert got(bank, id).title == "Fixed KeyError: 'JPY' in src/rates.py"
         assert raw(bank) == {}
+
+
+# --- what came from a log, too
+
+
+def logged(event: Event, number: int = 1) -> NewMemory:
+    """As a log of the host is mined."""
+    author_type = "human" if event.what == "prompt" else "agent"
+    return NewMemory(
+        event.text, id=f"log-{event.what}-{number}", kind="turn", session=event.session, author_type=author_type,
+        source="/logs/a.jsonl", meta={"mined": digest_of(event.text)},
+    )  # fmt: skip
+
+
+def turns_of(bank: Bank) -> list[tuple[str, str]]:
+    return sorted((turn.id, turn.text) for turn in bank.list(kinds="turn"))
+
+
+def test_what_was_mined_is_not_remembered_again_when_it_is_captured_late(kept: Kept, s: Session) -> None:
+    told = repair(s)
+    prompt, reply = told[0], told[-1]
+    with kept.opened("late") as bank:
+        bank.sources.intake().take([logged(prompt), logged(reply)])
+        before = turns_of(bank)
+        assert bank.observe(told).turns == 0
+        assert bank.observe(told).repeated == 5
+        assert turns_of(bank) == before
+        bank.distil()
+        [fixed] = bank.list(kinds="observation")
+        assert prompt.text in fixed.text
+        tied = {link.target.name for link in bank.links(fixed.id, relation=DRAWN_FROM) if link.source.name == fixed.id}
+        assert tied == {"log-prompt-1", "log-reply-1"}
+
+
+def test_what_was_captured_is_not_remembered_again_when_it_is_mined_late(kept: Kept, s: Session) -> None:
+    told = repair(s)
+    with kept.opened("early") as bank:
+        assert bank.observe(told).turns == 2
+        before = turns_of(bank)
+        assert bank.sources.intake().take([logged(told[0]), logged(told[-1])]).outcomes == ["told", "told"]
+        assert turns_of(bank) == before
+
+
+def test_each_turn_of_a_log_stands_for_one_of_the_same_words(kept: Kept, s: Session) -> None:
+    yes = [s.prompt("yes") for _ in range(3)]
+    with kept.opened("yes") as bank:
+        bank.sources.intake().take([logged(yes[0], 1), logged(yes[1], 2)])
+        assert [bank.observe([one]).turns for one in yes] == [0, 0, 1]
+        assert bank.observe([s.reply("yes")]).turns == 1
+        assert bank.sources.intake().take([logged(yes[2], 3)]).outcomes == ["told"]
+        assert bank.count(kinds="turn") == 4
+
+
+def test_a_log_that_still_holds_a_secret_is_the_same(kept: Kept, s: Session) -> None:
+    said = s.prompt("the key is ghp_" + "a1B2" * 9)
+    with kept.opened("secret") as bank:
+        bank.sources.intake().take([logged(said)])
+        assert bank.observe([said]).turns == 0
+
+
+def test_what_came_from_a_log_and_was_removed_stays_away(kept: Kept, s: Session) -> None:
+    said = s.prompt("Forget this.")
+    with kept.opened("removed") as bank:
+        bank.sources.intake().take([logged(said)])
+        bank.remove("log-prompt-1")
+        assert bank.observe([said]).turns == 0
+        assert bank.count(kinds="turn") == 0

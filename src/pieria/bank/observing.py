@@ -1,12 +1,12 @@
 """Observing: what happened while an agent worked comes in, and what is worth keeping of it is distilled.
 
-What was said becomes turns at once. All else is kept raw, capped, until its session is distilled; then observations
-take its place, in one transaction. The same event may be told any number of times.
+What was said becomes turns at once, unless a log had told it. All else is kept raw, capped, until its session is
+distilled; then observations take its place, in one transaction. The same event may be told any number of times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.core import Plan
 from pieria.bank.correcting import Correcting
 from pieria.bank.remembering import Remembering
+from pieria.bank.sources import mined_turns
 from pieria.errors import InputError
 from pieria.learning.distilling import pieces
 from pieria.learning.distilling.calls import is_ours
 from pieria.learning.distilling.pieces import Piece, State, alike, session_key, turn_id
 from pieria.record import check
 from pieria.record.analyser import terms
-from pieria.record.changeset import Changeset, Write
+from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.composing import first_write
 from pieria.record.draft import Draft, NewMemory, checked
 from pieria.record.event import SPOKEN, Event, capped
@@ -126,8 +127,9 @@ class Observing(Remembering, Correcting):
         ignored = len(events) - len(kept)
         with self._writing() as writer:
             fresh, repeated = self._unknown(writer, kept)
-            turns, purged = self._turns(writer, fresh)
-            records = [pieces.raw_record(event) for event in fresh]
+            mined = list(self._mined(writer, fresh))
+            turns, purged = self._turns(writer, [event for event in fresh if event.id not in dict(mined)])
+            records = [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
             jobs: list[NewJob] = []
             for state in self._states(writer, fresh):
                 records.append(state.record())
@@ -156,6 +158,22 @@ class Observing(Remembering, Correcting):
                 continue
             fresh[event.id] = event
         return list(fresh.values()), len(events) - len(fresh)
+
+    def _mined(self, reader: Reader, events: Sequence[Event]) -> Iterator[tuple[str, Record]]:
+        """Those whose words had come from a log before: each of the turns there stands for one event."""
+        taken: dict[str, set[str]] = {}
+        for event in events:
+            if event.what not in SPOKEN or not event.text.strip():
+                continue
+            key = session_key(event.host, event.session)
+            if key not in taken:
+                taken[key] = set(pieces.mined(reader, key).values())
+            _, author_type = SPEAKER[event.what]
+            found = mined_turns(self, reader, event.session, author_type, event.text)
+            id = next((id for id in found if id not in taken[key]), None)
+            if id is not None:
+                taken[key].add(id)
+                yield event.id, pieces.mined_record(key, turn_id(event.id), id)
 
     def _turns(self, writer: Writer, events: Sequence[Event]) -> tuple[int, int]:
         """Keeps what was said, each as a turn. Returns how many, and how many are not to come back."""
@@ -240,7 +258,7 @@ class Observing(Remembering, Correcting):
         if not piece.fresh or not pieces.is_there(writer, piece):
             return changeset
         ids: dict[str, None] = {}
-        for each, draft in zip(made.observations, drafts, strict=True):
+        for each, draft in zip(_of_memories(made, pieces.mined(writer, piece.key)), drafts, strict=True):
             id = self._keep_observation(writer, changeset, piece.key, each, draft, ids.keys())
             ids |= {} if id is None else {id: None}
         changeset.records = pieces.settling(piece, made.waiting, pieces.state_of(writer, host, session))
@@ -304,11 +322,18 @@ class Observing(Remembering, Correcting):
 
     def _said(self, reader: Reader, piece: Piece) -> dict[str, str]:
         """The words of turns by the ids of their events, as they are kept now."""
-        by_turn = {turn_id(id): id for id in pieces.said_in(piece.events)}
+        mined = pieces.mined(reader, piece.key)
+        turns = {id: turn_id(id) for id in pieces.said_in(piece.events)}
+        by_turn = {mined.get(turn, turn): id for id, turn in turns.items()}
         standing = {id: held for id, held in reader.states(list(by_turn)).items() if not held.state.ended}
         rows = {held.state.row: id for id, held in standing.items()}
         asked = self._filter().having(viewer=Viewer(everything=True)).anything()
         return {by_turn[rows[row]]: memory.text for row, memory in reader.memories(list(rows), asked).items()}
+
+
+def _of_memories(made: Distilled, mined: Mapping[str, str]) -> list[Observation]:
+    """Drawn from the memories that stand for turns, where they are others."""
+    return [replace(each, sources=tuple(mined.get(turn, turn) for turn in each.sources)) for each in made.observations]
 
 
 def _clean(text: str) -> str:

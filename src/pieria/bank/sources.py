@@ -13,23 +13,27 @@ from __future__ import annotations
 
 import json
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.remembering import FAULTY, Faulty
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
+from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, State, Stored, Write
 from pieria.record.composing import first_write
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.filter import Filter
+from pieria.record.memory import ENDINGS, Memory
 from pieria.record.privacy import redact
 from pieria.record.time import micros
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
+    from pieria.bank.core import Core
     from pieria.store.protocol import Reader, Writer
 
 COLLECTION = "mined"
@@ -50,6 +54,8 @@ Outcome = str | Faulty
 """
 PAGE = 1_000
 SESSIONS_AT_HAND = 16
+_CUT = "[secret: "
+"""What stands in the place of a secret begins like this."""
 
 Mark = Mapping[str, Any]
 
@@ -271,13 +277,8 @@ class Intake:
         return True
 
     def _captured(self, reader: Reader, session: str) -> Counter[tuple[str | None, str]]:
-        said: Counter[tuple[str | None, str]] = Counter()
-        filter = anything(self._bank, session=session, kinds="turn")
-        after: tuple[float, int] | None = None
-        while page := reader.select(filter, "oldest", PAGE, after):
-            said.update((one.author_type, _spoken(one.text)) for one in page if DIGEST not in one.meta)
-            after = (micros(page[-1].at), page[-1].row)
-        return said
+        held = _all(reader, anything(self._bank, session=session, kinds="turn"))
+        return Counter((one.author_type, _spoken(one.text)) for one in held if DIGEST not in one.meta)
 
     def _may_name(self, name: str) -> bool:
         """Whether a source's name may be written down. Where not, what came from it was refused for the same reason."""
@@ -293,7 +294,25 @@ def _spoken(text: str) -> str:
     return redact(text)[0].strip()
 
 
-def anything(bank: Bank, **asked: Any) -> Filter:
+def mined_turns(bank: Core, reader: Reader, session: str, author_type: str, text: str) -> Iterator[str]:
+    """The ids of turns that came from a log with these words, in this session, by this kind of speaker; those that were
+    removed or corrected since as well."""
+    asked = anything(bank, session=session, kinds="turn", author_type=author_type)
+    asked = asked.having(status=None, endings=ENDINGS)
+    spelt = dict.fromkeys((text, text.strip()))
+    # Where a secret was taken out before it came here, the log may still hold it.
+    held = _all(reader, asked) if _CUT in text else chain(*(reader.twins(one, terms(one), asked) for one in spelt))
+    return (one.id for one in held if DIGEST in one.meta and _spoken(one.text) == _spoken(text))
+
+
+def _all(reader: Reader, asked: Filter) -> Iterator[Memory]:
+    after: tuple[float, int] | None = None
+    while page := reader.select(asked, "oldest", PAGE, after):
+        yield from page
+        after = (micros(page[-1].at), page[-1].row)
+
+
+def anything(bank: Core, **asked: Any) -> Filter:
     """Whatever was not removed, whoever may see it."""
     return bank._filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
 

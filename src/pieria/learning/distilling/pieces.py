@@ -5,7 +5,9 @@ Raw events are records of the bank. Of what was said they hold no word: that is 
 - collection `events`, key `SESSION/EVENT`: an event that is still to be distilled, or that the next piece needs;
 - collection `events.told`, key `SESSION/EVENT`: short forms of the ids that a piece has used up, so that an event that
   is told again is known;
-- collection `events.sessions`, key SESSION: how much there is, and since when.
+- collection `events.sessions`, key SESSION: how much there is, and since when;
+- collection `events.mined`, key `SESSION/TURN`: which memory stands for the turn of an event, where what was said had
+  come from a log before.
 
 SESSION is the key of a host's session, EVENT the short form of an event's id.
 """
@@ -21,7 +23,7 @@ from pieria.record.event import SPOKEN, Event
 from pieria.record.ids import derived_id
 from pieria.store.protocol import Reader
 
-RAW, USED, SESSIONS = "events", "events.told", "events.sessions"
+RAW, USED, SESSIONS, MINED = "events", "events.told", "events.sessions", "events.mined"
 WAITING = "waiting"
 """Said of a raw event that a piece has told of and the next one needs."""
 ALIKE = 0.8
@@ -97,6 +99,15 @@ def alike(one: Set[str], other: Set[str]) -> bool:
     if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):
         return False
     return len(one & other) >= ALIKE * len(one | other)
+
+
+def mined(reader: Reader, key: str) -> dict[str, str]:
+    """Which memories stand for which turns of a session."""
+    return {name.partition("/")[2]: id for name, id in reader.records(MINED, f"{key}/").items()}
+
+
+def mined_record(key: str, turn: str, id: str) -> Record:
+    return Record(MINED, f"{key}/{turn}", id)
 
 
 def short(event_id: str) -> str:
