@@ -17,6 +17,7 @@ from tests.models.llm_server import llm_server
 
 import pieria
 from pieria.bank import Bank
+from pieria.bank.working import catch_up
 from pieria.errors import InputError
 from pieria.learning.distilling.observations import OUTSIDE_TRUST
 from pieria.learning.distilling.pieces import turn_id
@@ -449,3 +450,40 @@ def test_what_came_from_a_log_and_was_removed_stays_away(kept: Kept, s: Session)
         bank.remove("log-prompt-1")
         assert bank.observe([said]).turns == 0
         assert bank.count(kinds="turn") == 0
+
+
+# --- where no worker comes by
+
+
+def test_whoever_comes_by_does_what_is_due_and_no_more(bank: Bank, clock: HandClock, s: Session) -> None:
+    bank.observe(repair(s))
+    assert catch_up(bank) == {}
+    clock.now += timedelta(minutes=11)
+    assert catch_up(bank, 0) == {}
+    assert bank.count(kinds="observation") == 0
+    assert catch_up(bank) == {"done": 1}
+    assert bank.count(kinds="observation") == 1
+
+
+def test_where_a_language_model_would_be_asked_it_is_left_to_a_worker(tmp_path: Path, s: Session) -> None:
+    def model(prompt: str) -> str:
+        raise AssertionError(prompt)
+
+    with pieria.Workspace(tmp_path, llm=model) as workspace, workspace.open("b") as bank:
+        bank.observe([*repair(s), s.end()])
+        assert catch_up(bank) == {}
+        assert [job.kind for job in bank.jobs.list()] == ["distil"]
+
+
+def test_the_doctor_says_how_much_is_still_to_be_distilled(bank: Bank, clock: HandClock, s: Session) -> None:
+    def told() -> list[tuple[str, str | None]]:
+        return [(one.detail, one.remedy) for one in bank.doctor().findings if one.check == "capture"]
+
+    assert told() == []
+    bank.observe([*repair(s), Session("s2").prompt("And now?")])
+    detail = "6 captured events of 2 sessions are still to be distilled"
+    assert told() == [(detail, None)]
+    clock.now += timedelta(days=2)
+    assert told() == [(detail, "pieria worker does it, or bank.distil().")]
+    bank.distil()
+    assert told() == []

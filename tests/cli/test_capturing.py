@@ -1,15 +1,19 @@
 """`pieria hooks` and `pieria capture`, and that whatever opens a bank finds what an agent did a moment ago."""
 
 import json
+import os
 import signal
 import subprocess
 import threading
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.capture.making import prompt, ran, stop
 from tests.cli.conftest import ENTRY, Ask
+from tests.learning.working import BEGIN, Session
 
 import pieria
 
@@ -195,3 +199,33 @@ def test_of_several_those_that_are_well_are_kept_and_the_others_told(ask: Ask) -
 def test_what_is_no_json_is_refused(ask: Ask, written: str) -> None:
     answer = ask("capture", stdin=written.encode("latin-1"))
     assert (answer.code, "standard input" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("command", [["list", "--kind", "observation"], ["context", "--hook", "claude-code"]])
+def test_a_command_distils_what_has_come_to_rest(ask: Ask, command: list[str]) -> None:
+    """Nobody else may ever do it: no server and no worker runs here."""
+    day = Session("yesterday", host="claude-code", folder=str(Path.cwd()))
+    yesterday = [
+        day.prompt("the cart breaks for orders in yen, please fix it"),
+        day.ran("pytest -q", "E   KeyError: 'JPY'\n1 failed, 3 passed in 0.2s"),
+        day.edited("src/rates.py", "RATES = {}", "RATES = load()"),
+        day.ran("pytest -q", "4 passed in 0.2s"),
+    ]
+    long_ago = timedelta(days=300)
+    with pieria.Workspace(clock=lambda: BEGIN - long_ago) as workspace, workspace.open() as bank:
+        bank.observe([replace(event, at=event.at - long_ago) for event in yesterday])
+    begun = {"hook_event_name": "SessionStart", "session_id": "today", "cwd": str(Path.cwd()), "source": "startup"}
+    assert "Fixed KeyError: 'JPY'" in ask(*command, stdin=json.dumps(begun)).out
+
+
+def test_draining_distils_the_banks_that_it_reached(ask: Ask) -> None:
+    day = Session("today", folder=str(Path.cwd()))
+    told = [day.prompt("Use JWT for all new APIs from now on."), day.end()]
+    spool = Path(os.environ["PIERIA_DATA"]) / "spool"
+    spool.mkdir(parents=True)
+    spool.joinpath("events.jsonl").write_text(
+        "".join(json.dumps({"own": event.id, "event": event.as_dict()}) + "\n" for event in told)
+    )
+    assert ask("hooks", "drain").json["kept"] == 2
+    with pieria.open() as bank:
+        assert [job.state for job in bank.jobs.list(kinds="distil")] == ["done"]

@@ -13,6 +13,7 @@ from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
 from pieria.errors import UnavailableError
 from pieria.facts import summary
+from pieria.learning.distilling import pieces
 from pieria.record import check
 from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
@@ -21,6 +22,8 @@ from pieria.store.protocol import Finding, Progress
 
 DEAD = "pieria jobs list --state dead says why; then replay or cancel them."
 LITTLE_SPACE = 200 << 20
+LEFT_LYING = 86_400_000_000
+"""Microseconds after which what was captured is left lying: no worker has come by, and no command."""
 CLOCK_TOLERANCE = 5_000_000
 """Microseconds by which known time may run ahead of the clock before it is worth a word."""
 
@@ -62,6 +65,7 @@ class Health(Core):
             *self._embedding_findings(),
             self._llm_finding(),
             self._work(),
+            *self._raw(),
             *self._disk(),
             self._clock_finding(),
             self._engine(),
@@ -135,6 +139,17 @@ class Health(Core):
             counted = by_state(reader.job_counts())
         detail = ", ".join(f"{number:,} {state}" for state, number in counted.items()) or "there are no jobs"
         return Finding("work", True, detail, DEAD if "dead" in counted else None)
+
+    def _raw(self) -> list[Finding]:
+        """What was captured and is not distilled: it is found by nobody until then."""
+        with self._reading() as reader:
+            waiting = [state for state in pieces.states(reader) if state.new]
+        if not waiting:
+            return []
+        events, sessions = sum(state.new for state in waiting), len(waiting)
+        detail = f"{events:,} captured events of {sessions:,} sessions are still to be distilled"
+        old = min(state.touched for state in waiting) < self._now() - LEFT_LYING
+        return [Finding("capture", True, detail, "pieria worker does it, or bank.distil()." if old else None)]
 
     def _disk(self) -> list[Finding]:
         """Of this machine, where the bank is on it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import math
 import os
 import threading
 import time
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 LAST_CHANCE = 0.4
 """Seconds that a handler has to come to an end when its worker is closed."""
 PRUNED_AT_ONCE = 100
+AFTER_CAPTURE = ("distil", "session_summary")
 AFTER_A_FAULT = 30.0
 """Seconds for which a bank is left alone that could not be read or written."""
 
@@ -69,14 +71,15 @@ class Worker:
         self._shift: Shift | None = None
         self._aside: dict[str, float] = {}
 
-    def run(self, *, once: bool = False, idle: float | None = None) -> Counter[str]:
-        """Works until it is closed; with `once`, until nothing is due; with `idle`, until so many seconds later.
+    def run(self, *, once: bool = False, idle: float | None = None, seconds: float | None = None) -> Counter[str]:
+        """Works until it is closed; with `once`, until nothing is due; with `idle`, until so many seconds later. After
+        so many `seconds` it begins no further job.
 
         Returns the tally. A bank that cannot be worked on is left alone for a while, or with `once` raises.
         """
         self._rested.clear()
         try:
-            self._rounds(once, idle)
+            self._rounds(once, idle, seconds)
         finally:
             self._rested.set()
         return self.tally
@@ -122,9 +125,10 @@ class Worker:
         if shift is not None and shift.release():
             log.info("job %s was given back: its handler did not end in time", shift.work.job.id)
 
-    def _rounds(self, once: bool, idle: float | None) -> None:
+    def _rounds(self, once: bool, idle: float | None, seconds: float | None = None) -> None:
         last = time.monotonic()
-        while not self._stop.is_set():
+        end = math.inf if seconds is None else last + seconds
+        while not self._stop.is_set() and time.monotonic() < end:
             if self._round(raising=once):
                 last = time.monotonic()
             elif once or (idle is not None and time.monotonic() - last >= idle):
@@ -176,6 +180,15 @@ class Worker:
         with bank.store.writing() as writer:
             writer.prune_jobs(now - int(self._rules.kept * SECOND), PRUNED_AT_ONCE)
             return writer.claim(Lease(token, self.name, now + int(self._rules.lease * SECOND)), self._kinds)
+
+
+def catch_up(bank: Bank, seconds: float | None = None) -> Counter[str]:
+    """Does what is due of a bank's distilling, for where no worker may ever come by: one job after the other, until so
+    many seconds are over. Nothing where a language model would be asked: that takes its time, and has its budget.
+    """
+    if bank._llm is not None:
+        return Counter()
+    return bank.jobs.worker(kinds=AFTER_CAPTURE).run(once=True, seconds=seconds)
 
 
 _behind: weakref.WeakSet[Worker] = weakref.WeakSet()

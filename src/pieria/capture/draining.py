@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from pieria.bank.working import catch_up
 from pieria.capture.notifying import notify
 from pieria.capture.reading import Told, told_by
 from pieria.capture.spool import ANYWHERE, spool_of
@@ -64,10 +65,13 @@ class Way(NamedTuple):
 
 
 class Drain:
-    """`embeds`: whether vectors are made of what is handed over. A process that ends soon leaves them to another."""
+    """`embeds`: whether vectors are made of what is handed over. A process that ends soon leaves them to another.
+    `distils`: whether it does what is due of distilling there, as long as it has time. A worker does that by itself.
+    """
 
-    def __init__(self, workspace: Workspace, *, embeds: bool = True) -> None:
+    def __init__(self, workspace: Workspace, *, embeds: bool = True, distils: bool = False) -> None:
         self.spool = spool_of(workspace)
+        self._distils = distils
         self._reach = partial(_Reached, workspace, embeds)
 
     def drain(self, *, seconds: float | None = None, stopping: Callable[[], bool] = lambda: False) -> Drained:
@@ -85,6 +89,7 @@ class Drain:
                         return done
                     self._hand_over(reached, batch.lines, done)
                     claim.note(batch)
+            self._distil(reached, end)
         return done
 
     def hand_over(self, told: Iterable[Told]) -> Drained:
@@ -93,7 +98,12 @@ class Drain:
         with self._reach() as reached:
             for way, events in _by_way(told).items():
                 self._save(reached, way, events, done)
+            self._distil(reached, None)
         return done
+
+    def _distil(self, reached: _Reached, end: float | None) -> None:
+        for bank in reached.banks() if self._distils else ():
+            catch_up(bank, None if end is None else end - time.monotonic())
 
     def _hand_over(self, reached: _Reached, lines: Iterable[bytes], done: Drained) -> None:
         read: list[Told] = []
@@ -163,6 +173,10 @@ class _Reached:
         if way not in self._open:
             self._open[way] = self._opened(way)
         return self._open[way][1]
+
+    def banks(self) -> list[Bank]:
+        """Those that are open."""
+        return list({bank.name: bank for _, bank in self._open.values() if bank is not None}.values())
 
     def _opened(self, way: Way) -> tuple[Workspace, Bank | None]:
         environ = {name: value for name, value in os.environ.items() if name not in _THEIRS}

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 
-DRAINING = 0.5
-"""Seconds for which a command hands over what hooks have captured, before it does its own work."""
+DRAINING = DISTILLING = 0.5
+"""Seconds for which a command hands over what hooks have captured, and for which it begins to distil what is due of
+that, before it does its own work."""
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Call:
             if reading:
                 self.check_there(workspace)
             with workspace.open(who="cli", **self.speaker) as bank:
+                self.distil(bank)
                 yield bank
 
     def drain(self, workspace: Workspace) -> None:
@@ -66,9 +68,19 @@ class Call:
         from pieria.errors import PieriaError
 
         try:
-            Drain(workspace, embeds=False).drain(seconds=DRAINING)
+            Drain(workspace, embeds=False, distils=True).drain(seconds=DRAINING)
         except (PieriaError, OSError) as problem:
             self.note(f"what hooks captured waits in the spool: {problem}")
+
+    def distil(self, bank: Bank) -> None:
+        """What is due of that: where no server and no worker runs, nobody else would."""
+        from pieria.bank.working import catch_up
+        from pieria.errors import PieriaError
+
+        try:
+            catch_up(bank, DISTILLING)
+        except (PieriaError, OSError) as problem:
+            self.note(f"what hooks captured is not distilled yet: {problem}")
 
     def check_there(self, workspace: Workspace) -> None:
         """Refuses a bank that is not there, where somebody gave its name."""

@@ -162,6 +162,7 @@ def _tell(
             return
         with workspace.open(who="cli") as bank:
             if what == START:
+                call.distil(bank)
                 told: Context | None = _begun(call, bank, named, payload.get(host.source) in COMPACTED, given)
             else:
                 told = _asked(bank, named, payload.get(host.prompt), given)

@@ -47,7 +47,7 @@ def capture(call: Call, /, host: str, session: str | None) -> None:
         except Invalid as problem:
             problems.append(_numbered(problem, number))
     with call.workspace() as workspace:
-        done = Drain(workspace).hand_over(told)
+        done = Drain(workspace, distils=True).hand_over(told)
     document = done.as_dict()
 
     def people() -> Iterator[RenderableType]:

@@ -98,11 +98,11 @@ def status(call: Call, /, hosts: tuple[str, ...], scope: str) -> None:
 @click.option("--refused", is_flag=True, help="Also what was set aside before.")
 @click.pass_obj
 def drain(call: Call, /, refused: bool) -> None:
-    """Hand over all that waits in the spool, now."""
+    """Hand over all that waits in the spool, now, and distil the sessions there that have come to an end or rest."""
     from pieria.capture.draining import Drain
 
     with call.workspace() as workspace:
-        drain = Drain(workspace)
+        drain = Drain(workspace, distils=True)
         again = drain.spool.again() if refused else 0
         done = drain.drain()
     document = {**done.as_dict(), "again": again}
