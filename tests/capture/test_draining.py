@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +190,55 @@ def test_a_bank_that_cannot_be_opened_leaves_everything_where_it_is(data: Path, 
     (data / "app.db").rmdir()
     assert drained(data).kept == 1
     assert turns(data, "app") == ["Hello"]
+
+
+def test_a_bank_that_cannot_be_opened_keeps_no_other_waiting(
+    data: Path, spool: Path, project: Path, tmp_path: Path
+) -> None:
+    other = a_project(tmp_path / "other", "damaged")
+    data.mkdir()
+    (data / "damaged.db").write_bytes(b"no database" * 1_000)
+    spooled(spool, said("There", "1", other), *[said(f"n {number}", f"n{number}", project) for number in range(500)])
+    for _ in range(2):
+        with pytest.raises(StorageError):
+            drained(data)
+        assert len(turns(data, "app")) == 500
+    (data / "damaged.db").unlink()
+    assert drained(data).banks == {"damaged": 1}
+    assert empty(spool)
+
+
+def test_a_disk_that_is_full_loses_nothing(data: Path, spool: Path, project: Path) -> None:
+    """As a quota has it: no file may grow beyond that."""
+    spooled(spool, *[said(f"n {number} " + "word " * 200, str(number), project) for number in range(300)])
+    drains = "import sys, resource, pieria; from pieria.capture.draining import Drain; "
+    drains += "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)); "
+    drains += "Drain(pieria.Workspace(sys.argv[1])).drain()"
+    environ = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", drains, str(data)], env=environ, capture_output=True, check=False
+    )
+    assert b"Error" in done.stderr
+    drained(data)
+    assert len(turns(data, "app")) == 300
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: os.symlink("/etc/hostname", path)])
+def test_what_is_no_file_of_ours_is_told_and_not_touched(make: Callable[[Path], None], data: Path, spool: Path) -> None:
+    spool.mkdir(parents=True)
+    make(spool / hook.LIVE)
+    with pytest.raises(StorageError, match="is no file"):
+        drained(data)
+    assert [path.name for path in spool.iterdir()] == [hook.LIVE]
+
+
+def test_what_is_set_aside_does_not_grow_for_ever(data: Path, spool: Path) -> None:
+    spooled(spool, b"not ours")
+    with (spool / "refused.jsonl").open("wb") as aside:
+        aside.truncate(hook.FULL + 1)
+    assert drained(data).refused == 1
+    assert (spool / "refused.jsonl").stat().st_size == hook.FULL + 1
+    assert "a line is dropped" in (spool / hook.LOG).read_text()
 
 
 # --- several at once, and one after the other

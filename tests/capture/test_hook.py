@@ -5,6 +5,8 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +334,81 @@ def test_a_payload_that_comes_in_parts_is_read_to_its_end(spool: Path, tmp_path:
         process.stdin.close()
         assert process.wait(20) == 0
     assert [event["length"] for event in events(spool)] == [300_000]
+
+
+HOSTILE = {
+    "fences that nothing closes": "<<<aaaaaaaaaaaa\n" * 60_000,
+    "heads without an end": "From Pieria," * 80_000 + "<<<aaaaaaaaaaaa\naaaaaaaaaaaa>>>",
+    "private parts": "<private>" * 50_000 + "</private>" * 50_000,
+    "what may be a secret": "token=" * 150_000,
+    "what ends like an object": "}" * 10_000_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_output_takes_it_long(text: str, spool: Path, tmp_path: Path) -> None:
+    """It would give up, and say so, before the agent had waited for long."""
+    assert hooked(bash(tmp_path, ";" * 100_000 + "cat pieria", text), spool) != []
+    assert not (spool / hook.LOG).exists()
+
+
+@pytest.mark.slow
+def test_what_takes_too_long_is_let_go(spool: Path) -> None:
+    """A host that always has one more byte to say."""
+    command = [sys.executable, "-I", "-S", str(HOOK), "claude-code", str(spool)]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=environ) as process:
+        assert process.stdin is not None
+        over = threading.Event()
+        while process.poll() is None:
+            with suppress(BrokenPipeError):
+                process.stdin.write(b" ")
+                process.stdin.flush()
+            over.wait(0.05)
+        assert process.returncode == 0
+    assert "claude-code: TimeoutError it took more than" in (spool / hook.LOG).read_text()
+
+
+@pytest.mark.parametrize("deep", [{"content": "x"}, ["x"]])
+def test_an_answer_may_be_as_deep_as_it_likes(deep: Any, spool: Path, tmp_path: Path) -> None:
+    for _ in range(700):
+        deep = {"content": deep} if isinstance(deep, dict) else [deep]
+    assert only(tool(tmp_path, "Any", {"given": deep}, deep), spool)["tool"] == "Any"
+
+
+def test_bytes_that_are_no_text_cost_a_character_and_not_the_event(spool: Path, tmp_path: Path) -> None:
+    written = json.dumps(bash(tmp_path, "cat it", "before QQ after")).encode().replace(b"QQ", b"\xff\x80")
+    [line] = hooked(written, spool)
+    assert line["event"]["text"] == "before \ufffd\ufffd after"
+
+
+@pytest.mark.parametrize("name", [hook.LIVE, hook.LOG])
+@pytest.mark.parametrize("make", ["link", "pipe"])
+def test_nothing_is_written_through_what_somebody_put_in_the_place_of_a_file(
+    name: str, make: str, spool: Path, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.write_text("theirs")
+    spool.mkdir(parents=True)
+    if make == "link":
+        (spool / name).symlink_to(theirs)
+    else:
+        os.mkfifo(spool / name)
+    done = ran(prompt(tmp_path, "Hello") if name == hook.LIVE else b"nonsense", spool)
+    assert (done.returncode, done.stdout, done.stderr, theirs.read_text()) == (0, b"", b"", "theirs")
+    if name == hook.LIVE:
+        assert "claude-code: " in (spool / hook.LOG).read_text()
+
+
+def test_a_quota_that_is_used_up_is_said(spool: Path, tmp_path: Path) -> None:
+    bounded = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); "
+    bounded += f"sys.path.append({str(HOOK.parent)!r}); import hook; hook.run(['claude-code', {str(spool)!r}])"
+    given = json.dumps(bash(tmp_path, "make", "x" * 1_000)).encode()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
+    subprocess.run([sys.executable, "-I", "-S", "-B", "-c", bounded], input=given, check=True, env=environ)
+    assert "is full: an event is lost" in (spool / hook.LOG).read_text()
+    ran(prompt(tmp_path, "Hello"), spool)
+    assert json.loads((spool / hook.LIVE).read_text().splitlines()[-1])["event"]["text"] == "Hello"
 
 
 def test_it_needs_nothing_of_what_is_installed(spool: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from pieria.bank.working import catch_up
 from pieria.capture.notifying import notify
 from pieria.capture.reading import Told, told_by
-from pieria.capture.spool import ANYWHERE, spool_of
+from pieria.capture.spool import ANYWHERE, Batch, Claim, spool_of
 from pieria.errors import Invalid, PieriaError
 from pieria.record.event import Event
 from pieria.settings.source import ARGUMENT, PREFIX
@@ -75,22 +75,35 @@ class Drain:
         self._reach = partial(_Reached, workspace, embeds)
 
     def drain(self, *, seconds: float | None = None, stopping: Callable[[], bool] = lambda: False) -> Drained:
-        """Hands over what waits, until the time is up. Raises what keeps a bank from being written, and loses nothing.
+        """Hands over what waits, until the time is up. What other drains hold is theirs.
 
-        What other drains hold is theirs.
+        What a bank cannot take now waits, and keeps nothing of other banks waiting: why is raised in the end.
         """
         done = Drained()
+        problems: list[PieriaError] = []
         end = None if seconds is None else time.monotonic() + seconds
         with self._reach() as reached, closing(self.spool.claims()) as claims:
-            for claim in claims:
-                for batch in claim.batches():
-                    if stopping() or (end is not None and time.monotonic() > end):
-                        done.left = True
-                        return done
-                    self._hand_over(reached, batch.lines, done)
-                    claim.note(batch)
-            self._distil(reached, end)
+            for batch in self._batches(
+                claims, done, lambda: stopping() or (end is not None and time.monotonic() > end)
+            ):
+                stuck = self._hand_over(reached, batch.lines, done, problems)
+                if stuck:
+                    self.spool.put_back(stuck)
+            if not done.left:
+                self._distil(reached, end)
+        if problems:
+            raise problems[0]
         return done
+
+    def _batches(self, claims: Iterable[Claim], done: Drained, is_over: Callable[[], bool]) -> Iterator[Batch]:
+        """Each is said to be kept when the next is asked for."""
+        for claim in claims:
+            for batch in claim.batches():
+                if is_over():
+                    done.left = True
+                    return
+                yield batch
+                claim.note(batch)
 
     def hand_over(self, told: Iterable[Told]) -> Drained:
         """Events that did not come through the spool. Raises what is wrong with one of them, or with its bank."""
@@ -105,7 +118,11 @@ class Drain:
         for bank in reached.banks() if self._distils else ():
             catch_up(bank, None if end is None else end - time.monotonic())
 
-    def _hand_over(self, reached: _Reached, lines: Iterable[bytes], done: Drained) -> None:
+    def _hand_over(
+        self, reached: _Reached, lines: Iterable[bytes], done: Drained, problems: list[PieriaError]
+    ) -> list[bytes]:
+        """Returns the lines that their banks cannot take now."""
+        stuck: list[bytes] = []
         read: list[Told] = []
         line_of: dict[str, bytes] = {}
         for line in lines:
@@ -118,14 +135,25 @@ class Drain:
                 line_of[told.event.id] = line
         for way, events in _by_way(read).items():
             try:
-                self._save(reached, way, events, done)
-            except Invalid:
-                # One of them spoils the others: each alone says which.
-                for event in events:
-                    try:
-                        self._save(reached, way, [event], done)
-                    except Invalid as problem:
-                        self._refuse(line_of[event.id], problem, done)
+                self._save_well(reached, way, events, done, line_of)
+            except PieriaError as problem:
+                problems.append(problem)
+                stuck += [line_of[event.id] for event in events]
+        return stuck
+
+    def _save_well(
+        self, reached: _Reached, way: Way, events: list[Event], done: Drained, line_of: Mapping[str, bytes]
+    ) -> None:
+        """What is wrong with one of them sets that one aside."""
+        try:
+            self._save(reached, way, events, done)
+        except Invalid:
+            # One of them spoils the others: each alone says which.
+            for event in events:
+                try:
+                    self._save(reached, way, [event], done)
+                except Invalid as problem:
+                    self._refuse(line_of[event.id], problem, done)
 
     def _refuse(self, line: bytes, problem: PieriaError, done: Drained) -> None:
         log.warning("a captured event is set aside: %s", problem.message)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
+    Cleaner = Callable[[str, str, int], tuple[str, int]]
+
 LIVE = "events.jsonl"
 LOG = "hook.log"
 ASKING = "asking.json"
@@ -36,11 +38,16 @@ READ_MOST = 64 << 20
 SPOKEN = ("prompt", "reply")
 SPOKEN_LIMIT, OUTPUT_LIMIT, ARGUMENT_LIMIT = 250_000, 2_000, 600
 """Characters that are kept of what was said, of what a tool put out, and of each of its arguments."""
-ITEMS, DEPTH = 20, 4
+SEARCHED = 40_000
+"""Characters of what is kept in part that are searched for secrets: half at either end."""
+ITEMS, DEPTH, PUT_OUT_DEPTH = 20, 4, 20
 FULL = 256 << 20
 """Bytes that wait for a drain: more would mean that none ever comes."""
+REGULAR, KIND = 0o100000, 0o170000
 LOG_MOST = 64 << 10
 TRIES = 50
+LONGEST = 5.0
+"""Seconds that it may take in all, whatever it was given."""
 FIRST_WORD, SILENCE = 2.0, 0.25
 """Seconds that a host may take to begin its payload, and to go on with it: some never close the pipe."""
 
@@ -55,9 +62,10 @@ _OWN_COMMAND = r"""(?x)
     (?: (?: sudo|time|env|exec|command|nohup|uvx | (?:pipx|uv|poetry)\ run
         | (?:\S*/)?python[\d.]*(?:\ -\w+)*\ -m ) \s+ )*
     (?: \S*/ )? pieria (?= [\s;&|)] | $ )"""
-_FENCE = r"(?s)(?:From Pieria,[^\n]*\n)?<<<([0-9a-f]{12,64})\n.*?\1>>>"
 OUTPUT_KEYS = ("stdout", "stderr", "error", "result", "output", "content", "text", "message", "file", "filenames")
 COMMANDS = ("command", "cmd", "script")
+LOOKED_AT = 4_000
+"""Characters of a command."""
 _EXIT = r"(?:Process exited with code|[Ee]xit code:?|exited with code) (\d+)"
 
 
@@ -93,15 +101,18 @@ def _payload() -> dict[str, Any]:
     """One JSON object. Whether it is whole is tried before the end of the input, which may not come."""
     import select
 
-    read = b""
+    read = bytearray()
     while len(read) < READ_MOST and select.select([0], [], [], SILENCE if read else FIRST_WORD)[0]:
         part = os.read(0, 1 << 20)
         read += part
         if not part:
             break
-        if read.rstrip().endswith(b"}") and (payload := _object(read, whole=False)) is not None:
+        if select.select([0], [], [], 0)[0]:
+            # To try it at each part would take as long as all parts together, each time.
+            continue
+        if read.rstrip().endswith(b"}") and (payload := _object(bytes(read), whole=False)) is not None:
             return payload
-    payload = _object(read, whole=True)
+    payload = _object(bytes(read), whole=True)
     if payload is None:
         raise TypeError("no object")
     return payload
@@ -115,10 +126,11 @@ def _object(read: bytes, *, whole: bool) -> dict[str, Any] | None:
     try:
         found = _scanned(read.decode())
     except Exception:  # noqa: BLE001 - not as we know it, or no JSON: the package itself says which
-        from json import loads
+        from json import detect_encoding, loads
 
         try:
-            found = loads(read)
+            # What is no text of its encoding costs a character, not the event.
+            found = loads(read.decode(detect_encoding(read), "replace"))
         except ValueError:
             if whole:
                 raise
@@ -238,15 +250,14 @@ READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
 }
 
 
-def _put_out(told: Any) -> str:
+def _put_out(told: Any, depth: int = 0) -> str:
     """The words of what a tool answered, in whatever shape."""
     if isinstance(told, str):
         return told
-    if isinstance(told, dict):
-        found = [_put_out(told[key]) for key in OUTPUT_KEYS if told.get(key)]
+    if isinstance(told, (dict, list)):
+        parts = [told[key] for key in OUTPUT_KEYS if told.get(key)] if isinstance(told, dict) else told
+        found = [_put_out(part, depth + 1) for part in parts] if depth < PUT_OUT_DEPTH else []
         return "\n".join(part for part in found if part)
-    if isinstance(told, list):
-        return "\n".join(part for part in map(_put_out, told) if part)
     return "" if told is None or isinstance(told, bool) else str(told)
 
 
@@ -283,7 +294,7 @@ def _is_own(event: dict[str, Any]) -> bool:
         if isinstance(line, str) and "pieria" in line:
             import re
 
-            return re.search(_OWN_COMMAND, line) is not None
+            return re.search(_OWN_COMMAND, line[:LOOKED_AT]) is not None
     return False
 
 
@@ -291,26 +302,34 @@ def screened(event: dict[str, Any]) -> dict[str, Any]:
     """The event without what is private and without secrets, and no longer than it is kept."""
     clean = _cleaner()
     kept = {name: value for name, value in event.items() if value is not None}
-    text = clean(kept.get("text", ""), "")
-    kept |= _capped(text, SPOKEN_LIMIT if kept["what"] in SPOKEN else OUTPUT_LIMIT)
+    limit = SPOKEN_LIMIT if kept["what"] in SPOKEN else OUTPUT_LIMIT
+    text, length = clean(kept.get("text", ""), "", limit)
+    kept |= {"text": _ends(text, limit, length)}
+    if length > limit:
+        from hashlib import sha256
+
+        kept |= {"length": length, "digest": sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}
     for name in ("tool", "input", "files"):
         if name in kept:
             kept[name] = _shortened(kept[name], clean, "", 0)
     return kept
 
 
-def _cleaner() -> Callable[[str, str], str]:
+def _cleaner() -> Cleaner:
     privacy = _loaded("privacy")
 
-    def clean(text: str, key: str) -> str:
-        """What is left of a text; the name that it stands under may say that it is a secret."""
-        if "<<<" in text:
-            import re
+    def clean(text: str, key: str, limit: int) -> tuple[str, int]:
+        """What is left of a text, and how long that is; the name that it stands under may say that it is a secret.
 
-            text = re.sub(_FENCE, "", text)
+        Of what is kept in part only the ends are searched for secrets, for a text may hold little else.
+        """
+        if "<<<" in text:
+            text = _loaded("unfencing").unfenced(text)
         text = privacy.cut_private(text)[0]
+        length = len(text)
+        parts = [text] if length <= max(limit, SEARCHED) else [text[: SEARCHED // 2], text[-SEARCHED // 2 :]]
         lead = f"{key}: " if key else ""
-        return privacy.redact(lead + text)[0].removeprefix(lead)
+        return "".join(privacy.redact(lead + part)[0].removeprefix(lead) for part in parts), length
 
     return clean
 
@@ -329,29 +348,19 @@ def _loaded(name: str) -> ModuleType:
     return import_module(f"pieria.record.{name}")
 
 
-def _capped(text: str, limit: int) -> dict[str, Any]:
-    if len(text) <= limit:
-        return {"text": text}
-    from hashlib import sha256
-
-    return {
-        "text": _ends(text, limit),
-        "length": len(text),
-        "digest": sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-    }
-
-
-def _ends(text: str, limit: int) -> str:
+def _ends(text: str, limit: int, length: int) -> str:
+    """`text` may be less already than what there was."""
     if len(text) <= limit:
         return text
-    gap = f"\n[… {len(text) - limit:,} characters left out …]\n"
+    gap = f"\n[… {length - limit:,} characters left out …]\n"
     head = max(limit - len(gap), 0) * 2 // 5
     return text[:head] + gap + text[len(text) - max(limit - len(gap) - head, 0) :]
 
 
-def _shortened(value: Any, clean: Callable[[str, str], str], key: str, depth: int) -> Any:
+def _shortened(value: Any, clean: Cleaner, key: str, depth: int) -> Any:
     if isinstance(value, str):
-        return _ends(clean(value, key), ARGUMENT_LIMIT)
+        text, length = clean(value, key, ARGUMENT_LIMIT)
+        return _ends(text, ARGUMENT_LIMIT, length)
     if isinstance(value, dict):
         return dict(_shortened_items(value, clean, depth)) if depth < DEPTH else f"{len(value)} entries"
     if isinstance(value, list):
@@ -359,9 +368,9 @@ def _shortened(value: Any, clean: Callable[[str, str], str], key: str, depth: in
     return value
 
 
-def _shortened_items(value: dict[str, Any], clean: Callable[[str, str], str], depth: int) -> Iterator[tuple[str, Any]]:
+def _shortened_items(value: dict[str, Any], clean: Cleaner, depth: int) -> Iterator[tuple[str, Any]]:
     for key, item in list(value.items())[:ITEMS]:
-        yield clean(key, ""), _shortened(item, clean, key, depth + 1)
+        yield _shortened(key, clean, "", depth), _shortened(item, clean, key, depth + 1)
 
 
 # --- where it goes
@@ -384,7 +393,8 @@ def _append(spool: str, line: dict[str, Any]) -> None:
             if _is_at(path, here):
                 if here.st_size > FULL:
                     raise BufferError("the spool is full: nothing drains it")
-                os.write(file, written)
+                if os.write(file, written) < len(written):
+                    raise BufferError("the disk, or a quota, is full: an event is lost")
                 return
         except BlockingIOError:
             # A drain has just taken it; there is another now.
@@ -395,12 +405,17 @@ def _append(spool: str, line: dict[str, Any]) -> None:
 
 
 def _opened(path: str) -> int:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    """To add to it. A link would lead to a file of somebody's, and a pipe in its place would hold the agent up."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        return os.open(path, flags, 0o600)
+        file = os.open(path, flags, 0o600)
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        return os.open(path, flags, 0o600)
+        file = os.open(path, flags, 0o600)
+    if os.fstat(file).st_mode & KIND != REGULAR:
+        os.close(file)
+        raise BufferError("something else is in the place of a file of the spool")
+    return file
 
 
 def _is_at(path: str, here: os.stat_result) -> bool:
@@ -448,9 +463,7 @@ def _log(arguments: list[str], problem: Exception) -> None:
 
 def note(spool: str, said: str) -> None:
     """One line in the log, with the time. It does not grow for ever."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    os.makedirs(spool, 0o700, exist_ok=True)
-    file = os.open(os.path.join(spool, LOG), flags, 0o600)
+    file = _opened(os.path.join(spool, LOG))
     try:
         if os.fstat(file).st_size > LOG_MOST:
             os.ftruncate(file, 0)
@@ -459,13 +472,23 @@ def note(spool: str, said: str) -> None:
         os.close(file)
 
 
+def _late(*_: object) -> None:
+    raise TimeoutError(f"it took more than {LONGEST:g} s, and is let go")
+
+
 def run(arguments: list[str]) -> None:
     """The whole process."""
+    import _signal  # type: ignore[import-not-found]  # what lies behind `signal`, which takes longer to load
+
+    _signal.signal(_signal.SIGALRM, _late)
+    # More than once, since the first may come where any error is passed over.
+    _signal.setitimer(_signal.ITIMER_REAL, LONGEST, 0.5)
     try:
         main(arguments)
     except Exception as problem:  # noqa: BLE001 - the agent goes on, whatever it is
         from contextlib import suppress
 
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
         # Nowhere is left to say it.
         with suppress(Exception):
             _log(arguments, problem)

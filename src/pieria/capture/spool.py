@@ -10,14 +10,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pieria.capture.hook import ASKING, LIVE, LOG
+from pieria.capture.hook import ASKING, FULL, LIVE, LOG, note
+from pieria.errors import StorageError
 from pieria.settings.source import PROJECT
 
 if TYPE_CHECKING:
@@ -80,6 +82,10 @@ class Spool:
     def claims(self) -> Generator[Claim, None, None]:
         """The files that nobody else is handing over, oldest first; each is held until the next is asked for."""
         with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.lstat(self.folder / LIVE).st_mode):
+                raise StorageError(
+                    "drain", f"{self.folder / LIVE} is no file", hint="Take it away: hooks cannot write to it."
+                )
             os.rename(self.folder / LIVE, self.folder / f"{time.time_ns():020d}-{os.getpid()}{TAKEN}")
         for name, _ in self._files():
             if name.endswith(TAKEN):
@@ -88,7 +94,11 @@ class Spool:
                         yield claim
 
     def refuse(self, line: bytes, reason: str) -> None:
-        """Sets a line aside that cannot be handed over, with the reason."""
+        """Sets a line aside that cannot be handed over, with the reason. It does not grow for ever."""
+        aside = self.folder / REFUSED
+        if aside.exists() and aside.stat().st_size > FULL:
+            note(str(self.folder), f"a line is dropped, since {REFUSED} is full: {reason}")
+            return
         told = json.dumps({"reason": reason, "line": line.decode("utf-8", "surrogateescape")})
         self._add(REFUSED, told.encode() + b"\n")
 
@@ -99,13 +109,24 @@ class Spool:
             lines = [json.loads(told)["line"] for told in _lines(aside)]
             written = "".join(f"\n{line}\n" for line in lines).encode("utf-8", "surrogateescape")
             if lines:
-                # As one that was taken already: hooks go on with the live file meanwhile.
-                name = f"{time.time_ns():020d}-{os.getpid()}"
-                (self.folder / f"{name}.new").write_bytes(written)
-                os.chmod(self.folder / f"{name}.new", 0o600)
-                os.rename(self.folder / f"{name}.new", self.folder / f"{name}{TAKEN}")
+                self._put(written)
                 aside.unlink()
         return len(lines)
+
+    def put_back(self, lines: Iterable[bytes]) -> None:
+        """What cannot be handed over now, while what comes behind it can."""
+        with self._locked():
+            self._put(b"".join(b"\n" + line + b"\n" for line in lines))
+
+    def _put(self, written: bytes) -> None:
+        """As a file that was taken already: hooks go on with the live one meanwhile."""
+        name = f"{time.time_ns():020d}-{os.getpid()}"
+        aside = self.folder / f"{name}.new"
+        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(written)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(aside, self.folder / f"{name}{TAKEN}")
 
     def note_asking(self, folders: set[str], wanted: bool) -> None:
         """Tells the hooks whether agents in these folders are to be told to save."""
@@ -125,9 +146,9 @@ class Spool:
     def _files(self) -> list[tuple[str, int]]:
         try:
             with os.scandir(self.folder) as entries:
-                found = [
-                    (one.name, one.stat().st_size) for one in entries if one.name == LIVE or one.name.endswith(TAKEN)
-                ]
+                ours = (one for one in entries if one.name == LIVE or one.name.endswith(TAKEN))
+                # A link, or a pipe that somebody put there, is none of ours.
+                found = [(one.name, one.stat().st_size) for one in ours if one.is_file(follow_symlinks=False)]
         except FileNotFoundError:
             return []
         return sorted(found)

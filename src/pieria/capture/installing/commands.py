@@ -46,7 +46,8 @@ class Commands:
 
     def _rest(self, what: str, host: str) -> list[str]:
         if what == CAPTURE:
-            return ["-I", "-S", "-c", _RUN, str(Path(hook.__file__).resolve().parent), host, str(self.spool)]
+            # Where a disk is full, Python would keep half of what it compiled, and never run it again.
+            return ["-I", "-S", "-B", "-c", _RUN, str(Path(hook.__file__).resolve().parent), host, str(self.spool)]
         noted = [] if self.data is None else ["--fallback-data", str(self.data)]
         return ["-I", "-m", "pieria", "context", "--hook", host, "--within", str(TELLING_SECONDS), *noted]
 
