@@ -484,6 +484,9 @@ def test_the_doctor_says_how_much_is_still_to_be_distilled(bank: Bank, clock: Ha
     detail = "6 captured events of 2 sessions are still to be distilled"
     assert told() == [(detail, None)]
     clock.now += timedelta(days=2)
-    assert told() == [(detail, "pieria worker does it, or bank.distil().")]
+    assert told() == [(detail, "bank.distil() does it now.")]
     bank.distil()
     assert told() == []
+    bank.observe([Session("s3").prompt("And then?")])
+    clock.now -= timedelta(days=300)
+    assert told() == [("1 captured events of 1 sessions are still to be distilled", "bank.distil() does it now.")]

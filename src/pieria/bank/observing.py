@@ -229,7 +229,8 @@ class Observing(Remembering, Correcting):
         """For a worker: what is to be written of a session, by now."""
         with self._reading() as reader:
             state = pieces.state_of(reader, host, session)
-        resting = self._now() - state.touched >= SILENCE * SECOND
+        # A clock that was set back tells nothing of how long ago it was.
+        resting = abs(self._now() - state.touched) >= SILENCE * SECOND
         return self._distilling(host, session, [], whole=state.closing or resting)
 
     def _distilling(self, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
