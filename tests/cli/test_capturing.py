@@ -52,6 +52,18 @@ def test_hooks_are_installed_looked_at_and_taken_away(ask: Ask, claude: Path) ->
     assert "as it was" in ask("hooks", "uninstall", "--no-json").out
 
 
+def test_who_does_not_want_to_be_told_says_so(ask: Ask, claude: Path) -> None:
+    ask("hooks", "install")
+    assert "is told what is remembered: SessionStart, UserPromptSubmit" in ask("hooks", "status", "--no-json").out
+    assert ask("hooks", "install", "--no-context", "--dry-run").json[0]["changed"] is True
+    assert "written" in ask("hooks", "install", "--no-context", "--no-json").out
+    assert "context --hook" not in claude.read_text()
+    assert "as it was" in ask("hooks", "install", "--no-context", "--no-json").out
+    assert ask("hooks", "status", "--host", "claude-code").json["hosts"][0]["context"] == []
+    ask("hooks", "uninstall")
+    assert claude.read_text() == SETTINGS
+
+
 def test_what_is_still_to_be_done_by_hand_is_told(ask: Ask) -> None:
     assert "open /hooks in Codex" in ask("hooks", "install", "--host", "codex", "--no-json").out
     assert "needs: open /hooks in Codex" in ask("hooks", "status", "--host", "codex", "--no-json").out
