@@ -407,3 +407,19 @@ def test_memories_are_placed_with_their_types_times_and_entities(store: Store) -
     apply(store, standing(ended, row))
     with store.reading() as reader:
         assert {one.id for one in reader.placed(ALL)} == {"one", "three"}
+
+
+def test_when_a_row_was_first_known_stays_whatever_becomes_of_its_standing(store: Store) -> None:
+    first = memory("a note", "m", tags=["Blue", "green"])
+    written = apply(store, first)
+    [row] = written.rows
+    apply(store, standing(first, row, status="archived"))
+    again = apply(store, next_version(first, "another note"), memory("untagged", "n"))
+    later, untagged = again.rows
+    with store.reading() as reader:
+        found = reader.written([row, later, untagged, 10**6])
+    assert list(found) == [row, later, untagged]
+    assert [found[each].known_from for each in (row, later)] == [micros(one.change.at) for one in (written, again)]
+    assert [found[each].version for each in (row, later, untagged)] == [1, 2, 1]
+    assert sorted(found[row].tags) == ["blue", "green"]
+    assert found[untagged].tags == ()

@@ -11,6 +11,7 @@ from pieria.recall.evidence import Asked, Evidence, Held, Span
 from pieria.recall.features import Columns, features, of_use
 from pieria.recall.policies import FEATURES, Policy, relevance, whole
 from pieria.recall.ranking import Corpus
+from pieria.record.fading import Fading
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
 
@@ -41,7 +42,7 @@ def column(name: str, *pool: Evidence, asked: Asked = ASKED) -> list[float]:
 
 def columns_of(asked: Asked, pool: Sequence[Evidence]) -> Columns:
     """All that any policy may ask for, but what follows from an order."""
-    columns = features(asked, pool) | of_use(asked, pool)
+    columns = features(asked, pool) | of_use(asked, pool, Fading())
     return columns | {"relevance": relevance(columns)}
 
 

@@ -13,6 +13,7 @@ from tests.unit.recall_making import ASKED, DAY, column, columns_of, held, made,
 from pieria.recall.evidence import Held, Span
 from pieria.recall.features import features, of_use
 from pieria.recall.policies import FEATURES, OF_USE, WEIGHTS
+from pieria.record.fading import Fading
 from pieria.record.time import moment
 from pieria.record.usage import Usage
 
@@ -27,7 +28,7 @@ def test_nothing_has_no_features() -> None:
 def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
     """`spread` follows from an order, so that it is counted when there is one."""
     assert {*features(ASKED, []), "spread"} == set(WEIGHTS)
-    assert set(of_use(ASKED, [])) == set(OF_USE)
+    assert set(of_use(ASKED, [], Fading())) == set(OF_USE)
     assert {*columns_of(ASKED, []), "spread"} == set(FEATURES)
 
 
@@ -237,12 +238,12 @@ def test_reviews_and_rewards_prove_a_memory_and_being_found_does_not() -> None:
 
 def test_frequency_rises_with_use_from_a_floor() -> None:
     pool = [one(accesses, used=Usage(accesses=accesses)) for accesses in (0, 1, 5, 20)]
-    assert of_use(ASKED, pool)["frequency"] == pytest.approx([0.3, 0.3, 0.5, 0.8])
+    assert of_use(ASKED, pool, Fading())["frequency"] == pytest.approx([0.3, 0.3, 0.5, 0.8])
 
 
 def test_a_reward_is_what_was_given_on_average() -> None:
     given = (Usage(), Usage(rewards=0.0, rewarded=3), Usage(rewards=2.0, rewarded=2), Usage(rewards=-2.0, rewarded=2))
-    told = of_use(ASKED, [one(row, used=used) for row, used in enumerate(given)])["reward"]
+    told = of_use(ASKED, [one(row, used=used) for row, used in enumerate(given)], Fading())["reward"]
     assert told == pytest.approx([1.0, 0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
 
 
@@ -258,7 +259,7 @@ def test_what_is_retained_counts_from_the_last_use_or_else_from_when_it_was_said
         one(7, at=NOW + DAY),
         one(8, at=three_days, strength=0.0),
     ]
-    told = of_use(ASKED_NOW, pool)["retention"]
+    told = of_use(ASKED_NOW, pool, Fading())["retention"]
     assert told == pytest.approx([0.5, 0.5, 0.5, 0.25, 0.5 * 2**0.6, 1.0, 1.0, 0.0])
 
 

@@ -181,6 +181,7 @@ class _Telling:
             min_score=0.0,
             budget=self._bank._text_budget,
             mark=self._bank._mark(query, filter, 0.0, ranking),
+            fading=self._bank.fading,
             deadline=perf_counter() + self._seconds,
             tokens=None,
         )

@@ -23,7 +23,9 @@ from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, Stored
 from pieria.record.composing import terms_of
+from pieria.record.fading import Fading
 from pieria.record.filter import Filter, Viewer
+from pieria.record.habits import Habits
 from pieria.record.memory import FADES, Memory
 from pieria.record.time import Clock, micros
 from pieria.store.protocol import Reader, Store, Writer
@@ -59,6 +61,9 @@ class Core:
         text_budget: int = 5_000,
         count_uses: bool = True,
         fades: Sequence[str] = FADES,
+        fading: Fading | None = None,
+        habits: Habits | None = None,
+        remarks: Sequence[tuple[str, str]] = (),
         me: Callable[[bool], Any] = lambda create: None,
         knows_user: bool = True,
         origins: Mapping[str, tuple[Any, str]] | None = None,
@@ -82,6 +87,9 @@ class Core:
         self._count_uses = count_uses
         self.meter = meter
         self._fades = tuple(fades)
+        self.fading = fading or Fading()
+        self.habits = habits or Habits()
+        self._remarks = tuple(remarks)
         self._me = me
         self._knows_user = knows_user
         self._origins = origins or {}

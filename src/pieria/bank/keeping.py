@@ -133,24 +133,28 @@ class Upkeep:
         *,
         dry_run: bool = True,
         archive: bool = False,
-        threshold: float = fading.FORGOTTEN,
+        threshold: float | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
         """Removes what has faded, the least retained first; with `archive` it is put away instead. A dry run unless
-        told otherwise; `restore` brings back what was removed.
+        told otherwise; `restore` brings back what was removed. The threshold is the setting `forget_threshold`.
         """
+        threshold = self._core.fading.forget if threshold is None else threshold
         return self._fade("gc", dry_run, archive, threshold, limit, progress)
 
     def decay(
         self,
         *,
         dry_run: bool = False,
-        threshold: float = fading.DIMMED,
+        threshold: float | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
-        """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again."""
+        """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again. The
+        threshold is twice the setting `forget_threshold`.
+        """
+        threshold = min(1.0, fading.DIMMED * self._core.fading.forget) if threshold is None else threshold
         return self._fade("decay", dry_run, True, threshold, limit, progress)
 
     def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
@@ -194,7 +198,7 @@ class Upkeep:
         core = self._core
         statuses = ("active",) if archive else ("active", "archived")
         with core._reading() as reader:
-            found = fading.faded(reader, core._now(), core._fades, threshold, statuses)
+            found = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses)
         chosen = found if limit is None else found[:limit]
         change = fading.archived if archive else fading.removed
         done = 0
@@ -210,13 +214,15 @@ class Upkeep:
         wanted = check.identifiers(ids, "ids")
         rows = [core._standing(reader, id).state.row for id in wanted]
         memories = reader.memories(rows, core._filter().having(viewer=Viewer(everything=True)))
-        return [Promotion(memories[row], "named") for row in rows]
+        now = core._now()
+        worn = fading.worn(reader, [memories[row] for row in rows], core.fading)
+        return [Promotion(one.memory, "named", one.score(core.fading, now), one.used.accesses) for one in worn]
 
     def _proven(self, reader: Reader) -> list[Promotion]:
         asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=KINDS, status=("active",))
         found: list[Promotion] = []
         for part in selecting.selected(reader, asked):
-            found += promoting.worth_promoting(reader, part, asked.now)
+            found += promoting.worth_promoting(reader, part, self._core.fading, asked.now)
         return found
 
 

@@ -110,6 +110,7 @@ class Recalling(Core):
             min_score=least,
             budget=self._text_budget,
             mark=self._mark(asked, filter, least, ranking),
+            fading=self.fading,
             deadline=perf_counter() + seconds,
             tokens=tokens,
         )

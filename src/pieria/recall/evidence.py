@@ -98,6 +98,11 @@ class Evidence:
     says_when: bool = False
     """It says from when it holds."""
     used: Usage = UNUSED
+    kind: str = "note"
+    written: int = 0
+    """When it was first known, where it matters how it fades; and so with what follows."""
+    version: int = 1
+    tags: Sequence[str] = ()
     fact: float = 0.0
     """How far a fact that was drawn from it speaks of what the question names: a half, or wholly."""
     tied: Sequence[Key] = ()

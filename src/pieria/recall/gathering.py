@@ -19,11 +19,12 @@ from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
 from pieria.record.fading import DAY
 from pieria.record.usage import UNUSED, Usage
-from pieria.store.protocol import Excerpt, Kind, Terms, TextMatch
+from pieria.store.protocol import Excerpt, Kind, Terms, TextMatch, Written
 
 COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
 NOTHING = Held()
 UNREAD = Excerpt("", "", 0)
+UNWRITTEN = Written(0, 1, ())
 BEGINNING, QUESTION_LENGTH = 4_000, 80
 """Characters from the beginning of a text in which a time is looked for, and of a question that goes on after its mark.
 """
@@ -54,6 +55,7 @@ class Wanted:
     budget: int = 5_000
     deadline: float = math.inf
     by_use: bool = True
+    by_fading: bool = True
     further: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
@@ -63,6 +65,7 @@ class Told:
 
     held: Mapping[int, Held]
     used: Mapping[str, Usage]
+    written: Mapping[int, Written]
     read: Mapping[int, Excerpt]
     copies: Mapping[int, Hashable]
 
@@ -103,7 +106,7 @@ class Gathering:
             else:
                 self._ask(name, look)
         self._fill(look)
-        pool = [evidence for part in self._parts for evidence in self._evidence(part, look, by_use=wanted.by_use)]
+        pool = [evidence for part in self._parts for evidence in self._evidence(part, look, wanted)]
         return Gathered(self._asked(look), pool, self._arms, self._left_out)
 
     def _ask(self, name: str, look: Look) -> None:
@@ -152,13 +155,15 @@ class Gathering:
             heeds_rules=look.heeds_rules,
         )
 
-    def _evidence(self, part: Part, look: Look, *, by_use: bool) -> Iterator[Evidence]:
+    def _evidence(self, part: Part, look: Look, wanted: Wanted) -> Iterator[Evidence]:
         outlines = part.outlined()
         seen = [row for row in part.found if row in outlines]
-        used = part.source.reader.usage([outlines[row].id for row in seen]) if by_use else {}
+        reader = part.source.reader
+        used = reader.usage([outlines[row].id for row in seen]) if wanted.by_use else {}
         told = Told(
             held={row: self._held(of) for row, of in part.held.items()},
             used=used,
+            written=reader.written(seen) if wanted.by_fading else {},
             read=(read := self._read(part, seen)),
             copies=_copies(part, seen, read),
         )
@@ -183,6 +188,7 @@ class Gathering:
         outline = part.outlines[row]
         before = part.before.get(row)
         excerpt = told.read.get(row, UNREAD)
+        written = told.written.get(row, UNWRITTEN)
         passage = part.alike.get("passage", {}).get(row)
         fit = part.alike.get("rule", {}).get(row, passage or 0.0)
         return Evidence(
@@ -209,6 +215,10 @@ class Gathering:
             strength=outline.strength,
             says_when=outline.valid_from is not None,
             used=told.used.get(outline.id, UNUSED),
+            kind=outline.kind,
+            written=written.known_from,
+            version=written.version,
+            tags=written.tags,
             fact=part.facts.get(row, 0.0),
             tied=[(part.which, other) for other in part.tied.get(row, ())],
             copy_of=told.copies.get(row),

@@ -20,6 +20,7 @@ from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.ranking import Corpus, Ranked, ranked
 from pieria.recall.reading import Reading
 from pieria.recall.walk import Walk
+from pieria.record.fading import Fading
 from pieria.store.protocol import Run, TextMatch
 
 TEXT_WANT = 40
@@ -38,6 +39,7 @@ class Question:
     min_score: float
     budget: int
     mark: str
+    fading: Fading
     deadline: float = math.inf
     tokens: int | None = None
 
@@ -164,6 +166,7 @@ class Page:
                 budget=self.question.budget,
                 deadline=self.question.deadline,
                 by_use=self.policy.needs(("usage", *OF_USE)),
+                by_fading=self.policy.needs(("retention",)),
                 further=further,
             )
         )
@@ -195,7 +198,7 @@ class Page:
     def _scored(self, gathered: Gathered) -> tuple[list[Scored], Columns]:
         columns = features(gathered.asked, gathered.pool)
         if self.policy.needs(OF_USE):
-            columns |= of_use(gathered.asked, gathered.pool)
+            columns |= of_use(gathered.asked, gathered.pool, self.question.fading)
         if self.policy.counts("relevance"):
             columns["relevance"] = relevance(columns)
         worth = self.policy.worths(columns)

@@ -29,6 +29,7 @@ from pieria.record import check
 from pieria.record.address import Address
 from pieria.record.banks import check_bank_name, check_user_name
 from pieria.record.memory import FADES, KINDS
+from pieria.settings.fades import Fades
 from pieria.settings.folders import (
     DATA,
     MODELS,
@@ -39,6 +40,7 @@ from pieria.settings.folders import (
     models_folder,
     working_folder,
 )
+from pieria.settings.originals import Remark, from_originals, remarks
 from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
 
 FILE = "pieria.toml"
@@ -111,7 +113,7 @@ def _paths(value: str) -> str:
 Name = Annotated[str, AfterValidator(_name)]
 
 
-class Settings(BaseSettings):
+class Settings(Fades):
     """Made by `resolve` alone, which knows the sources; frozen, since banks are open under it."""
 
     model_config = SettingsConfigDict(
@@ -229,6 +231,8 @@ class Resolved:
     settings: Settings
     origins: Mapping[str, str]
     project: Project | None
+    remarks: tuple[Remark, ...] = ()
+    """What is to be told of the environment beside its values."""
 
     @property
     def roots(self) -> list[Path]:
@@ -257,7 +261,8 @@ class Resolved:
         given = _from_arguments(arguments, Path())
         values = self.settings.model_dump() | dict(given.values)
         settings = _settings(values, dict.fromkeys(given.values, given), given.unknown)
-        return Resolved(settings, {**self.origins, **dict.fromkeys(given.values, ARGUMENT)}, self.project)
+        origins = {**self.origins, **dict.fromkeys(given.values, ARGUMENT)}
+        return replace(self, settings=settings, origins=origins)
 
 
 _REPOSITORY = "git repository"
@@ -268,7 +273,8 @@ _UNNAMED = (_REPOSITORY, _DEFAULT)
 def resolve(
     arguments: Mapping[str, Any], *, environ: Mapping[str, str] | None = None, cwd: str | Path | None = None
 ) -> Resolved:
-    """The settings in force: arguments, environment, the project's file, the data folder's file, defaults.
+    """The settings in force: arguments, environment (our variables, then the originals'), the project's
+    file, the data folder's file, defaults.
 
     An argument that is None was not given. Raises `InputError` for a wrong argument and `ConfigError` for
     anything wrong elsewhere; where several values are wrong, the error holds the others.
@@ -277,7 +283,8 @@ def resolve(
     home = home_folder()
     project = find_project(folder, home)
     variables = os.environ if environ is None else environ
-    sources = [_from_arguments(arguments, folder), _from_environment(variables, folder)]
+    theirs = from_originals(variables, folder)
+    sources = [_from_arguments(arguments, folder), _from_environment(variables, folder), theirs]
     if project is not None and project.file is not None:
         sources.append(_impersonal(_from_file(project.file, PROJECT)))
     data = data_of(sources, folder)
@@ -291,7 +298,7 @@ def resolve(
         chosen = next((source for source in sources if "data" in source.values), None)
         sources.append(_impersonal(shared) if chosen is not None and chosen.origin == PROJECT else shared)
     sources.append(_from_provider(sources, variables, folder))
-    return _resolved(sources, data, own, project)
+    return replace(_resolved(sources, data, own, project), remarks=tuple(remarks(variables)))
 
 
 def _resolved(sources: list[Source], data: Path | Address, own: Path, project: Project | None) -> Resolved:
@@ -314,6 +321,11 @@ def _settings(values: Mapping[str, Any], chosen: Mapping[str, Source], unknown: 
         raise _all_of([*unknown, *_problems(invalid, chosen)]) from invalid
     if unknown:
         raise _all_of(unknown)
+    if settings.review_from >= settings.review_to:
+        naming = chosen.get("review_from") or chosen["review_to"]
+        setting = "review_from" if "review_from" in chosen else "review_to"
+        expected = "review_from below review_to"
+        raise naming.problem(setting, expected, f"{settings.review_from:g} and {settings.review_to:g}")
     return settings
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,17 @@ class Source:
     """What is wrong with the names beside the values."""
     personal: bool = True
     """Whether it is the user who says it, and not whoever made the project."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Of settings that are given by variables of another name than ours: which."""
 
     def origin_of(self, setting: str) -> str:
-        return self.origin.format(setting.upper())
+        variable = self.variables.get(setting)
+        return self.origin.format(setting.upper()) if variable is None else f"{self.origin} {variable}"
 
     def problem(self, setting: str, expected: str, received: object, hint: str | None = None) -> Invalid:
         told = InputError(setting, expected, received, hint=hint)
         if self.origin == ARGUMENT:
             return told
-        place = f"{PREFIX}{setting.upper()}" if self.file is None else f"{self.file}: {setting}"
+        variable = self.variables.get(setting, f"{PREFIX}{setting.upper()}")
+        place = variable if self.file is None else f"{self.file}: {setting}"
         return ConfigError(f"{place}: expected {told.expected}, got {told.received}", hint=hint)

@@ -125,6 +125,14 @@ class Outline(NamedTuple):
     valid_from: int | None
 
 
+class Written(NamedTuple):
+    """When a version was written, in microseconds, and its tags as they are compared."""
+
+    known_from: int
+    version: int
+    tags: tuple[str, ...]
+
+
 class Placed(NamedTuple):
     """Where a memory is kept, and what else is known of it there. Instants are microseconds."""
 
@@ -260,6 +268,9 @@ class Reader(QueueReader, Protocol):
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
+
+    def written(self, rows: Sequence[int]) -> dict[int, Written]:
+        """When each of these rows was first known, whatever became of its standing since."""
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
         """The rows of the memories that `select` would give."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import retained
+from pieria.record.fading import Fading, last_used
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
@@ -19,8 +19,21 @@ from pieria.record.usage import UNUSED, Usage
 from pieria.store.protocol import Reader
 from pieria.upkeep.selecting import IMPORTANT, selected
 
-FORGOTTEN, DIMMED = 0.05, 0.1
-"""What is retained below which a memory is collected, and below which it is put away."""
+DIMMED = 2.0
+"""A memory is put away below so many times what it is collected below."""
+
+
+class Worn(NamedTuple):
+    """A memory with what its fading goes by."""
+
+    memory: Memory
+    used: Usage
+    written: int
+    last_used: int
+    lasting: float
+
+    def score(self, fading: Fading, now: int) -> float:
+        return fading.score(now - self.last_used, self.used.accesses, self.memory.strength, self.lasting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +45,20 @@ class Faded:
         return {"id": self.memory.id, "retained": round(self.retained, 6), "text": self.memory.text}
 
 
-def faded(reader: Reader, now: int, kinds: Sequence[str], threshold: float, statuses: Sequence[str]) -> list[Faded]:
+def worn(reader: Reader, memories: Sequence[Memory], fading: Fading) -> list[Worn]:
+    used = reader.usage([memory.id for memory in memories])
+    written = reader.written([memory.row for memory in memories])
+    found = []
+    for memory in memories:
+        theirs, since = used.get(memory.id, UNUSED), written[memory.row]
+        last = last_used(micros(memory.at), since.known_from, since.version, theirs)
+        found.append(Worn(memory, theirs, since.known_from, last, fading.lasting(memory.kind, since.tags)))
+    return found
+
+
+def faded(
+    reader: Reader, fading: Fading, now: int, kinds: Sequence[str], threshold: float, statuses: Sequence[str]
+) -> list[Faded]:
     """The least retained first."""
     asked = Filter(
         now=now,
@@ -43,7 +69,7 @@ def faded(reader: Reader, now: int, kinds: Sequence[str], threshold: float, stat
         valid_at=ANY_TIME,
         pinned=False,
     )
-    found = [one for part in selected(reader, asked) for one in _faded_of(reader, part, now, threshold)]
+    found = [one for part in selected(reader, asked) for one in _faded_of(reader, fading, part, now, threshold)]
     return sorted(found, key=lambda one: (one.retained, one.memory.row))
 
 
@@ -66,18 +92,12 @@ def _changed(reader: Reader, chosen: Sequence[Faded], verb: str, change: Mapping
     return Changeset(verb, writes=writes)
 
 
-def _faded_of(reader: Reader, part: Sequence[Memory], now: int, threshold: float) -> Iterator[Faded]:
-    used = reader.usage([memory.id for memory in part])
-    maybe = [Faded(memory, left_of(memory, used.get(memory.id, UNUSED), now)) for memory in part]
-    maybe = [one for one in maybe if one.retained < threshold and one.memory.importance < IMPORTANT]
+def _faded_of(reader: Reader, fading: Fading, part: Sequence[Memory], now: int, threshold: float) -> Iterator[Faded]:
+    fades = [memory for memory in part if memory.importance < IMPORTANT]
+    maybe = [Faded(one.memory, one.score(fading, now)) for one in worn(reader, fades, fading)]
+    maybe = [one for one in maybe if one.retained < threshold]
     if not maybe:
         return
     links = reader.links([End("memory", one.memory.id) for one in maybe], DRAWN_FROM)
     sources = {link.target.name for link in links}
     yield from (one for one in maybe if one.memory.id not in sources)
-
-
-def left_of(memory: Memory, used: Usage, now: int) -> float:
-    """What is retained of it since it was written, or last used."""
-    moments = [memory.known_from, memory.at, *filter(None, (used.last_access, used.last_review))]
-    return retained(now - max(map(micros, moments)), used.accesses, memory.strength)

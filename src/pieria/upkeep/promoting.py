@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import DAY
+from pieria.record.fading import DAY, Fading
 from pieria.record.memory import Memory
 from pieria.record.time import micros
-from pieria.record.usage import UNUSED, Usage
 from pieria.store.protocol import Reader
-from pieria.upkeep.fading import left_of
+from pieria.upkeep.fading import Worn, worn
 from pieria.upkeep.grouping import Audience, audience_of
 from pieria.upkeep.selecting import IMPORTANT
 
@@ -27,21 +26,26 @@ REPEATED, DAYS = 3, 2
 """So often said, on so many days, a thing is stable."""
 SAME = 0.92
 """How near two texts are that say the same."""
-STRONG, USES, RECENT_DAYS = 0.65, 5, 14
-"""What is retained of a memory that is promoted, or how often it was used within so many days of being made."""
+FRESH_DAYS = 1.0
+"""Until a memory is so old, it scores high for being new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
     memory: Memory
     why: str
-    retained: float = 0.0
+    score: float = 0.0
     uses: int = 0
+
+    @property
+    def retained(self) -> float:
+        return min(1.0, self.score)
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "id": self.memory.id,
             "why": self.why,
+            "score": round(self.score, 6),
             "retained": round(self.retained, 6),
             "uses": self.uses,
             "text": self.memory.text,
@@ -63,11 +67,22 @@ def settled(memories: Sequence[Memory], before: Sequence[Memory], vectors: Mappi
     return found
 
 
-def worth_promoting(reader: Reader, memories: Sequence[Memory], now: int) -> list[Promotion]:
-    used = reader.usage([memory.id for memory in memories])
-    return [
-        promotion for memory in memories if (promotion := _judged(memory, used.get(memory.id, UNUSED), now)) is not None
-    ]
+def worth_promoting(reader: Reader, memories: Sequence[Memory], fading: Fading, now: int) -> list[Promotion]:
+    found = [judged(one, fading, now) for one in worn(reader, memories, fading)]
+    return [promotion for promotion in found if promotion is not None]
+
+
+def judged(one: Worn, fading: Fading, now: int) -> Promotion | None:
+    """Why it is worth to be kept for good; None where it is not, or not yet.
+
+    What is new scores high whatever it is, and what nobody ever used has proven nothing: neither is promoted for it.
+    """
+    score, uses = one.score(fading, now), one.used.accesses
+    if uses and score >= fading.promote and now - one.written >= FRESH_DAYS * DAY:
+        return Promotion(one.memory, "strong", score, uses)
+    if uses >= fading.promote_uses and now - micros(one.memory.at) <= fading.promote_days * DAY:
+        return Promotion(one.memory, "used", score, uses)
+    return None
 
 
 def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: Any) -> Changeset:
@@ -76,16 +91,6 @@ def changes(reader: Reader, chosen: Sequence[Promotion], verb: str, **change: An
     states = [stored.state for promotion in chosen if (stored := held.get(promotion.memory.id)) is not None]
     writes = [Write(changed) for state in states if not state.ended and (changed := state._replace(**change)) != state]
     return Changeset(verb, writes=writes)
-
-
-def _judged(memory: Memory, used: Usage, now: int) -> Promotion | None:
-    left = left_of(memory, used, now)
-    age_days = (now - micros(memory.known_from)) / DAY
-    if left >= STRONG and used.accesses:
-        return Promotion(memory, "strong", left, used.accesses)
-    if used.accesses >= USES and age_days <= RECENT_DAYS:
-        return Promotion(memory, "used", left, used.accesses)
-    return None
 
 
 def _repeated(memories: Sequence[Memory], new: Set[int], vectors: Mapping[int, Vector]) -> Iterator[list[Memory]]:

@@ -87,6 +87,13 @@ SELECT
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 WHERE {where} ORDER BY j.place
 
+-- name: written
+SELECT
+    c.row, (SELECT min(s.known_from) FROM state s WHERE s.bank = %(bank)s AND s.row = c.row), c.version,
+    (SELECT json_agg(l.value)::text FROM label l WHERE l.bank = %(bank)s AND l.row = c.row AND l.what = 'tag')
+FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN content c ON c.bank = %(bank)s AND c.row = j.value
+ORDER BY j.place
+
 -- name: rows
 SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} ORDER BY {order} LIMIT %(limit)s
 

@@ -31,6 +31,7 @@ from pieria.store.protocol import (
     Terms,
     TextMatch,
     VectorMatch,
+    Written,
 )  # fmt: skip
 from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyReads
@@ -129,6 +130,10 @@ class SQLReader(QueueRows, CopyReads):
         sql = self._sql["outlines"].format(where=where)
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
         return {row[0]: build.outline(row) for row in found}
+
+    def written(self, rows: Sequence[int]) -> dict[int, Written]:
+        found = self._session.execute(self._sql["written"], {"rows": self._session.listed(rows)})
+        return {row: Written(first, version, tuple(json.loads(tags or "[]"))) for row, first, version, tags in found}
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
         where, params = driven(self._session, filter)

@@ -76,6 +76,12 @@ SELECT
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
 WHERE {where}
 
+-- name: written
+SELECT
+    c.row, (SELECT min(s.known_from) FROM state s WHERE s.row = c.row), c.version,
+    (SELECT json_group_array(l.value) FROM label l WHERE l.row = c.row AND l.what = 'tag')
+FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
+
 -- name: rows
 SELECT s.row FROM state s WHERE {where} ORDER BY {order} LIMIT :limit
 

@@ -53,11 +53,11 @@ def sleep(ctx: click.Context, /, dry_run: bool, force: bool, limit: int) -> None
 @upkeep.command()
 @click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only show what would be done.")
 @click.option("--archive", is_flag=True, help="Put away instead of removing.")
-@click.option("--threshold", type=click.FloatRange(0, 1), default=0.05, show_default=True,
-              help="What is retained of a memory, below which it goes.")  # fmt: skip
+@click.option("--threshold", type=click.FloatRange(0, 1),
+              help="What is retained of what goes; otherwise the setting forget_threshold.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), help="No more than so many, the least retained first.")
 @click.pass_obj
-def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float, limit: int | None) -> None:
+def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float | None, limit: int | None) -> None:
     """Remove what has faded. `pieria unforget` brings back what was removed."""
     with call.opened(reading=True) as bank, call.progress("collecting") as report:
         collected = bank.upkeep.gc(dry_run=dry_run, archive=archive, threshold=threshold, limit=limit, progress=report)
@@ -72,11 +72,11 @@ def gc(call: Call, /, dry_run: bool, archive: bool, threshold: float, limit: int
 
 @upkeep.command()
 @DRY_RUN
-@click.option("--threshold", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-              help="What is retained of a memory, below which it is put away.")  # fmt: skip
+@click.option("--threshold", type=click.FloatRange(0, 1),
+              help="What is retained of what is put away; otherwise twice the setting forget_threshold.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), help="No more than so many, the least retained first.")
 @click.pass_obj
-def decay(call: Call, /, dry_run: bool, threshold: float, limit: int | None) -> None:
+def decay(call: Call, /, dry_run: bool, threshold: float | None, limit: int | None) -> None:
     """Put away what is about to fade. It is found again with `--status archived`."""
     with call.opened(reading=True) as bank, call.progress("putting away") as report:
         collected = bank.upkeep.decay(dry_run=dry_run, threshold=threshold, limit=limit, progress=report)

@@ -1,0 +1,99 @@
+"""The variables of the systems whose users come to Pieria, and which settings of ours they stand for.
+
+A variable of ours counts before them, and they before any file. What means nothing here is told, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pieria.settings.source import Source
+
+PREFIXES = ("CORTEXGRAPH_", "MNEMEX_")
+"""The newer name counts before the older."""
+PREFIXED: Mapping[str, str] = {
+    "STORAGE_PATH": "data",
+    "DECAY_MODEL": "decay_model",
+    "DECAY_LAMBDA": "decay_lambda",
+    "DECAY_BETA": "decay_beta",
+    "PL_HALFLIFE_DAYS": "decay_halflife_days",
+    "PL_ALPHA": "decay_alpha",
+    "TC_LAMBDA_FAST": "decay_lambda_fast",
+    "TC_LAMBDA_SLOW": "decay_lambda_slow",
+    "TC_WEIGHT_FAST": "decay_weight_fast",
+    "FORGET_THRESHOLD": "forget_threshold",
+    "PROMOTE_THRESHOLD": "promote_threshold",
+    "PROMOTE_USE_COUNT": "promote_uses",
+    "PROMOTE_TIME_WINDOW": "promote_days",
+    "REVIEW_BLEND_RATIO": "review_share",
+    "REVIEW_DANGER_ZONE_MIN": "review_from",
+    "REVIEW_DANGER_ZONE_MAX": "review_to",
+    "AUTO_REINFORCE": "reinforce",
+    "CLUSTER_LINK_THRESHOLD": "cluster_threshold",
+    "CLUSTER_MAX_SIZE": "cluster_most",
+    "SEMANTIC_HI": "duplicate_threshold",
+    "SEARCH_PREVIEW_LENGTH": "preview_chars",
+    "ENABLE_PREPROCESSING": "enrich",
+    "ENABLE_EMBEDDINGS": "search_by_meaning",
+}
+"""With either prefix before the name."""
+PLAIN: Mapping[str, str] = {
+    "SEARCH_STM_WEIGHT": "short_term_weight",
+    "SEARCH_LTM_WEIGHT": "long_term_weight",
+}
+_ONE_FILE = "a bank is a database of its own, in the data folder or on a server"
+_BY_HOOK = "the hook of `pieria context` brings memories with a prompt, where it is installed"
+_INDEXED = "the vault has no index file: the bank holds what is in it"
+INERT: Mapping[str, str] = {
+    "STORAGE_BACKEND": _ONE_FILE,
+    "SQLITE_PATH": _ONE_FILE,
+    "MEMORIES_FILENAME": _ONE_FILE,
+    "RELATIONS_FILENAME": _ONE_FILE,
+    "EMBED_MODEL": "the setting embedder names the model",
+    "SEMANTIC_LO": "merging by a model has no second threshold",
+    "AUTO_RECALL_ENABLED": _BY_HOOK,
+    "AUTO_RECALL_MODE": _BY_HOOK,
+    "AUTO_RECALL_RELEVANCE_THRESHOLD": _BY_HOOK,
+    "AUTO_RECALL_MAX_RESULTS": _BY_HOOK,
+    "AUTO_RECALL_MIN_INTERVAL": _BY_HOOK,
+    "DETECT_SECRETS": "secrets are always looked for; the setting secrets says what becomes of them",
+    "LTM_INDEX_MAX_AGE_SECONDS": _INDEXED,
+}
+"""What means nothing here, with either prefix; and why."""
+UNKNOWN = "no setting of Pieria stands for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What is to be told of variables that are set: nothing is wrong, and yet it is not what it looks like."""
+
+    what: str
+    remedy: str
+
+
+def from_originals(environ: Mapping[str, str], folder: Path) -> Source:
+    """The settings that such variables stand for. An empty variable is not set."""
+    variables = {setting: name for name, setting in PLAIN.items() if environ.get(name)}
+    for prefix in reversed(PREFIXES):
+        variables.update({setting: prefix + name for name, setting in PREFIXED.items() if environ.get(prefix + name)})
+    return Source(
+        "environment",
+        {setting: environ[variable] for setting, variable in variables.items()},
+        folder,
+        variables=variables,
+    )
+
+
+def remarks(environ: Mapping[str, str]) -> Iterator[Remark]:
+    newer, older = PREFIXES
+    for name in PREFIXED:
+        one, other = environ.get(newer + name), environ.get(older + name)
+        if one and other and one != other:
+            yield Remark(f"{newer}{name} counts, and {older}{name} says something else", "Unset one of them.")
+    for variable in sorted(environ):
+        prefix = next((prefix for prefix in PREFIXES if variable.startswith(prefix)), None)
+        name = variable.removeprefix(prefix or "")
+        if prefix is not None and name not in PREFIXED and environ[variable]:
+            yield Remark(f"{variable} has no effect: {INERT.get(name, UNKNOWN)}", "Unset it.")
