@@ -250,7 +250,7 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (FILTERED, ("author_type",), BAD_CHOICE),
     (FILTERED, ("place",), ["", "a/", "/b", "a/b/c", NUL, SURROGATE, 5]),
     (FILTERED, ("meta",), BAD_MAPPING),
-    (FILTERED, ("since", "until", "valid_at", "known_at"), BAD_TIME),
+    (FILTERED, ("since", "until", "used_since", "valid_at", "known_at"), BAD_TIME),
     (("list", "count"), ("pinned",), BAD_FLAG),
     (("list", "count"), ("include",), ["nonsense", ["removed", "nonsense"], 5]),
     (("list",), ("order",), BAD_CHOICE),

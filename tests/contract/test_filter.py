@@ -12,6 +12,7 @@ from pieria.record.changeset import FOREVER, Write
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import ENDINGS, STATUSES
 from pieria.record.time import iso, micros, moment
+from pieria.record.usage import Use
 from pieria.store.protocol import Reader, Store
 
 WORD = "heron"
@@ -21,7 +22,8 @@ RULE = "Always answer in metric units."
 PREFERENCE = "I prefer window seats."
 
 
-def write(id: str, says: str = "", **values: Any) -> Write:
+def write(id: str, says: str = "", *, used: int | None = None, **values: Any) -> Write:
+    """`used` is for whoever applies it: usage does not come with what is written."""
     return memory(f"{WORD} {id}\n{says}", id, **values)
 
 
@@ -228,6 +230,7 @@ def some_memory(draw: st.DrawFn) -> dict[str, Any]:
         "meta": draw(st.sampled_from([{}, {"a": 1}, {"a": 2}])),
         "pinned": draw(st.booleans()),
         "at": iso(moment(draw(st.sampled_from(INSTANTS)))),
+        "used": draw(st.sampled_from([None, None, *INSTANTS])),
         "valid_from": None if begin is None else iso(moment(NOW + begin * HOUR)),
         "valid_until": None if end is None else iso(moment(NOW + end * HOUR)),
         "state": {
@@ -260,6 +263,7 @@ def some_filter(draw: st.DrawFn) -> Filter:
         meta=draw(st.sampled_from([{}, {}, {"a": 1}])),
         since=draw(maybe(st.sampled_from(INSTANTS))),
         until=draw(maybe(st.sampled_from(INSTANTS))),
+        used_since=draw(maybe(st.sampled_from(INSTANTS))),
         valid_at=draw(maybe(st.sampled_from((*INSTANTS, ANY_TIME)))),
         status=draw(maybe(st.sampled_from([("active",), ("archived", "promoted")]))),
         endings=draw(st.sampled_from([("",), ("", "removed"), ENDINGS])),
@@ -272,6 +276,7 @@ def passes(values: dict[str, Any], filter: Filter) -> bool:
     viewer = filter.viewer
     when = NOW if filter.valid_at is None else filter.valid_at
     wing, _, room = state.place.partition("/")
+    last = max(state.at, NOW if values["used"] is None else values["used"])
     places = {None, wing, state.place, f"*/{room}"}
     own = state.session is not None and state.session == viewer.session
     shared = state.channel is not None and state.channel == viewer.channel
@@ -290,6 +295,7 @@ def passes(values: dict[str, Any], filter: Filter) -> bool:
             all(values["meta"].get(key) == value for key, value in filter.meta.items()),
             filter.since is None or state.at >= filter.since,
             filter.until is None or state.at < filter.until,
+            filter.used_since is None or last >= filter.used_since,
             when == ANY_TIME or state.valid_from is None or state.valid_from <= when,
             when == ANY_TIME or state.valid_until is None or state.valid_until > when,
             filter.status is None or state.status in filter.status,
@@ -308,7 +314,8 @@ def test_every_reader_agrees_with_the_plain_meaning_of_a_filter(
     store: Store, memories: list[dict[str, Any]], filters: list[Filter]
 ) -> None:
     writes = [write(f"m{n}", **values) for n, values in enumerate(memories)]
-    apply(store, *writes)
+    uses = [Use(f"m{n}", 1, values["used"]) for n, values in enumerate(memories) if values["used"] is not None]
+    apply(store, *writes, usage=uses)
     try:
         for filter in filters:
             check(store, filter, [f"m{n}" for n, values in enumerate(memories) if passes(values, filter)])

@@ -12,8 +12,8 @@ from pieria.record.fading import (
     LONGEST,
     MODELS,
     Fading,
+    Wear,
     frequency,
-    last_used,
     proven,
     recency,
     reward,
@@ -145,6 +145,9 @@ def test_a_review_is_most_urgent_in_the_middle_of_the_danger_zone() -> None:
 
 
 def test_the_last_use_is_the_last_time_that_it_was_of_use_or_put_into_other_words() -> None:
+    def last_used(at: int, written: int, version: int, used: Usage) -> int:
+        return Wear(at, "note", 1.0, used, written, version).last_used
+
     said, written, read, reviewed = 10 * DAY, 20 * DAY, 15 * DAY, 17 * DAY
     assert last_used(said, written, 1, UNUSED) == written
     assert last_used(written, said, 1, UNUSED) == written

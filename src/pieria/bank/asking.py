@@ -43,6 +43,7 @@ class Asked:
     status: Names | None = None
     include: Names = ()
     pinned: bool | None = None
+    used_since: Instant | None = None
 
 
 def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
@@ -70,6 +71,7 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
         "scopes": optional(check.choices, "scope", SCOPES),
         "source": optional(check.name, "source"),
         "place": optional(place_filter, "place"),
+        "used_since": optional(moment, "used_since"),
         "known_at": optional(last_moment, "known_at"),
         "pinned": optional(check.flag, "pinned"),
     }

@@ -215,8 +215,8 @@ class Upkeep:
         rows = [core._standing(reader, id).state.row for id in wanted]
         memories = reader.memories(rows, core._filter().having(viewer=Viewer(everything=True)))
         now = core._now()
-        worn = fading.worn(reader, [memories[row] for row in rows], core.fading)
-        return [Promotion(one.memory, "named", one.score(core.fading, now), one.used.accesses) for one in worn]
+        worn = fading.worn(reader, [memories[row] for row in rows])
+        return [Promotion(one.memory, "named", one.score(core.fading, now), one.wear.used.accesses) for one in worn]
 
     def _proven(self, reader: Reader) -> list[Promotion]:
         asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=KINDS, status=("active",))

@@ -115,6 +115,7 @@ class Reading(Core):
         meta: Mapping[str, Any] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
+        used_since: Instant | None = None,
         valid_at: Instant | None = None,
         known_at: Instant | None = None,
         status: Names | None = None,
@@ -130,7 +131,7 @@ class Reading(Core):
             self._filter,
             Asked(
                 kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
-                since, until, valid_at, known_at, status, include, pinned,
+                since, until, valid_at, known_at, status, include, pinned, used_since,
             ),
         )  # fmt: skip
         problems.of(check.one_of, order, "order", ORDERS)
@@ -173,6 +174,7 @@ class Reading(Core):
         meta: Mapping[str, Any] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
+        used_since: Instant | None = None,
         valid_at: Instant | None = None,
         known_at: Instant | None = None,
         status: Names | None = None,
@@ -184,7 +186,7 @@ class Reading(Core):
             self._filter,
             Asked(
                 kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
-                since, until, valid_at, known_at, status, include, pinned,
+                since, until, valid_at, known_at, status, include, pinned, used_since,
             ),
         )  # fmt: skip
         if by is not None:

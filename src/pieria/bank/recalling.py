@@ -71,10 +71,13 @@ class Recalling(Core):
         meta: Mapping[str, Any] | None = None,
         since: Instant | None = None,
         until: Instant | None = None,
+        used_since: Instant | None = None,
         valid_at: Instant | None = None,
         known_at: Instant | None = None,
         status: Names | None = None,
         min_score: float | None = None,
+        least_retention: float | None = None,
+        review: bool | float = False,
         cursor: str | None = None,
         policy: str | Callable[..., float] = "hybrid",
         weights: Mapping[str, float] | None = None,
@@ -84,18 +87,23 @@ class Recalling(Core):
         """What the bank, and the user's own, hold on a question: best first, each with its reasons.
 
         Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
-        Any text is a question; an empty one finds nothing.
+        Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
+        with the `k` answers, a share of these.
         """
         problems = Problems()
         filter = problems.of(
             self._filter,
             Asked(
                 kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
-                since, until, valid_at, known_at, status,
+                since, until, valid_at, known_at, status, used_since=used_since,
             ),
         )  # fmt: skip
         problems.of(check.whole, k, "k", 1, K_LIMIT)
         least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
+        left = (
+            0.0 if least_retention is None else problems.of(check.number, least_retention, "least_retention", 0, MOST)
+        )
+        share = problems.of(_share, review, self.fading.review_share)
         asked = problems.of(question_text, query)
         ranking = problems.of(_policy, policy, weights)
         seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
@@ -109,10 +117,12 @@ class Recalling(Core):
             policy=ranking,
             min_score=least,
             budget=self._text_budget,
-            mark=self._mark(asked, filter, least, ranking),
+            mark=self._mark(asked, filter, least, ranking, left, share),
             fading=self.fading,
             deadline=perf_counter() + seconds,
             tokens=tokens,
+            least_left=left,
+            review=share,
         )
         found = self._answer(question, filter, k, cursor)
         if self._count_uses:
@@ -153,10 +163,10 @@ class Recalling(Core):
             told["question"] = {"characters": EMBEDDED, "of": len(asked)}
         return replace(found, plan={**found.plan, "embedding": told})
 
-    def _mark(self, question: str, filter: Filter, least: float, policy: Policy) -> str:
+    def _mark(self, question: str, filter: Filter, least: float, policy: Policy, *fading: float) -> str:
         """Tells whose cursor it is: bank, question and all that is asked of an answer, but not the moment of asking."""
         ranking = (policy.name, sorted(policy.weights.items()))
-        said = repr((self.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking))
+        said = repr((self.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *fading))
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def _with_vectors(self, sources: Sequence[Source], text: str, deadline: float) -> list[Source]:
@@ -246,6 +256,12 @@ def _weights(weights: object, ranking: Policy) -> dict[str, float]:
 def _nearest(given: object, names: Iterable[str]) -> str | None:
     close = get_close_matches(str(given), list(names), n=1)
     return f"Did you mean {close[0]}?" if close else None
+
+
+def _share(review: object, usual: float) -> float:
+    if isinstance(review, bool):
+        return usual if review else 0.0
+    return check.number(review, "review")
 
 
 def deadline_seconds(deadline_ms: object) -> float:

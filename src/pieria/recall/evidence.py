@@ -9,6 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pieria.recall.ranking import Corpus
+from pieria.record.fading import Wear
 from pieria.record.usage import UNUSED, Usage
 
 Key = tuple[int, int]
@@ -109,3 +110,7 @@ class Evidence:
     """Candidates that a link ties it to."""
     copy_of: Hashable = None
     """Two that have the same say the same. None: it is like no other."""
+
+    @property
+    def wear(self) -> Wear:
+        return Wear(self.at, self.kind, self.strength, self.used, self.written, self.version, self.tags)

@@ -13,9 +13,11 @@ from pieria.recall.snippet import snippet
 from pieria.record.memory import Memory
 
 
-def hit_of(scored: Scored, memory: Memory, page: Page) -> Hit:
+def hit_of(scored: Scored, memory: Memory, page: Page, urgency: float | None = None) -> Hit:
+    """With an urgency it is one that is due for a review."""
     passage = snippet(memory.text, frozenset(page.terms), scored.evidence.near)
-    return Hit(memory, page.score(scored), page.why(scored), passage)
+    why = page.why(scored) if urgency is None else {**page.why(scored), "review": urgency}
+    return Hit(memory, page.score(scored), why, passage)
 
 
 def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from pieria.recall.evidence import Asked, Evidence, Held, Key, Span
 from pieria.recall.ranking import Corpus, bm25, coverage, relative
-from pieria.record.fading import DAY, Fading, frequency, last_used, proven, recency, reward
+from pieria.record.fading import DAY, Fading, frequency, proven, recency, reward
 
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
 """How much length counts against a text by itself, and against a text with its neighbours."""
@@ -87,14 +87,8 @@ def of_use(asked: Asked, pool: Sequence[Evidence], fading: Fading) -> Columns:
     return {
         "frequency": [frequency(one.used.accesses) for one in pool],
         "reward": [reward(one.used) for one in pool],
-        "retention": [min(1.0, score_of(one, asked.now, fading)) for one in pool],
+        "retention": [min(1.0, fading.of(one.wear, asked.now)) for one in pool],
     }
-
-
-def score_of(one: Evidence, now: int, fading: Fading) -> float:
-    """How much of it is left, with what use and strength add."""
-    age = now - last_used(one.at, one.written, one.version, one.used)
-    return fading.score(age, one.used.accesses, one.strength, fading.lasting(one.kind, one.tags))
 
 
 def _names(asked: Asked, held: Held) -> float:

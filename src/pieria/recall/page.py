@@ -20,9 +20,15 @@ from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.ranking import Corpus, Ranked, ranked
 from pieria.recall.reading import Reading
 from pieria.recall.walk import Walk
-from pieria.record.fading import Fading
+from pieria.record.fading import Fading, Wear
+from pieria.record.usage import UNUSED
 from pieria.store.protocol import Run, TextMatch
 
+EVERYTHING = 1 << 40
+WIDER = 8
+"""How many times as much is gathered where too much has faded."""
+DUE_WANT = 400
+"""The least of what shares words with the question among which is looked for what is due for a review."""
 TEXT_WANT = 40
 """The least of what shares words with the question that a first page chooses from."""
 LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
@@ -42,6 +48,14 @@ class Question:
     fading: Fading
     deadline: float = math.inf
     tokens: int | None = None
+    least_left: float = 0.0
+    """How much must be left of what is found."""
+    review: float = 0.0
+    """How many memories that are due for a review come with the answers, as a share of these."""
+
+    @property
+    def by_fading(self) -> bool:
+        return self.least_left > 0 or self.review > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +147,20 @@ class Page:
         if len(self.terms) > TERMS_LIMIT:
             self.count_terms()
         # One more than is shown: so it is known whether there is more.
-        self.look_up(max(TEXT_WANT, k + 1), self._budget(), self.question.reading.runs)
-        return self.rank(max(QUOTA, k))
+        want = max(TEXT_WANT, k + 1) if self.question.review <= 0 else max(DUE_WANT, k + 1)
+        self.look_up(want, self._budget(), self.question.reading.runs)
+        order = self.rank(max(QUOTA, k))
+        return order if self.question.least_left <= 0 else self._widened(order, k)
+
+    def _widened(self, order: list[int], k: int) -> list[int]:
+        """More and more is gathered until enough of it is not faded, or there is no more to gather."""
+        want, before = max(QUOTA, k), 0
+        while len(order) < k and len(self.scored) > before and not self.is_late:
+            want, before = WIDER * want, len(self.scored)
+            self.look_up(want, EVERYTHING, self.question.reading.runs)
+            self.gathered, self.order = None, []
+            order = self.rank(want)
+        return order
 
     def _budget(self) -> int:
         if self.question.deadline == math.inf:
@@ -165,8 +191,8 @@ class Page:
                 want=want,
                 budget=self.question.budget,
                 deadline=self.question.deadline,
-                by_use=self.policy.needs(("usage", *OF_USE)),
-                by_fading=self.policy.needs(("retention",)),
+                by_use=self.question.by_fading or self.policy.needs(("usage", *OF_USE)),
+                by_fading=self.question.by_fading or self.policy.needs(("retention",)),
                 further=further,
             )
         )
@@ -181,7 +207,7 @@ class Page:
             self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=confidence(columns, pool)))
         order = [self.walk.code(*pool[number].key) for number in shown.order]
         self.order = self.order or order
-        return [code for code in order if self.score(self.scored[code]) >= self.question.min_score]
+        return [code for code in order if self.passes(self.scored[code])]
 
     @property
     def is_late(self) -> bool:
@@ -194,6 +220,30 @@ class Page:
 
     def score(self, scored: Scored) -> float:
         return self.policy.score(scored.worth)
+
+    def passes(self, scored: Scored) -> bool:
+        """Whether it scores enough, and enough of it is left."""
+        if self.score(scored) < self.question.min_score:
+            return False
+        return self.question.least_left <= 0 or self.left(scored.evidence) >= self.question.least_left
+
+    def left(self, one: Evidence) -> float:
+        """Its score as it fades, whatever the question."""
+        return self.question.fading.of(one.wear, self.question.reading.now)
+
+    def left_of(self, entries: Sequence[Ranked]) -> list[tuple[Ranked, float]]:
+        """Each that may be seen with what is left of it, without gathering all else that is known of them."""
+        found: dict[tuple[int, int], float] = {}
+        for which, source in enumerate(self.sources):
+            rows = [entry.candidate.row for entry in entries if entry.which == which]
+            outlines = source.reader.outlines(rows, source.filter)
+            used = source.reader.usage([outline.id for outline in outlines.values()])
+            written = source.reader.written(list(outlines))
+            for row, one in outlines.items():
+                wear = Wear(one.at, one.kind, one.strength, used.get(one.id, UNUSED), *written[row])
+                found[which, row] = self.question.fading.of(wear, self.question.reading.now)
+        keys = [(entry.which, entry.candidate.row) for entry in entries]
+        return [(entry, found[key]) for entry, key in zip(entries, keys, strict=True) if key in found]
 
     def _scored(self, gathered: Gathered) -> tuple[list[Scored], Columns]:
         columns = features(gathered.asked, gathered.pool)

@@ -8,19 +8,19 @@ from time import perf_counter
 from typing import NamedTuple
 
 from pieria.errors import CorruptError
-from pieria.recall.answer import Recall
+from pieria.recall.answer import Hit, Recall
 from pieria.recall.evidence import Key as CandidateKey
 from pieria.recall.explaining import hit_of, plan_of
 from pieria.recall.gathering import LATE
-from pieria.recall.page import Page, Question, Scored
+from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
+from pieria.recall.reviewing import Due, blended, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.tokens import estimated_tokens
 
-EVERYTHING = 1 << 40
 AT_ONCE, ROUNDS = 300, 10
 """How many further candidates are scored at once, and how often for one page, where a least score is asked for."""
 UNLIKELY = "what is unlikely to score enough is left to the next page"
@@ -58,7 +58,9 @@ def search(sources: Sequence[Source], question: Question, k: int, walk: Walk | N
     if len(kept) < len(taken):
         page.walk = _after(before, kept)
     order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
-    hits = tuple(hit_of(one, memories[one.evidence.key], page) for one in order)
+    hits = [hit_of(one, memories[one.evidence.key], page) for one in order]
+    if walk is None and page.question.review > 0:
+        hits = blended(hits, _reviewed(page, order, hits))
     plan = plan_of(page, frozenset(one.evidence.key for one in order), first=walk is None)
     plan["behind_sources"] = moved
     if len(kept) < len(taken):
@@ -69,7 +71,7 @@ def search(sources: Sequence[Source], question: Question, k: int, walk: Walk | N
         }
     plan["ms"] = round(1000 * (perf_counter() - begun), 3)
     more = bool(page.walk.listed) or page.walk.stage != "done"
-    return Recall(question.text, hits, page.walk.pins.confidence, page.walk.cursor() if more else None, plan)
+    return Recall(question.text, tuple(hits), page.walk.pins.confidence, page.walk.cursor() if more else None, plan)
 
 
 def _pins(sources: Sequence[Source]) -> Pins:
@@ -118,7 +120,7 @@ def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
             break
         behind += 1
         scored = page.scored.get(code)
-        if scored is not None and page.score(scored) >= page.question.min_score:
+        if scored is not None and page.passes(scored):
             taken.append(Taken(scored, behind, page.walk.last))
     page.walk = replace(page.walk, listed=page.walk.listed[behind:])
     if len(taken) < k and page.walk.stage != "done":
@@ -140,6 +142,8 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
         for entry in page.by_words()
         if (last is None or entry.key > last) and page.walk.code(entry.which, entry.candidate.row) not in passed
     ]
+    if page.question.least_left > 0:
+        fresh = [entry for entry, left in page.left_of(fresh) if left >= page.question.least_left]
     at_once = AT_ONCE if page.question.min_score > 0 else k - len(taken)
     place = 0
     before = list(page.order)
@@ -154,7 +158,7 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
             if len(taken) == k:
                 break
             scored, last, place = page.scored.get(code), fresh[place].key, place + 1
-            if scored is None or page.score(scored) < page.question.min_score:
+            if scored is None or not page.passes(scored):
                 continue
             alike = scored.evidence.copy_of
             if alike is not None and alike in said:
@@ -175,9 +179,32 @@ def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
     said: dict[Hashable, str] = {}
     for code in codes:
         scored = page.scored.get(code)
-        if scored is not None and page.score(scored) >= page.question.min_score:
+        if scored is not None and page.passes(scored):
             said.setdefault(scored.evidence.copy_of, scored.evidence.id)
     return said
+
+
+def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[Hit]:
+    """What is due for a review and goes with these, as far as there is room; no later page brings it again."""
+    chosen = due(page, {page.walk.code(*one.evidence.key) for one in shown})
+    memories = _memories(page.sources, [one.scored for one in chosen])
+    if page.question.tokens is not None:
+        left = page.question.tokens - sum(tokens_of(hit.memory) for hit in hits)
+        chosen = _fitting(chosen, memories, left)
+    taken = {page.walk.code(*one.scored.evidence.key) for one in chosen}
+    listed = tuple(code for code in page.walk.listed if code not in taken)
+    page.walk = replace(page.walk, listed=listed, passed=(*page.walk.passed, *taken - set(page.walk.passed)))
+    return [hit_of(one.scored, memories[one.scored.evidence.key], page, one.urgency) for one in chosen]
+
+
+def _fitting(chosen: Sequence[Due], memories: Mapping[CandidateKey, Memory], left: int) -> list[Due]:
+    kept = []
+    for one in chosen:
+        left -= tokens_of(memories[one.scored.evidence.key])
+        if left < 0:
+            break
+        kept.append(one)
+    return kept
 
 
 def _after(before: Walk, kept: Sequence[Taken]) -> Walk:

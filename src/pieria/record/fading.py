@@ -6,8 +6,9 @@ Exists so that recall and upkeep judge one memory alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pieria.record.memory import nothing
 from pieria.record.time import micros
@@ -55,6 +56,29 @@ def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
 
 
+class Wear(NamedTuple):
+    """What a memory's fading follows from. Instants are microseconds; `written` is when this version was first known.
+
+    `tags` are as they are compared.
+    """
+
+    at: int
+    kind: str
+    strength: float
+    used: Usage
+    written: int = 0
+    version: int = 1
+    tags: Sequence[str] = ()
+
+    @property
+    def last_used(self) -> int:
+        """When it was last accessed, reviewed, or put into other words. What never was counts from when it was said or
+        written, whichever is later: of what was said long ago and is new to the bank, nothing has faded yet.
+        """
+        moments = [micros(moment) for moment in (self.used.last_access, self.used.last_review) if moment is not None]
+        return max(self.at, *moments, *([self.written] if self.version > 1 or not moments else []))
+
+
 @dataclass(frozen=True, slots=True)
 class Fading:
     """How memories fade, and what follows from it. The defaults are Mnemex's; rates are per second.
@@ -99,6 +123,11 @@ class Fading:
         """The same, 0 to 1."""
         return min(1.0, self.score(age, uses, strength, lasting))
 
+    def of(self, wear: Wear, now: int) -> float:
+        """The score of a memory at that moment."""
+        age, lasting = now - wear.last_used, self.lasting(wear.kind, wear.tags)
+        return self.score(age, wear.used.accesses, wear.strength, lasting)
+
     def gain(self, uses: int, strength: float) -> float:
         """What the score of a memory begins with when it is used."""
         return float((uses + 1) ** self.beta * strength)
@@ -141,11 +170,3 @@ class Fading:
     def _scale(self) -> float:
         """The seconds from which on the power law bends."""
         return self.halflife_days * DAY / SECOND / (2 ** (1 / self.alpha) - 1)
-
-
-def last_used(at: int, written: int, version: int, used: Usage) -> int:
-    """When a memory was last used: accessed, reviewed, or put into other words. What never was counts from when it was
-    said or written, whichever is later: of what was said long ago and is new to the bank, nothing has faded yet.
-    """
-    moments = [micros(moment) for moment in (used.last_access, used.last_review) if moment is not None]
-    return max(at, *moments, *([written] if version > 1 or not moments else []))

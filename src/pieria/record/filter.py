@@ -58,6 +58,8 @@ class Filter:
     meta: Mapping[str, Any] = field(default_factory=nothing)
     since: int | None = None
     until: int | None = None
+    used_since: int | None = None
+    """Used then or later; what that is, `record.fading` says."""
     valid_at: int | None = None
     known_at: int | None = None
     status: tuple[str, ...] | None = VISIBLE_STATUSES

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import Fading, last_used
+from pieria.record.fading import Fading, Wear
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.time import micros
-from pieria.record.usage import UNUSED, Usage
+from pieria.record.usage import UNUSED
 from pieria.store.protocol import Reader
 from pieria.upkeep.selecting import IMPORTANT, selected
 
@@ -27,13 +27,10 @@ class Worn(NamedTuple):
     """A memory with what its fading goes by."""
 
     memory: Memory
-    used: Usage
-    written: int
-    last_used: int
-    lasting: float
+    wear: Wear
 
     def score(self, fading: Fading, now: int) -> float:
-        return fading.score(now - self.last_used, self.used.accesses, self.memory.strength, self.lasting)
+        return fading.of(self.wear, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +42,16 @@ class Faded:
         return {"id": self.memory.id, "retained": round(self.retained, 6), "text": self.memory.text}
 
 
-def worn(reader: Reader, memories: Sequence[Memory], fading: Fading) -> list[Worn]:
+def worn(reader: Reader, memories: Sequence[Memory]) -> list[Worn]:
     used = reader.usage([memory.id for memory in memories])
     written = reader.written([memory.row for memory in memories])
-    found = []
-    for memory in memories:
-        theirs, since = used.get(memory.id, UNUSED), written[memory.row]
-        last = last_used(micros(memory.at), since.known_from, since.version, theirs)
-        found.append(Worn(memory, theirs, since.known_from, last, fading.lasting(memory.kind, since.tags)))
-    return found
+    return [
+        Worn(
+            memory,
+            Wear(micros(memory.at), memory.kind, memory.strength, used.get(memory.id, UNUSED), *written[memory.row]),
+        )
+        for memory in memories
+    ]
 
 
 def faded(
@@ -94,7 +92,7 @@ def _changed(reader: Reader, chosen: Sequence[Faded], verb: str, change: Mapping
 
 def _faded_of(reader: Reader, fading: Fading, part: Sequence[Memory], now: int, threshold: float) -> Iterator[Faded]:
     fades = [memory for memory in part if memory.importance < IMPORTANT]
-    maybe = [Faded(one.memory, one.score(fading, now)) for one in worn(reader, fades, fading)]
+    maybe = [Faded(one.memory, one.score(fading, now)) for one in worn(reader, fades)]
     maybe = [one for one in maybe if one.retained < threshold]
     if not maybe:
         return

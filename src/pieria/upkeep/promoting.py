@@ -68,7 +68,7 @@ def settled(memories: Sequence[Memory], before: Sequence[Memory], vectors: Mappi
 
 
 def worth_promoting(reader: Reader, memories: Sequence[Memory], fading: Fading, now: int) -> list[Promotion]:
-    found = [judged(one, fading, now) for one in worn(reader, memories, fading)]
+    found = [judged(one, fading, now) for one in worn(reader, memories)]
     return [promotion for promotion in found if promotion is not None]
 
 
@@ -77,8 +77,8 @@ def judged(one: Worn, fading: Fading, now: int) -> Promotion | None:
 
     What is new scores high whatever it is, and what nobody ever used has proven nothing: neither is promoted for it.
     """
-    score, uses = one.score(fading, now), one.used.accesses
-    if uses and score >= fading.promote and now - one.written >= FRESH_DAYS * DAY:
+    score, uses = one.score(fading, now), one.wear.used.accesses
+    if uses and score >= fading.promote and now - one.wear.written >= FRESH_DAYS * DAY:
         return Promotion(one.memory, "strong", score, uses)
     if uses >= fading.promote_uses and now - micros(one.memory.at) <= fading.promote_days * DAY:
         return Promotion(one.memory, "used", score, uses)

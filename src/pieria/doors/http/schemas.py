@@ -128,6 +128,7 @@ FILTERS = {
     "place": text("Only in this wing, wing/room or */room."),
     "since": text(f"{_TIME}: only from then on."),
     "until": text(f"{_TIME}: only before then."),
+    "used_since": text(f"{_TIME}: only what was used from then on."),
     "valid_at": text(f"{_TIME}: only what held then."),
     "known_at": text(f"{_TIME}: as it was known then."),
     "status": several("Only of this standing.", *STATUSES),
@@ -148,6 +149,8 @@ QUESTION = {
     "meta": mapping("Only with these values."),
     "k": whole("How many hits at most; 10 by default.", 1, 10_000),
     "min_score": share("The least score of a hit."),
+    "least_retention": {**share("How much must be left of a hit, as it fades."), "maximum": 100},
+    "review": share("How many memories that are due for a review come with the hits, as a share of these."),
     "policy": text("How hits are ranked; hybrid by default."),
     "weights": {
         "type": "object",

@@ -106,6 +106,17 @@ s.at >= %(since)s
 -- name: until
 s.at < %(until)s
 
+-- name: used_since
+(s.at >= %(used_since)s
+  OR EXISTS (
+    SELECT 1 FROM usage u
+    WHERE u.bank = %(bank)s AND u.id = s.id AND (u.last_access >= %(used_since)s OR u.last_review >= %(used_since)s))
+  OR NOT EXISTS (
+    SELECT 1 FROM state w WHERE w.bank = %(bank)s AND w.row = s.row AND w.known_from < %(used_since)s)
+    AND (s.version > 1 OR NOT EXISTS (
+      SELECT 1 FROM usage u
+      WHERE u.bank = %(bank)s AND u.id = s.id AND (u.last_access IS NOT NULL OR u.last_review IS NOT NULL))))
+
 -- name: pinned
 -- Written out: there is an index of the pinned alone.
 s.pinned = 1

@@ -13,7 +13,7 @@ from pieria.store.sql.session import Session
 LISTS = (
     "ids", "kinds", "types", "not_types", "scopes", "tags", "entities", "files", "standing", "status", "tiers",
 )  # fmt: skip
-VALUES = ("author", "author_type", "channel", "session", "source", "since", "until")
+VALUES = ("author", "author_type", "channel", "session", "source", "since", "until", "used_since")
 LABELS = ("tags", "entities", "files", "standing")
 SIEVES = ("ids", "tags", "entities", "files", "standing", "session", "since", "until")
 """Fields with an index of their own: what they let through can be listed without reading everything."""

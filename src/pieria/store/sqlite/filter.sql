@@ -95,6 +95,13 @@ s.at >= :since
 -- name: until
 s.at < :until
 
+-- name: used_since
+(s.at >= :used_since
+  OR EXISTS (SELECT 1 FROM usage u WHERE u.id = s.id AND (u.last_access >= :used_since OR u.last_review >= :used_since))
+  OR NOT EXISTS (SELECT 1 FROM state w WHERE w.row = s.row AND w.known_from < :used_since)
+    AND (s.version > 1 OR NOT EXISTS (
+      SELECT 1 FROM usage u WHERE u.id = s.id AND (u.last_access IS NOT NULL OR u.last_review IS NOT NULL))))
+
 -- name: pinned
 -- Written out: there is an index of the pinned alone.
 s.pinned = 1

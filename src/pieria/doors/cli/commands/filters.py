@@ -31,6 +31,7 @@ _FILTERS = (
     click.option("--meta", type=PAIRS, multiple=True, help="Only with this in meta; key:=JSON for other than text."),
     click.option("--since", type=TIME, help="Only said or happened then or later."),
     click.option("--until", type=TIME, help="Only said or happened before; a date means to its end."),
+    click.option("--used-since", type=TIME, help="Only used then or later; to be written is a use."),
     click.option("--valid-at", type=TIME, help="What held then; otherwise what holds now."),
     click.option("--known-at", type=TIME, help="As the bank knew it then."),
     click.option("--status", type=OneOf(*STATUSES), multiple=True,

@@ -1,0 +1,63 @@
+"""What is about to be forgotten and belongs to the question: it comes with the answer, in places of its own.
+
+Exists so that a memory is met again before it is gone. Nothing that answers better gives way for it, and nothing comes
+twice: what is chosen here was not shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from typing import NamedTuple, TypeVar
+
+from pieria.recall.page import Page, Scored
+from pieria.recall.policies import relevance
+
+Each = TypeVar("Each")
+
+RELEVANT = 1 / 3
+"""How relevant it must be, of what the most relevant candidate is."""
+LOOKED_AT = 20
+"""Of what is due and shares words with the question, and was no candidate: how many are ranked beside the others."""
+BETWEEN = 2
+"""Answers that stand between two of these."""
+
+
+class Due(NamedTuple):
+    scored: Scored
+    urgency: float
+
+
+def due(page: Page, shown: Set[int]) -> list[Due]:
+    """What comes with the answers of these codes, the most urgent first."""
+    places = math.ceil(page.question.review * len(shown))
+    if not places:
+        return []
+    ranked = page.order
+    urgent = [entry for entry, left in page.left_of(page.by_words()) if page.question.fading.urgency(left) > 0]
+    words = [page.walk.code(entry.which, entry.candidate.row) for entry in urgent]
+    beyond = [code for code in words if code not in page.walk.passed][:LOOKED_AT]
+    page.rank(len(beyond), [*page.walk.passed, *beyond])
+    relevant = relevance(next(iter(page.scored.values())).columns)
+    said = {page.scored[code].evidence.copy_of for code in shown if code in page.scored} - {None}
+    found = []
+    for code in (*ranked, *beyond):
+        one = page.scored.get(code)
+        if one is None or code in shown or not page.passes(one) or one.evidence.copy_of in said:
+            continue
+        urgency = page.question.fading.urgency(page.left(one.evidence))
+        if urgency > 0 and relevant[one.number] >= RELEVANT * max(relevant):
+            found.append(Due(one, urgency))
+            said |= {one.evidence.copy_of} - {None}
+    return sorted(found, key=lambda one: (-one.urgency, -one.scored.worth))[:places]
+
+
+def blended(answers: Sequence[Each], reviewed: Sequence[Each]) -> list[Each]:
+    """One of the others after every two answers; all in their order."""
+    left = list(reviewed)
+    found: list[Each] = []
+    for number, answer in enumerate(answers, 1):
+        found.append(answer)
+        if left and number % BETWEEN == 0:
+            found.append(left.pop(0))
+    return [*found, *left]
