@@ -75,6 +75,8 @@ LINES = {
     "upkeep promote": "jwt",
     "upkeep validate": "",
     "upkeep repair": "",
+    "review": "",
+    "decay": "jwt",
     "worker": "--once",
     "jobs list": "",
     "jobs show": "JOB",
@@ -177,6 +179,7 @@ READING = (
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
+    "review", "decay",
 )  # fmt: skip
 
 

@@ -300,7 +300,7 @@ class Verbs(Life):
             assert usage is not None
             self.check_usage(ids, usage)
 
-        self.agree(lambda: self.handles[reader].touch(ids, **counted, reward=reward), model)
+        self.agree(lambda: self.handles[reader].touch(ids, reward=reward, boost=False, **counted), model)
 
     @rule(data=st.data(), reader=readers, several=st.integers(1, 3))
     def usage(self, data: st.DataObject, reader: Reader, several: int) -> None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
 from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
+from pieria.bank.reviewing import Reviewing
 from pieria.bank.session_summaries import is_current, summed_up
 from pieria.errors import PieriaError
 from pieria.record import check
@@ -48,7 +49,7 @@ MOST = 5_000
 """Memories that one sleep goes over, unless another number is asked for."""
 
 
-class Upkeep:
+class Upkeep(Reviewing):
     def __init__(self, core: Bank) -> None:
         self._core = core
 

@@ -18,6 +18,7 @@ from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, SYMMETRIC, End, Link, LinkRow, row_of
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader, Writer
+from pieria.upkeep.reviewing import strengthened
 
 DIRECTIONS = ("both", "out", "in")
 HOPS_LIMIT = 10
@@ -201,14 +202,18 @@ class Linking(Core):
         reviews: int = 0,
         crossings: int = 0,
         reward: float | None = None,
+        boost: bool = False,
     ) -> dict[str, Usage]:
-        """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one."""
+        """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one. A
+        boost makes them stronger by the setting `crossing_boost`.
+        """
         wanted = check.identifiers(ids, "ids")
         problems = Problems()
         for value, name in ((accesses, "accesses"), (reviews, "reviews"), (crossings, "crossings")):
             problems.of(check.whole, value, name, 0, 1_000_000)
         if reward is not None:
             problems.of(check.number, reward, "reward", -1.0, 1.0)
+        problems.of(check.flag, boost, "boost")
         problems.settle()
         if not (accesses or reviews or crossings or reward is not None):
             raise InputError("accesses", "at least one use to count", 0)
@@ -223,9 +228,12 @@ class Linking(Core):
             now = self._now()
 
             def plan(writer: Writer, holder: Core = holder, theirs: list[str] = theirs, now: int = now) -> Changeset:
-                for id in theirs:
-                    holder._standing(writer, id)
-                return Changeset("touch", usage=[_use(id, now, accesses, reviews, crossings, reward) for id in theirs])
+                standing = [holder._standing(writer, id) for id in theirs]
+                by = self.habits.crossing_boost if boost else 0.0
+                writes = [write for held in standing if (write := strengthened(held, by)) is not None]
+                return Changeset(
+                    "touch", writes=writes, usage=[_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
+                )
 
             holder._apply(plan)
         return self.usage(wanted)

@@ -19,6 +19,7 @@ from pieria.record.usage import UNUSED
 from pieria.store.protocol import Reader
 from pieria.upkeep.selecting import IMPORTANT, selected
 
+FADING_TIERS = ("working", "kept")
 DIMMED = 2.0
 """A memory is put away below so many times what it is collected below."""
 
@@ -54,19 +55,29 @@ def worn(reader: Reader, memories: Sequence[Memory]) -> list[Worn]:
     ]
 
 
-def faded(
-    reader: Reader, fading: Fading, now: int, kinds: Sequence[str], threshold: float, statuses: Sequence[str]
-) -> list[Faded]:
-    """The least retained first."""
-    asked = Filter(
+def forgettable(now: int, kinds: Sequence[str], statuses: Sequence[str]) -> Filter:
+    return Filter(
         now=now,
         viewer=Viewer(everything=True),
         kinds=tuple(kinds),
-        tiers=("working", "kept"),
+        tiers=FADING_TIERS,
         status=tuple(statuses),
         valid_at=ANY_TIME,
         pinned=False,
     )
+
+
+def may_go(memory: Memory, kinds: Sequence[str]) -> bool:
+    """Whether upkeep may forget it, as far as it tells by itself."""
+    fades = memory.kind in kinds and memory.tier in FADING_TIERS and not memory.pinned
+    return fades and memory.status != "promoted" and memory.importance < IMPORTANT
+
+
+def faded(
+    reader: Reader, fading: Fading, now: int, kinds: Sequence[str], threshold: float, statuses: Sequence[str]
+) -> list[Faded]:
+    """The least retained first."""
+    asked = forgettable(now, kinds, statuses)
     found = [one for part in selected(reader, asked) for one in _faded_of(reader, fading, part, now, threshold)]
     return sorted(found, key=lambda one: (one.retained, one.memory.row))
 

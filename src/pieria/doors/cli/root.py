@@ -82,6 +82,8 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "doctor": Listed(f"{_COMMANDS}.health:doctor", "Check the bank, and show every setting."),
         "where": Listed(f"{_COMMANDS}.health:where", "Show which bank and data folder are used, and why."),
         "upkeep": Listed(f"{_COMMANDS}.upkeep:upkeep", "Sum up, put away, settle, check."),
+        "review": Listed(f"{_COMMANDS}.fading:review", "List what is about to be forgotten."),
+        "decay": Listed(f"{_COMMANDS}.fading:decay", "Draw how a memory fades."),
         "models": Listed(f"{_COMMANDS}.models:models", "Install the model that finds by meaning."),
         "bench": Listed("pieria.doors.bench:bench", "Measure speed on this machine."),
         "demo": Listed("pieria.doors.demo:demo", "Show what Pieria does, on a bank of its own."),

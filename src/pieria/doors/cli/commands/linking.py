@@ -96,6 +96,7 @@ def neighbors(call: Call, /, id: str, jsonl: bool, **values: Any) -> None:
 @click.option("--accesses", type=WHOLE, help="How many uses; 1 otherwise.")
 @click.option("--reviews", type=WHOLE, help="How many reviews.")
 @click.option("--crossings", type=WHOLE, help="How many uses in a foreign context.")
+@click.option("--boost", is_flag=True, help="Make them stronger as well.")
 @click.option("--reward", type=NUMBER, help="How well it served, from -1 to 1.")
 @speaking
 @click.pass_obj
