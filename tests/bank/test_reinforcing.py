@@ -106,3 +106,30 @@ def test_a_memory_that_is_not_there_has_no_curve(bank: Bank) -> None:
         bank.upkeep.curve("gone")
     with pytest.raises(InputError):
         bank.upkeep.reinforce([])
+
+
+@pytest.mark.parametrize("how", ["touch", "review", "reinforce", "recall"])
+def test_uses_on_several_days_make_it_last_longer_than_as_many_at_once(opened, clock: HandClock, how: str) -> None:  # type: ignore[no-untyped-def] # noqa: F811
+    bank: Bank = opened(decay_spacing=1.0, count_uses=True)
+
+    def use(id: str) -> None:
+        if how == "recall":
+            bank.recall(id)
+            bank.sync()
+        else:
+            (bank.touch if how == "touch" else getattr(bank.upkeep, how))(id)
+
+    bank.remember("heron", id="heron")
+    bank.remember("stork", id="stork")
+    for _ in range(4):
+        clock.move(days=3)
+        use("heron")
+    for _ in range(4):
+        use("stork")
+    kept = bank.upkeep.retained(["heron", "stork"])
+    assert [one.used.accesses for one in kept.values()] == [4, 4]
+    assert [one.lasting for one in kept.values()] == pytest.approx([3.0, 1.8], abs=0.001)
+    clock.move(days=100)
+    assert [one.memory.id for one in bank.upkeep.gc(threshold=0.15).faded] == ["stork"]
+    plain: Bank = opened()
+    assert len({one.score for one in plain.upkeep.retained(["heron", "stork"]).values()}) == 1

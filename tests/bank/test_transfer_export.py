@@ -53,7 +53,7 @@ def test_the_lines_are_as_the_page_says(bank: Bank, tmp_path: Path) -> None:
     assert (first["valid_from"], first["pinned"], first["ended"]) == ("2026-01-01T00:00:00Z", False, "")
     assert of(lines, "usage") == {
         "line": "usage", "id": kept.id, "accesses": 1, "last_access": "2026-03-01T12:00:00Z", "reviews": 0,
-        "crossings": 0, "rewards": 0.5, "rewarded": 1,
+        "crossings": 0, "rewards": 0.5, "rewarded": 1, "spaced": 0.0,
     }  # fmt: skip
     counts = {"change": 4, "content": 2, "state": 2, "usage": 1, "record": 1}
     assert lines[-1]["counts"] == counts == report.counts

@@ -17,6 +17,7 @@ from pieria.record.fading import (
     proven,
     recency,
     reward,
+    spaced,
 )
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
@@ -135,6 +136,21 @@ def test_what_has_a_half_life_of_its_own_is_half_gone_then_whatever_the_model() 
         for kind, tags, days in (("note", (), 1), ("note", ("decision",), 7), ("turn", ("preference", "decision"), 14)):
             assert fading.left(days * DAY, fading.lasting(kind, tags)) == pytest.approx(0.5)
         assert fading.lasting("turn", ("other",)) == 1.0
+
+
+def test_uses_far_apart_make_it_last_and_uses_at_once_do_not() -> None:
+    assert [spaced(days * DAY) for days in (-1, 0, 3, 27)] == pytest.approx([0.0, 0.0, 0.5, 0.9])
+    daily, at_once = 7 * spaced(DAY), 7 * spaced(0)
+    for model in MODELS:
+        fading = Fading(model, spacing=1.0)
+
+        def age(tally: float, fading: Fading = fading) -> float:
+            """When half is left, beside strength and use."""
+            wear = Wear(0, "note", 1.0, Usage(spaced=tally))
+            return (fading.until(0.5, 0, 1.0, fading.lasting_of(wear)) or 0) / DAY
+
+        assert age(daily) == pytest.approx(2.75 * age(at_once), rel=0.001)
+        assert Fading(model).lasting_of(Wear(0, "note", 1.0, Usage(spaced=daily))) == 1.0
 
 
 def test_a_review_is_most_urgent_in_the_middle_of_the_danger_zone() -> None:

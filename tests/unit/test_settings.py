@@ -54,6 +54,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "decay_weight_fast": (0.1, 0.9),
     "decay_beta": (0.0, 1.0),
     "decay_halflives": ("decision=7", "decision=7, preference=14.5"),
+    "decay_spacing": (0.5, 1.0),
     "forget_threshold": (0.01, 0.2),
     "promote_threshold": (0.5, 2.0),
     "promote_uses": (3, 9),

@@ -90,6 +90,7 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
             "id": TEXTS, "accesses": st.integers(0, 2**53), "last_access": st.none() | MOMENTS,
             "reviews": st.integers(0, 2**53), "last_review": st.none() | MOMENTS, "crossings": st.integers(0, 2**53),
             "rewards": st.floats(allow_nan=False, allow_infinity=False), "rewarded": st.integers(0, 2**53),
+            "spaced": st.floats(0, 2**53),
         }
     ),
     "record": st.fixed_dictionaries(

@@ -9,7 +9,7 @@ from pieria.bank.core import Core
 from pieria.bank.deriving import baseless, narrowed
 from pieria.bank.replies import Neighbor, Neighborhood
 from pieria.bank.tracing import RESERVED
-from pieria.bank.using import with_noted
+from pieria.bank.using import spaced_uses, with_noted
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset
@@ -231,9 +231,8 @@ class Linking(Core):
                 standing = [holder._standing(writer, id) for id in theirs]
                 by = self.habits.crossing_boost if boost else 0.0
                 writes = [write for held in standing if (write := strengthened(held, by)) is not None]
-                return Changeset(
-                    "touch", writes=writes, usage=[_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
-                )
+                uses = [_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
+                return Changeset("touch", writes=writes, usage=spaced_uses(writer, uses))
 
             holder._apply(plan)
         return self.usage(wanted)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.using import Noted, with_noted
+from pieria.bank.using import Noted, spaced_uses, with_noted
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
@@ -160,7 +160,7 @@ def _reinforced(
             crossed.add(id)
         write = strengthened(held, by) if boost or id in crossed else None
         writes += [] if write is None else [write]
-    uses = [Use(id, 1, now, 1, now, int(id in crossed)) for id in before]
+    uses = spaced_uses(writer, [Use(id, 1, now, 1, now, int(id in crossed)) for id in before])
     holder._applied(writer, lambda _: Changeset("reinforce", writes=writes, usage=uses))
     for id, one in before.items():
         after = retained(_worn(holder, writer, id), holder.fading, now)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pieria.bank.background import LAST_STEP, Background
 from pieria.errors import BusyError, ClosedError, PieriaError
 from pieria.record.changeset import Changeset
+from pieria.record.fading import Wear, spaced
 from pieria.record.time import Clock, micros, moment
-from pieria.record.usage import Usage, Use
-from pieria.store.protocol import Store, Writer
+from pieria.record.usage import UNUSED, Usage, Use
+from pieria.store.protocol import Reader, Store, Writer
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +140,7 @@ class Uses:
             return
         with self._store.writing() as writer:
             there = _standing(writer, {use.id for use in uses})
-            changeset = Changeset(WHAT, WHO, usage=[use for use in uses if use.id in there])
+            changeset = Changeset(WHAT, WHO, usage=spaced_uses(writer, [use for use in uses if use.id in there]))
             if not changeset.empty:
                 seq = writer.apply(changeset).change.seq
                 for batch in batches:
@@ -153,6 +154,23 @@ def with_noted(usage: Usage, noted: Iterable[Noted], seq: int) -> Usage:
             latest = moment(last) if usage.last_access is None else max(usage.last_access, moment(last))
             usage = replace(usage, accesses=usage.accesses + accesses, last_access=latest)
     return usage
+
+
+def spaced_uses(reader: Reader, uses: Sequence[Use]) -> list[Use]:
+    """The same with how far each is from the use before it. Several at once are one."""
+    rows = {id: held.state for id, held in reader.states([use.id for use in uses]).items()}
+    written = reader.written([state.row for state in rows.values()])
+    used = reader.usage(list(rows))
+    found = []
+    for use in uses:
+        moments = [moment for moment in (use.last_access, use.last_review) if moment is not None]
+        state = rows.get(use.id)
+        if not moments or state is None:
+            found.append(use)
+            continue
+        wear = Wear(state.at, state.kind, state.strength, used.get(use.id, UNUSED), *written[state.row])
+        found.append(use._replace(spaced=spaced(max(moments) - wear.last_used)))
+    return found
 
 
 def _standing(writer: Writer, ids: set[str]) -> set[str]:

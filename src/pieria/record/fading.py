@@ -22,6 +22,8 @@ LEAST_FREQUENCY, USUAL_USES = 0.3, 5
 MODELS = ("power_law", "exponential", "two_component")
 LONGEST = 10_000 * 365 * DAY
 """Beyond this a moment has no date: what would come later never does."""
+SPACING = 3 * DAY
+"""After so long a use counts half as spaced."""
 HALVINGS = 64
 """Of that span, until less than a moment is left of it."""
 REVIEWS = 3.0
@@ -42,6 +44,11 @@ def reward(usage: Usage) -> float:
     """1 for what was never judged, else by how it was judged on average: 0 to 1, a half for neither good nor bad."""
     average = usage.average_reward
     return 1.0 if average is None else _logistic(average)
+
+
+def spaced(gap: int) -> float:
+    """How much a use after this time without one makes a memory last: nothing at once, and at most one whole use."""
+    return max(0, gap) / (max(0, gap) + SPACING)
 
 
 def proven(usage: Usage) -> float:
@@ -104,6 +111,8 @@ class Fading:
     review_from: float = 0.15
     review_to: float = 0.35
     review_share: float = 0.3
+    spacing: float = 0.0
+    """How much longer spaced use makes a memory last; 0: no longer than any other."""
 
     def left(self, age: float, lasting: float = 1.0) -> float:
         """What is left of a memory that was last used so long ago, 0 to 1, whatever its use and strength."""
@@ -125,8 +134,7 @@ class Fading:
 
     def of(self, wear: Wear, now: int) -> float:
         """The score of a memory at that moment."""
-        age, lasting = now - wear.last_used, self.lasting(wear.kind, wear.tags)
-        return self.score(age, wear.used.accesses, wear.strength, lasting)
+        return self.score(now - wear.last_used, wear.used.accesses, wear.strength, self.lasting_of(wear))
 
     def gain(self, uses: int, strength: float) -> float:
         """What the score of a memory begins with when it is used."""
@@ -153,6 +161,10 @@ class Fading:
             return 0.0
         half = (self.review_to - self.review_from) / 2
         return 1 - ((score - self.review_from) / half - 1) ** 2
+
+    def lasting_of(self, wear: Wear) -> float:
+        """How many times as long as usual it lasts, for what it is and for its spaced uses."""
+        return float(self.lasting(wear.kind, wear.tags) * (1 + wear.used.spaced) ** self.spacing)
 
     def lasting(self, kind: str, tags: Iterable[str] = ()) -> float:
         """How many times as long as usual this lasts: by the longest half-life of its tags, or else by its kind's."""

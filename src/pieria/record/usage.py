@@ -17,6 +17,8 @@ class Usage:
     """Uses in a context that shares next to nothing with the memory's own tags."""
     rewards: float = 0.0
     rewarded: int = 0
+    spaced: float = 0.0
+    """How many uses there were that were far apart, each for as much as it was; see `fading.spaced`."""
 
     @property
     def average_reward(self) -> float | None:
@@ -50,3 +52,4 @@ class Use(NamedTuple):
     crossings: int = 0
     rewards: float = 0.0
     rewarded: int = 0
+    spaced: float = 0.0

@@ -66,6 +66,9 @@ class Fades(BaseSettings):
     decay_halflives: Annotated[str, AfterValidator(_halflives)] | None = Field(
         default=None, description="days until half is left, by kind or tag, with commas between"
     )
+    decay_spacing: float = Field(
+        default=0.0, ge=0, le=3, allow_inf_nan=False, description="how much longer spaced use makes a memory last"
+    )
     forget_threshold: float = Field(
         default=0.05, ge=0, le=1, allow_inf_nan=False, description="the score below which a memory is collected"
     )
@@ -131,6 +134,7 @@ class Fades(BaseSettings):
             review_from=self.review_from,
             review_to=self.review_to,
             review_share=self.review_share,
+            spacing=self.decay_spacing,
         )
 
     @property

@@ -147,6 +147,7 @@ def _usage_row(id: str, usage: Usage) -> Row:
         "crossings": usage.crossings,
         "rewards": usage.rewards,
         "rewarded": usage.rewarded,
+        "spaced": usage.spaced,
     }
 
 

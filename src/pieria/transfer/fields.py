@@ -208,6 +208,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         _needed("crossings", check.whole),
         _needed("rewards", _number),
         _needed("rewarded", check.whole),
+        Field("spaced", _number),
     ),
     "record": (
         _needed("collection", check.text),

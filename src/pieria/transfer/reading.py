@@ -165,7 +165,7 @@ def _purged(raw: RawLine, values: list[Any]) -> Line:
 
 
 def _usage(raw: RawLine, values: list[Any]) -> Line:
-    return Line(raw.number, raw.offset, "usage", Use(*values))
+    return Line(raw.number, raw.offset, "usage", Use._make((*values[:-1], values[-1] or 0.0)))
 
 
 def _record(raw: RawLine, values: list[Any]) -> Line:

@@ -33,6 +33,8 @@ class Retained:
     urgency: float
     last_used: int
     used: Usage
+    lasting: float
+    """How many times as long as usual it lasts."""
 
     @property
     def retention(self) -> float:
@@ -48,6 +50,7 @@ class Retained:
             "uses": self.used.accesses,
             "reviews": self.used.reviews,
             "strength": self.memory.strength,
+            "lasting": round(self.lasting, 6),
             "text": self.memory.text,
         }
 
@@ -90,7 +93,9 @@ class Curve:
 
 def retained(one: Worn, fading: Fading, now: int) -> Retained:
     score = one.score(fading, now)
-    return Retained(one.memory, score, fading.urgency(score), one.wear.last_used, one.wear.used)
+    return Retained(
+        one.memory, score, fading.urgency(score), one.wear.last_used, one.wear.used, fading.lasting_of(one.wear)
+    )
 
 
 def due(reader: Reader, fading: Fading, now: int, kinds: Sequence[str]) -> list[Retained]:
@@ -107,7 +112,7 @@ def due(reader: Reader, fading: Fading, now: int, kinds: Sequence[str]) -> list[
 
 def curve(one: Worn, fading: Fading, now: int, *, may_go: bool) -> Curve:
     uses, strength = one.wear.used.accesses, one.memory.strength
-    lasting, last = fading.lasting(one.wear.kind, one.wear.tags), one.wear.last_used
+    lasting, last = fading.lasting_of(one.wear), one.wear.last_used
 
     def when(level: float) -> int | None:
         age = fading.until(level, uses, strength, lasting)

@@ -415,7 +415,8 @@ INSERT INTO fact (bank, @fact) VALUES (
 )
 
 -- name: add_usage
-INSERT INTO usage (bank, @usage) VALUES (%(bank)s, %(1)s, %(2)s, %(3)s, %(4)s, %(5)s, %(6)s, %(7)s, %(8)s)
+INSERT INTO usage (bank, @usage)
+VALUES (%(bank)s, %(1)s, %(2)s, %(3)s, %(4)s, %(5)s, %(6)s, %(7)s, %(8)s, %(9)s)
 ON CONFLICT (bank, id) DO UPDATE SET
     accesses = usage.accesses + excluded.accesses,
     last_access = greatest(usage.last_access, excluded.last_access),
@@ -423,7 +424,8 @@ ON CONFLICT (bank, id) DO UPDATE SET
     last_review = greatest(usage.last_review, excluded.last_review),
     crossings = usage.crossings + excluded.crossings,
     rewards = usage.rewards + excluded.rewards,
-    rewarded = usage.rewarded + excluded.rewarded
+    rewarded = usage.rewarded + excluded.rewarded,
+    spaced = usage.spaced + excluded.spaced
 
 -- name: put_record
 INSERT INTO record (bank, collection, key, value) VALUES (%(bank)s, %(1)s, %(2)s, %(3)s)

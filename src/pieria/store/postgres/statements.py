@@ -24,6 +24,7 @@ COLUMNS = {
     ),
     "usage": (
         "id", "accesses", "last_access", "reviews", "last_review", "crossings", "rewards", "rewarded",
+        "spaced",
     ),
     "journal": ("seq", "at", "who", "what", "ids"),
     "job": (

@@ -73,7 +73,7 @@ def fact(row: tuple[Any, ...]) -> Fact:
 
 
 def usage(row: tuple[Any, ...]) -> Usage:
-    _, accesses, last_access, reviews, last_review, crossings, rewards, rewarded = row
+    _, accesses, last_access, reviews, last_review, crossings, rewards, rewarded, spaced = row
     return Usage(
         accesses=accesses,
         last_access=None if last_access is None else moment(last_access),
@@ -82,6 +82,7 @@ def usage(row: tuple[Any, ...]) -> Usage:
         crossings=crossings,
         rewards=rewards,
         rewarded=rewarded,
+        spaced=spaced,
     )
 
 

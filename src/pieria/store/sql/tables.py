@@ -34,6 +34,7 @@ TABLES = {
     )),
     "usage": Table((
         "id", "accesses", "last_access", "reviews", "last_review", "crossings", "rewards", "rewarded",
+        "spaced",
     )),
     "record": Table(("collection", "key", "value"), keys=2),
     "journal": Table(("seq", "at", "who", "what", "ids")),

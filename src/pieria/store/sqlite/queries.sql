@@ -349,7 +349,7 @@ INSERT INTO fact (
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: add_usage
-INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     accesses = accesses + excluded.accesses,
     last_access = max(coalesce(last_access, excluded.last_access), coalesce(excluded.last_access, last_access)),
@@ -357,7 +357,8 @@ ON CONFLICT (id) DO UPDATE SET
     last_review = max(coalesce(last_review, excluded.last_review), coalesce(excluded.last_review, last_review)),
     crossings = crossings + excluded.crossings,
     rewards = rewards + excluded.rewards,
-    rewarded = rewarded + excluded.rewarded
+    rewarded = rewarded + excluded.rewarded,
+    spaced = spaced + excluded.spaced
 
 -- name: put_record
 INSERT INTO record VALUES (?, ?, ?) ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value
