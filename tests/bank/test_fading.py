@@ -1,43 +1,13 @@
 """Fading on real banks: each model decides what recall, collection and promotion do, and so does each setting."""
 
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from tests.contract.making import HandClock
 
-import pieria
 from pieria.bank import Bank
-
-
-class HandClock:
-    def __init__(self) -> None:
-        self.now = datetime(2026, 3, 2, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def move(self, **by: float) -> None:
-        self.now += timedelta(**by)
-
-
-@pytest.fixture
-def clock() -> HandClock:
-    return HandClock()
-
-
-@pytest.fixture
-def opened(tmp_path: Path, clock: HandClock) -> Iterator[Callable[..., Bank]]:
-    workspaces = []
-
-    def made(name: str = "notes", **settings: Any) -> Bank:
-        workspaces.append(pieria.Workspace(tmp_path, {"durability": "off", **settings}, clock=clock))
-        return workspaces[-1].open(name)
-
-    yield made
-    for workspace in workspaces:
-        workspace.close()
 
 
 def left(bank: Bank, id: str) -> float:

@@ -1,9 +1,10 @@
 """What was of use is reinforced, what is due is told, and a curve says what comes of a memory that nobody uses."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from tests.bank.test_fading import HandClock, clock, opened  # noqa: F401
+from tests.contract.making import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NotFoundError
@@ -12,7 +13,7 @@ from pieria.record.time import micros
 
 
 @pytest.fixture
-def bank(opened) -> Bank:  # type: ignore[no-untyped-def] # noqa: F811
+def bank(opened: Callable[..., Bank]) -> Bank:
     found: Bank = opened()
     found.remember("We chose JWT for all APIs.", id="jwt", tags=["Security", "jwt"])
     found.remember("The API has a backend.", id="api", tags=["api", "backend", "python"])
@@ -20,7 +21,7 @@ def bank(opened) -> Bank:  # type: ignore[no-untyped-def] # noqa: F811
     return found
 
 
-def test_what_was_of_use_is_counted_and_grows_where_it_crossed_over(bank: Bank, clock: HandClock) -> None:  # noqa: F811
+def test_what_was_of_use_is_counted_and_grows_where_it_crossed_over(bank: Bank, clock: HandClock) -> None:
     clock.move(days=5)
     seq = bank.changes(last=1)[0].seq
     done = bank.upkeep.reinforce(["jwt", "api", "bare", "gone"], context_tags=["API", " Backend"])
@@ -37,7 +38,7 @@ def test_what_was_of_use_is_counted_and_grows_where_it_crossed_over(bank: Bank, 
     assert bank.get("jwt") is not None
 
 
-def test_strength_grows_to_its_most_and_by_what_the_setting_says(opened, bank: Bank) -> None:  # type: ignore[no-untyped-def] # noqa: F811
+def test_strength_grows_to_its_most_and_by_what_the_setting_says(opened: Callable[..., Bank], bank: Bank) -> None:
     for _ in range(12):
         last = bank.upkeep.reinforce("jwt", boost=True).results[0].after
     assert last is not None and last.memory.strength == 2.0
@@ -46,7 +47,7 @@ def test_strength_grows_to_its_most_and_by_what_the_setting_says(opened, bank: B
     assert [one.memory.strength for one in other.upkeep.retained(["api", "jwt"]).values()] == [1.4, 2.0]
 
 
-def test_where_reinforcing_is_off_it_is_said_and_nothing_is_changed(opened, bank: Bank) -> None:  # type: ignore[no-untyped-def] # noqa: F811
+def test_where_reinforcing_is_off_it_is_said_and_nothing_is_changed(opened: Callable[..., Bank], bank: Bank) -> None:
     other: Bank = opened(reinforce=False)
     done = other.upkeep.reinforce(["jwt"], context_tags=["api"], boost=True)
     assert (done.count, done.results, done.reason) == (0, (), "the setting reinforce is off")
@@ -62,7 +63,7 @@ def test_what_was_removed_is_not_reinforced_and_the_reason_told(bank: Bank) -> N
     assert "removed" in str(done.results[0].missing) and newer in str(done.results[1].missing)
 
 
-def test_what_is_due_is_what_may_be_forgotten_and_soon_will_be(bank: Bank, clock: HandClock) -> None:  # noqa: F811
+def test_what_is_due_is_what_may_be_forgotten_and_soon_will_be(bank: Bank, clock: HandClock) -> None:
     bank.remember("pinned", id="pinned", pinned=True)
     bank.remember("a drawer", id="drawer", kind="drawer")
     bank.remember("important", id="important", importance=0.9)
@@ -82,7 +83,7 @@ def test_what_is_due_is_what_may_be_forgotten_and_soon_will_be(bank: Bank, clock
     assert "jwt" not in {one.memory.id for one in bank.upkeep.due()}
 
 
-def test_a_curve_says_when_a_review_is_due_and_when_it_is_forgotten(bank: Bank, clock: HandClock) -> None:  # noqa: F811
+def test_a_curve_says_when_a_review_is_due_and_when_it_is_forgotten(bank: Bank, clock: HandClock) -> None:
     written = micros(clock.now)
     clock.move(days=10)
     curve = bank.upkeep.curve("jwt")
@@ -109,7 +110,9 @@ def test_a_memory_that_is_not_there_has_no_curve(bank: Bank) -> None:
 
 
 @pytest.mark.parametrize("how", ["touch", "review", "reinforce", "recall"])
-def test_uses_on_several_days_make_it_last_longer_than_as_many_at_once(opened, clock: HandClock, how: str) -> None:  # type: ignore[no-untyped-def] # noqa: F811
+def test_uses_on_several_days_make_it_last_longer_than_as_many_at_once(
+    opened: Callable[..., Bank], clock: HandClock, how: str
+) -> None:
     bank: Bank = opened(decay_spacing=1.0, count_uses=True)
 
     def use(id: str) -> None:

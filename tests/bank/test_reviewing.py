@@ -1,9 +1,10 @@
 """What has faded stays out where that is asked, and what is about to comes back for a review, beside the answers."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from tests.bank.test_fading import HandClock, clock, opened  # noqa: F401
+from tests.contract.making import HandClock
 
 from pieria.bank import Bank
 from pieria.errors import InputError
@@ -11,7 +12,7 @@ from pieria.recall.answer import Recall
 
 
 @pytest.fixture
-def bank(opened, clock: HandClock) -> Bank:  # type: ignore[no-untyped-def] # noqa: F811
+def bank(opened: Callable[..., Bank], clock: HandClock) -> Bank:
     """Eight days ago three notes on herons and one on bread, and today thirty more on herons."""
     bank: Bank = opened()
     for number in range(3):
@@ -31,7 +32,7 @@ def reviewed(found: Recall) -> list[str]:
     return [hit.memory.id for hit in found if "review" in hit.why]
 
 
-def test_what_was_used_since_is_found_and_listed_and_nothing_else(bank: Bank, clock: HandClock) -> None:  # noqa: F811
+def test_what_was_used_since_is_found_and_listed_and_nothing_else(bank: Bank, clock: HandClock) -> None:
     bank.touch("due1")
     yesterday = clock.now - timedelta(days=1)
     assert ids(bank.recall("nests", used_since=yesterday)) == ["due1"]
@@ -40,7 +41,7 @@ def test_what_was_used_since_is_found_and_listed_and_nothing_else(bank: Bank, cl
     assert bank.count(used_since=clock.now - timedelta(days=9)) == 34
 
 
-def test_of_what_has_faded_none_is_found_and_still_as_many_as_were_asked_for(bank: Bank, clock: HandClock) -> None:  # noqa: F811
+def test_of_what_has_faded_none_is_found_and_still_as_many_as_were_asked_for(bank: Bank, clock: HandClock) -> None:
     clock.move(days=30)
     for number in range(3):
         bank.remember(f"Herons are grey, says book {number}.", id=f"book{number}")
@@ -92,7 +93,7 @@ def test_what_is_due_fits_into_the_tokens_that_are_left(bank: Bank) -> None:
     assert len(bank.recall("heron mill", k=4, review=True, budget_tokens=tokens)) < 6
 
 
-def test_where_nothing_is_due_or_there_are_few_answers_none_is_lost(bank: Bank, clock: HandClock) -> None:  # noqa: F811
+def test_where_nothing_is_due_or_there_are_few_answers_none_is_lost(bank: Bank, clock: HandClock) -> None:
     clock.move(days=300)
     assert ids(bank.recall("heron", k=10, review=True)) == ids(bank.recall("heron", k=10))
     assert ids(bank.recall("sourdough", k=10, review=True)) == ids(bank.recall("sourdough", k=10))

@@ -163,10 +163,11 @@ class Page:
         return order
 
     def _budget(self) -> int:
+        budget = self.question.budget * self.policy.depth
         if self.question.deadline == math.inf:
-            return self.question.budget
+            return budget
         left = self.question.deadline - perf_counter()
-        return max(LEAST_BUDGET, min(self.question.budget, int(left * ROWS_A_SECOND)))
+        return max(LEAST_BUDGET, min(budget, int(left * ROWS_A_SECOND)))
 
     def by_words(self) -> list[Ranked]:
         """All that was looked up, best by words first."""

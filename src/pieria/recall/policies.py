@@ -53,6 +53,11 @@ WEIGHTS: Mapping[str, float] = {
 }
 CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "cover", "phrase", "quoted")
 """What speaks for a candidate whoever said it, and whenever."""
+FADING = 0.125
+"""What is retained halves within days, and of two texts the one that fits is hardly ever twice as relevant: as it is,
+whatever is new would stand before it. So small a weight lets a half count as much as a twelfth of the relevance."""
+THOROUGH = 10
+"""By use alone much is alike: so that what fits is among the candidates, more are looked at."""
 MOST = 100.0
 """The largest weight that may be asked for."""
 
@@ -70,6 +75,8 @@ class Policy:
     without_vectors: Mapping[str, float] | None = None
     """Weights where there are no vectors to compare; None where those of words do by themselves."""
     judge: Judge | None = None
+    depth: int = 1
+    """How many times as many rows of the text index are looked through as usual."""
 
     def counts(self, feature: str) -> bool:
         return self.judge is not None or bool(self.weights.get(feature))
@@ -111,7 +118,7 @@ POLICIES: Mapping[str, Policy] = {
     for policy in (
         Policy("hybrid", SATURATING, WEIGHTS),
         Policy("value", PRODUCT, {"relevance": 1.0, "recency": 1.0, "frequency": 1.0, "reward": 1.0}),
-        Policy("decay", PRODUCT, {"relevance": 1.0, "retention": 1.0}),
+        Policy("decay", PRODUCT, {"relevance": 1.0, "retention": FADING}, depth=THOROUGH),
         Policy("weighted", SUM, {"dense": 0.5, "lexical": 0.3, "importance": 0.2}),
         Policy("similarity", SUM, {"dense": 1.0}, without_vectors={"lexical": 1.0}),
     )
