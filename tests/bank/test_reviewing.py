@@ -106,3 +106,12 @@ def test_what_cannot_be_right_is_named(bank: Bank, values: dict[str, object]) ->
     with pytest.raises(InputError) as caught:
         bank.recall("heron", **values)  # type: ignore[arg-type]
     assert caught.value.parameter == next(iter(values))
+
+
+def test_what_upkeep_may_not_forget_is_never_due(bank: Bank) -> None:
+    assert len(reviewed(bank.recall("heron mill", k=6, review=True))) == 2
+    bank.pin("due0")
+    bank.update("due1", importance=0.9)
+    assert reviewed(bank.recall("heron mill", k=6, review=True)) == ["due2"]
+    bank.update("due2", tier="settled")
+    assert reviewed(bank.recall("heron mill", k=6, review=True)) == []

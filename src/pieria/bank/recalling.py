@@ -123,6 +123,7 @@ class Recalling(Core):
             tokens=tokens,
             least_left=left,
             review=share,
+            fades=self._fades,
         )
         found = self._answer(question, filter, k, cursor)
         if self._count_uses:

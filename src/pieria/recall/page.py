@@ -52,6 +52,8 @@ class Question:
     """How much must be left of what is found."""
     review: float = 0.0
     """How many memories that are due for a review come with the answers, as a share of these."""
+    fades: tuple[str, ...] = ()
+    """Kinds that may be forgotten: nothing else is ever due."""
 
     @property
     def by_fading(self) -> bool:

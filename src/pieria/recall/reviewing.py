@@ -6,7 +6,6 @@ twice: what is chosen here was not shown.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence, Set
 from typing import NamedTuple, TypeVar
 
@@ -29,10 +28,7 @@ class Due(NamedTuple):
 
 
 def due(page: Page, shown: Set[int]) -> list[Due]:
-    """What comes with the answers of these codes, the most urgent first."""
-    places = math.ceil(page.question.review * len(shown))
-    if not places:
-        return []
+    """What might come with the answers of these codes, the most urgent first."""
     ranked = page.order
     urgent = [entry for entry, left in page.left_of(page.by_words()) if page.question.fading.urgency(left) > 0]
     words = [page.walk.code(entry.which, entry.candidate.row) for entry in urgent]
@@ -46,10 +42,11 @@ def due(page: Page, shown: Set[int]) -> list[Due]:
         if one is None or code in shown or not page.passes(one) or one.evidence.copy_of in said:
             continue
         urgency = page.question.fading.urgency(page.left(one.evidence))
+        urgency = urgency if one.evidence.kind in page.question.fades else 0.0
         if urgency > 0 and relevant[one.number] >= RELEVANT * max(relevant):
             found.append(Due(one, urgency))
             said |= {one.evidence.copy_of} - {None}
-    return sorted(found, key=lambda one: (-one.urgency, -one.scored.worth))[:places]
+    return sorted(found, key=lambda one: (-one.urgency, -one.scored.worth))
 
 
 def blended(answers: Sequence[Each], reviewed: Sequence[Each]) -> list[Each]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
@@ -17,6 +18,7 @@ from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
 from pieria.recall.reviewing import Due, blended, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
+from pieria.record.fading import may_go
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.tokens import estimated_tokens
@@ -186,8 +188,12 @@ def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:
 
 def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[Hit]:
     """What is due for a review and goes with these, as far as there is room; no later page brings it again."""
-    chosen = due(page, {page.walk.code(*one.evidence.key) for one in shown})
-    memories = _memories(page.sources, [one.scored for one in chosen])
+    maybe = due(page, {page.walk.code(*one.evidence.key) for one in shown})
+    memories = _memories(page.sources, [one.scored for one in maybe])
+    lasting = {key for key, memory in memories.items() if not may_go(memory, page.question.fades)}
+    chosen = [one for one in maybe if one.scored.evidence.key not in lasting][
+        : math.ceil(page.question.review * len(hits))
+    ]
     if page.question.tokens is not None:
         left = page.question.tokens - sum(tokens_of(hit.memory) for hit in hits)
         chosen = _fitting(chosen, memories, left)

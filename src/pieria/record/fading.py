@@ -6,11 +6,11 @@ Exists so that recall and upkeep judge one memory alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pieria.record.memory import nothing
+from pieria.record.memory import Memory, nothing
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 
@@ -19,6 +19,9 @@ SECOND, HOUR, DAY = 1_000_000, 3_600_000_000, 86_400_000_000
 RECENCY_DAYS = 90.0
 """How long it takes until recency is half of what it was."""
 LEAST_FREQUENCY, USUAL_USES = 0.3, 5
+IMPORTANT = 0.8
+"""From here on a memory never fades."""
+FADING_TIERS = ("working", "kept")
 MODELS = ("power_law", "exponential", "two_component")
 LONGEST = 10_000 * 365 * DAY
 """Beyond this a moment has no date: what would come later never does."""
@@ -61,6 +64,12 @@ def proven(usage: Usage) -> float:
 
 def _logistic(value: float) -> float:
     return 1 / (1 + math.exp(-value)) if value >= 0 else math.exp(value) / (1 + math.exp(value))
+
+
+def may_go(memory: Memory, kinds: Collection[str]) -> bool:
+    """Whether upkeep may forget it, as far as it tells by itself; `kinds` are those that fade."""
+    fades = memory.kind in kinds and memory.tier in FADING_TIERS and not memory.pinned
+    return fades and memory.status != "promoted" and memory.importance < IMPORTANT
 
 
 class Wear(NamedTuple):

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import Fading, Wear
+from pieria.record.fading import FADING_TIERS, IMPORTANT, Fading, Wear
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED
 from pieria.store.protocol import Reader
-from pieria.upkeep.selecting import IMPORTANT, selected
+from pieria.upkeep.selecting import selected
 
-FADING_TIERS = ("working", "kept")
 DIMMED = 2.0
 """A memory is put away below so many times what it is collected below."""
 
@@ -65,12 +64,6 @@ def forgettable(now: int, kinds: Sequence[str], statuses: Sequence[str]) -> Filt
         valid_at=ANY_TIME,
         pinned=False,
     )
-
-
-def may_go(memory: Memory, kinds: Sequence[str]) -> bool:
-    """Whether upkeep may forget it, as far as it tells by itself."""
-    fades = memory.kind in kinds and memory.tier in FADING_TIERS and not memory.pinned
-    return fades and memory.status != "promoted" and memory.importance < IMPORTANT
 
 
 def faded(

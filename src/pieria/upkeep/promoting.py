@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import DAY, Fading
+from pieria.record.fading import DAY, IMPORTANT, Fading
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
 from pieria.upkeep.fading import Worn, worn
 from pieria.upkeep.grouping import Audience, audience_of
-from pieria.upkeep.selecting import IMPORTANT
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pieria.record.changeset import Stored, Write
-from pieria.record.fading import DAY, Fading
+from pieria.record.fading import DAY, IMPORTANT, Fading
 from pieria.record.memory import Memory
 from pieria.record.time import LATEST, iso, micros, moment
 from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
 from pieria.upkeep.fading import Worn, forgettable, worn
 from pieria.upkeep.promoting import judged
-from pieria.upkeep.selecting import IMPORTANT, selected
+from pieria.upkeep.selecting import selected
 
 STRONGEST = 2.0
 FOREIGN = 0.3

@@ -18,8 +18,6 @@ RESTS_HOURS = 24
 """What was written within so many hours is still being worked with."""
 PRESSURE = 500
 """Of more than so many the oldest are due whatever their age."""
-IMPORTANT = 0.8
-"""From here on a memory never fades."""
 REMEMBERED_DAYS, REMEMBERED = 60, 5_000
 """What of earlier sleeps is looked at, to find what is said again."""
 AT_ONCE = 500
