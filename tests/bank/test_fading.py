@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.contract.making import HandClock
 
+import pieria
 from pieria.bank import Bank
 
 
@@ -151,3 +153,18 @@ def test_doctor_tells_of_variables_that_mean_nothing_here(
     [finding] = [finding for finding in diagnosis.findings if finding.check == "environment"]
     assert (finding.well, finding.detail.split(":")[0]) == (True, "MNEMEX_STORAGE_BACKEND has no effect")
     assert diagnosis.settings["decay_model"] == ("exponential", "environment CORTEXGRAPH_DECAY_MODEL")
+
+
+def test_a_store_of_mnemex_in_the_data_folder_is_told_of_and_not_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PIERIA_DATA")
+    monkeypatch.setenv("MNEMEX_STORAGE_PATH", str(tmp_path))
+    (tmp_path / "memories.jsonl").write_text('{"id": "one", "content": "a note"}\n')
+    for told in (1, 0):
+        caplog.clear()
+        with pieria.open("notes") as bank:
+            assert bank.count() == 0
+            [finding] = [finding for finding in bank.doctor().findings if finding.check == "import"]
+        assert (finding.well, "--from mnemex" in str(finding.remedy)) == (True, True)
+        assert [record.levelname for record in caplog.records] == ["WARNING"] * told

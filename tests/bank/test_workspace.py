@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from tests.bank.embedding_server import server
+from tests.bank.fading_effects import FADES
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
 from tests.capture.making import kept_and_dropped
@@ -294,7 +295,13 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "models": (seen_of_models, {"one": "one", "two": "two"}),
     "paths": (seen_of_paths, {None: [False, False], "/a": [True, False], "/a:/b": [True, True]}),
     "token": (seen_of_token, {None: [True, True], "hunter1": [True, False], "hunter2": [False, True]}),
+    **FADES,
 }
+OF_A_SERVER = {"user", "connections", "row_security", "local"}
+OF_MNEMEX = {
+    "cluster_threshold", "cluster_most", "duplicate_threshold", "preview_chars", "enrich", "search_by_meaning",
+    "short_term_weight", "long_term_weight",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -306,8 +313,8 @@ def test_a_setting_has_its_effect(setting: str, value: Any, tmp_path: Path) -> N
 
 
 def test_every_setting_is_shown_to_have_an_effect() -> None:
-    """Those that have one on a server alone are shown there."""
-    assert set(Settings.model_fields) - set(EFFECTS) == {"user", "connections", "row_security", "local"}
+    """Those that have one on a server or in a toolset alone are shown there."""
+    assert set(Settings.model_fields) - set(EFFECTS) == OF_A_SERVER | OF_MNEMEX
     assert [name for name, (_, outcomes) in EFFECTS.items() if len(set(map(repr, outcomes.values()))) < 2] == []
 
 

@@ -28,7 +28,7 @@ from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, Memory
 from pieria.record.time import Clock, micros
-from pieria.store.protocol import Reader, Store, Writer
+from pieria.store.protocol import Finding, Reader, Store, Writer
 
 if TYPE_CHECKING:
     from pieria.models.minds.llm import Override
@@ -63,7 +63,7 @@ class Core:
         fades: Sequence[str] = FADES,
         fading: Fading | None = None,
         habits: Habits | None = None,
-        remarks: Sequence[tuple[str, str]] = (),
+        remarks: Sequence[Finding] = (),
         me: Callable[[bool], Any] = lambda create: None,
         knows_user: bool = True,
         origins: Mapping[str, tuple[Any, str]] | None = None,

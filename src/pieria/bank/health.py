@@ -69,7 +69,7 @@ class Health(Core):
             *self._disk(),
             self._clock_finding(),
             self._engine(),
-            *(Finding("environment", True, what, remedy) for what, remedy in self._remarks),
+            *self._remarks,
         ]
         return Diagnosis(tuple(findings), self._origins, tuple(repaired))
 

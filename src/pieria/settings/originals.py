@@ -6,8 +6,8 @@ A variable of ours counts before them, and they before any file. What means noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from pieria.settings.source import Source
 
@@ -65,8 +65,7 @@ INERT: Mapping[str, str] = {
 UNKNOWN = "no setting of Pieria stands for it"
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(NamedTuple):
     """What is to be told of variables that are set: nothing is wrong, and yet it is not what it looks like."""
 
     what: str

@@ -5,6 +5,7 @@ It knows which store a bank shares; where banks live is said in `places`, and wh
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,7 +22,9 @@ from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
+from pieria.store.protocol import Finding
 from pieria.workspace.models import Thinker, embedders, settled_thinker
+from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
 from pieria.workspace.stores import Key, stores
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from pieria.models.minds.llm import Override
     from pieria.settings import Resolved
     from pieria.store.protocol import Progress
+
+
+log = logging.getLogger(__name__)
 
 
 def open(
@@ -220,6 +226,9 @@ class Workspace:
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         way = Way(settings.durability, settings.busy_seconds, self.clock)
+        offered = offers(self.data)
+        if offered and not spot.is_there:
+            log.warning("%s. %s", offered[0].detail, offered[0].remedy)
         held, leave = stores.join(spot, Key(spot.key, way, embedder, budgets))
         user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, handed), self.place)
         closing = partial(_closed, user, leave)
@@ -244,7 +253,7 @@ class Workspace:
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
                 fading=settings.fading,
                 habits=settings.habits,
-                remarks=[(remark.what, remark.remedy) for remark in resolved.remarks],
+                remarks=[*(Finding("environment", True, *remark) for remark in resolved.remarks), *offered],
                 me=user.bank if with_user else _nobody,
                 knows_user=self.place.keeps_user,
                 origins=resolved.shown() | self._origins(spot.name, resolved, thinker),
