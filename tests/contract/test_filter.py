@@ -27,6 +27,11 @@ def write(id: str, says: str = "", *, used: int | None = None, **values: Any) ->
     return memory(f"{WORD} {id}\n{says}", id, **values)
 
 
+def uses_of(memories: Sequence[dict[str, Any]]) -> list[Use]:
+    """What goes with `m0`, `m1` and so on."""
+    return [Use(f"m{n}", 1, values["used"]) for n, values in enumerate(memories) if values["used"] is not None]
+
+
 def seen_by(reader: Reader, filter: Filter) -> dict[str, list[str]]:
     """What each way of reading lets through; all must agree."""
     match = reader.text([WORD], filter, want=1_000, budget=10)
@@ -314,8 +319,7 @@ def test_every_reader_agrees_with_the_plain_meaning_of_a_filter(
     store: Store, memories: list[dict[str, Any]], filters: list[Filter]
 ) -> None:
     writes = [write(f"m{n}", **values) for n, values in enumerate(memories)]
-    uses = [Use(f"m{n}", 1, values["used"]) for n, values in enumerate(memories) if values["used"] is not None]
-    apply(store, *writes, usage=uses)
+    apply(store, *writes, usage=uses_of(memories))
     try:
         for filter in filters:
             check(store, filter, [f"m{n}" for n, values in enumerate(memories) if passes(values, filter)])

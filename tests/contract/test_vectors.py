@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.contract.conftest import Opens
 from tests.contract.making import ALL, DAY, HOUR, NOW, apply, memory, next_version, standing
-from tests.contract.test_filter import passes, some_filter, some_memory, write
+from tests.contract.test_filter import passes, some_filter, some_memory, uses_of, write
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import NewVector, Write
@@ -627,7 +627,7 @@ def test_what_is_near_is_what_the_predicate_lets_through_and_nothing_else(
         space = writer.set_space("test:1", SIZE).number
     vectors = drawn(seed, len(memories))
     writes = [with_vector(write(f"m{n}", **values), vectors[n]) for n, values in enumerate(memories)]
-    done = [apply(store, *writes, space=space)]
+    done = [apply(store, *writes, space=space, usage=uses_of(memories))]
     rows = done[0].rows
     for n, status in moves:
         if n < len(writes):
