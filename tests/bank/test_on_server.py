@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.bank.kept import Kept
-from tests.bank.test_workspace import EFFECTS
+from tests.bank.test_workspace import EFFECTS, OF_MNEMEX
 
 import pieria
 from pieria import Workspace
@@ -132,7 +132,7 @@ def test_a_setting_has_its_effect_on_a_server(setting: str, value: Any, served: 
 
 
 def test_every_setting_is_shown_to_have_an_effect_somewhere() -> None:
-    assert set(EFFECTS) | set(ON_SERVER) == set(Settings.model_fields)
+    assert set(EFFECTS) | set(ON_SERVER) | OF_MNEMEX == set(Settings.model_fields)
     assert [name for name, (_, seen) in ON_SERVER.items() if len(set(map(repr, seen.values()))) < 2] == []
 
 

@@ -97,6 +97,7 @@ def test_where_nothing_is_due_or_there_are_few_answers_none_is_lost(bank: Bank, 
     clock.move(days=300)
     assert ids(bank.recall("heron", k=10, review=True)) == ids(bank.recall("heron", k=10))
     assert ids(bank.recall("sourdough", k=10, review=True)) == ids(bank.recall("sourdough", k=10))
+    assert ids(bank.recall("zebra", review=True)) == ids(bank.recall("", review=1.0)) == []
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,14 @@ class Due(NamedTuple):
 
 def due(page: Page, shown: Set[int]) -> list[Due]:
     """What might come with the answers of these codes, the most urgent first."""
+    if not shown:
+        return []
     ranked = page.order
     urgent = [entry for entry, left in page.left_of(page.by_words()) if page.question.fading.urgency(left) > 0]
     words = [page.walk.code(entry.which, entry.candidate.row) for entry in urgent]
     beyond = [code for code in words if code not in page.walk.passed][:LOOKED_AT]
-    page.rank(len(beyond), [*page.walk.passed, *beyond])
+    if beyond:
+        page.rank(len(beyond), [*page.walk.passed, *beyond])
     relevant = relevance(next(iter(page.scored.values())).columns)
     said = {page.scored[code].evidence.copy_of for code in shown if code in page.scored} - {None}
     found = []
