@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.door_effects import DOORS
 from tests.bank.embedding_server import server
 from tests.bank.fading_effects import FADES
+from tests.bank.reading_effects import READING
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
 from tests.capture.making import kept_and_dropped
@@ -238,32 +240,6 @@ def seen_of_llm_steps(folder: Path, value: Any) -> object:
     return [request.body["model"] for request in serving.requests]
 
 
-def seen_of_paths(data: Path, value: str | None) -> list[bool]:
-    """Whether callers from elsewhere reach files in each of two folders."""
-    from pieria.toolsets.paths import over_the_network
-
-    allowed = over_the_network(data, pieria.Workspace(data, {"paths": value}).resolved.roots)
-    return [reaches(allowed, f"/{folder}/file") for folder in "ab"]
-
-
-def reaches(paths: Any, file: str) -> bool:
-    try:
-        paths.allowed(file, "path")
-    except InputError:
-        return False
-    return True
-
-
-def seen_of_token(data: Path, value: str | None) -> list[bool]:
-    """Who is let in over HTTP, of two who show different tokens."""
-    from pieria.doors.http.callers import Door
-    from pieria.doors.http.tokens import Tokens
-
-    setting = pieria.Workspace(data, {"token": value}).resolved.settings.token
-    door = Door(Tokens(data), None if setting is None else setting.get_secret_value(), always=False)
-    return [door.still({"authorization": f"Bearer {shown}"}) for shown in ("hunter1", "hunter2")]
-
-
 EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
     "bank": (seen_of_bank, {"one": "one", "two": "two"}),
@@ -293,13 +269,13 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "budget_tokens_per_day": (seen_of_budget_tokens, {None: 3, 200: 2, 0: 0}),
     "budget_calls_per_day": (seen_of_budget_calls, {None: 3, 1: 1}),
     "models": (seen_of_models, {"one": "one", "two": "two"}),
-    "paths": (seen_of_paths, {None: [False, False], "/a": [True, False], "/a:/b": [True, True]}),
-    "token": (seen_of_token, {None: [True, True], "hunter1": [True, False], "hunter2": [False, True]}),
+    **DOORS,
     **FADES,
+    **READING,
 }
 OF_A_SERVER = {"user", "connections", "row_security", "local"}
 OF_MNEMEX = {
-    "cluster_threshold", "cluster_most", "duplicate_threshold", "preview_chars", "enrich", "search_by_meaning",
+    "cluster_threshold", "cluster_most", "duplicate_threshold", "preview_chars", "search_by_meaning",
     "short_term_weight", "long_term_weight",
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
+from pieria.bank.analyzing import Analyzing
 from pieria.bank.browsing import Browsing
 from pieria.bank.comparing import Comparing
 from pieria.bank.contexts import Contexts
@@ -24,7 +25,7 @@ from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
 
 
-class Bank(Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
+class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, **values: Any) -> None:

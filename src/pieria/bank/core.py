@@ -17,7 +17,7 @@ from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
 from pieria.models import Chat
-from pieria.models.mind import Mind
+from pieria.models.mind import Mind, Namer
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
@@ -50,6 +50,7 @@ class Core:
         uses: Uses,
         meter: BankMeter,
         llm: Chat | None = None,
+        namer: Namer | None = None,
         overrides: Mapping[str, Override] | None = None,
         data: Path,
         clock: Clock,
@@ -75,6 +76,7 @@ class Core:
         self._embedding = embedding
         self._uses = uses
         self._llm = llm
+        self._namer = namer
         self._overrides = overrides or {}
         self.clock = clock
         self.who = who
@@ -111,7 +113,7 @@ class Core:
         if self._llm is None:
             from pieria.models.minds.rules import RuleMind
 
-            return RuleMind()
+            return RuleMind(self._namer) if self._namer else RuleMind()
         from pieria.models.minds.llm import LLMMind
 
         return LLMMind(self._llm, overrides=self._overrides, meter=self.meter)

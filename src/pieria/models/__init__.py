@@ -11,6 +11,7 @@ from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identit
 from pieria.models.library import Library
 from pieria.models.llm import LLM, LLMResponse
 from pieria.models.naming import NONE
+from pieria.models.pipelines import checked_pipeline, pipeline
 from pieria.models.providers import PROVIDERS as LLM_PROVIDERS
 from pieria.models.providers import checked_llm, language_model, provider_of
 from pieria.models.registry import AUTO, PROVIDERS, checked_name, embedder, settled
@@ -38,10 +39,12 @@ __all__ = [
     "Space",
     "checked_llm",
     "checked_name",
+    "checked_pipeline",
     "embedder",
     "language_model",
     "listed",
     "model_named",
+    "pipeline",
     "provider_of",
     "settled",
     "verified",

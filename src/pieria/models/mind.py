@@ -7,7 +7,7 @@ nothing and write nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -84,6 +84,9 @@ class Named:
     name: str
     kind: str
 
+
+Namer = Callable[[str], list[Named]]
+"""What finds them in a text, each once and in its order."""
 
 Deeds = Literal["edited", "ran", "read", "searched", "fetched", "used"]
 NOTICED = ("decision", "bugfix", "feature", "refactor", "discovery", "change")

@@ -23,7 +23,7 @@ from pydantic_settings import (
 )
 
 from pieria.errors import ConfigError, InputError, Invalid
-from pieria.models import checked_llm, checked_name, provider_of
+from pieria.models import NONE, checked_llm, checked_name, checked_pipeline, provider_of
 from pieria.project import Project, find_project
 from pieria.record import check
 from pieria.record.address import Address
@@ -48,7 +48,7 @@ FILE = "pieria.toml"
 PERSONAL = (
     *("embedder_url", "embedder_key", "llm_url", "llm_key"),
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
-    *("paths", "token"),
+    *("paths", "token", "nlp"),
     *("user", "row_security", "local"),
 )
 """No project may say them: what is remembered would go wherever the author of a repository likes, and money as well.
@@ -100,6 +100,10 @@ def _steps(value: str) -> str:
     from pieria.models.minds.llm.choosing import chosen
 
     return ", ".join(f"{step}={model}" for step, model in _checked(chosen, value, "llm_steps").items())
+
+
+def _nlp(value: str) -> str:
+    return _checked(checked_pipeline, value, "nlp")
 
 
 def _paths(value: str) -> str:
@@ -187,6 +191,9 @@ class Settings(Fades):
     )
     llm_steps: Annotated[str, AfterValidator(_steps)] | None = Field(
         default=None, description="steps that another model of the same server answers, with commas between"
+    )
+    nlp: Annotated[str, AfterValidator(_nlp)] = Field(
+        default=NONE, description="the pipeline of spaCy that spots names in texts"
     )
     budget_tokens_per_day: int | None = Field(
         default=None, ge=0, le=10**15, description="tokens that a bank's models may take a day"

@@ -17,7 +17,7 @@ from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.metering import Budgets
 from pieria.errors import ClosedError, ConflictError, InputError, UnavailableError
-from pieria.models import Library, language_model
+from pieria.models import Library, language_model, pipeline
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
@@ -241,6 +241,7 @@ class Workspace:
                 meter=held.meter,
                 llm=thinker.llm,
                 overrides=thinker.overrides,
+                namer=pipeline(settings.nlp),
                 data=self.data,
                 clock=self.clock,
                 who=who,

@@ -9,6 +9,7 @@ from pieria.models.mind import (
     Knowledge,
     Mode,
     Named,
+    Namer,
     Noticed,
     Procedure,
     Proposition,
@@ -30,7 +31,13 @@ from pieria.models.minds.rules.triples import triples
 
 
 class RuleMind:
-    """Judges by rules. It raises nothing: where there is nothing to say, the answer is empty, and a reward is 0.5."""
+    """Judges by rules. It raises nothing: where there is nothing to say, the answer is empty, and a reward is 0.5.
+
+    `namer` is what spots names, if not the rules; it may raise.
+    """
+
+    def __init__(self, namer: Namer = named) -> None:
+        self._namer = namer
 
     @property
     def name(self) -> str:
@@ -79,7 +86,7 @@ class RuleMind:
         return noticed(tasks)
 
     def entities(self, text: str) -> list[Named]:
-        return named(text)
+        return self._namer(text)
 
     def triples(self, text: str) -> list[Triple]:
         return triples(text)

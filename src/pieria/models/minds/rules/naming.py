@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -14,17 +14,24 @@ from pieria.record.entities import entities
 from pieria.record.names import Names
 
 
-class _Placed(NamedTuple):
+class Placed(NamedTuple):
+    """What `text[start:end]` names."""
+
     start: int
     end: int
     named: Named
 
 
-def named(text: str) -> list[Named]:
-    """Each thing once, under one name, in the order of the text."""
+def named(text: str, spotted: Iterable[Placed] | None = None) -> list[Named]:
+    """Each thing once, under one name, in the order of the text.
+
+    `spotted` are people, places and the like, where somebody knows them better than their capitals tell.
+    """
     known = list(_technologies(text))
-    dates = [_Placed(start, end, Named(bare(text[start:end]), "date")) for start, end in times(text)]
-    others = [_Placed(found.start, found.end, Named(found.name, found.kind)) for found in entities(text)]
+    dates = [Placed(start, end, Named(bare(text[start:end]), "date")) for start, end in times(text)]
+    others = [Placed(found.start, found.end, Named(found.name, found.kind)) for found in entities(text)]
+    if spotted is not None:
+        others = [*spotted, *(placed for placed in others if placed.named.kind not in ("name", "acronym"))]
     told = _told(text)
     found: dict[str, Named] = {}
     for placed in _apart([*known, *dates], others):
@@ -34,7 +41,7 @@ def named(text: str) -> list[Named]:
     return [held for key, held in found.items() if not _is_plural(key, held, found)]
 
 
-def _apart(first: list[_Placed], others: list[_Placed]) -> Iterator[_Placed]:
+def _apart(first: list[Placed], others: list[Placed]) -> Iterator[Placed]:
     """All in their order; where two overlap the longer one, and the first kind where they are as long."""
     taken_to = 0
     ranked = sorted(
@@ -92,14 +99,14 @@ def _known() -> Names:
     return Names([*_spellings(), *_careful()])
 
 
-def _technologies(text: str) -> Iterator[_Placed]:
+def _technologies(text: str) -> Iterator[Placed]:
     found = _known().found_in(text)
     sure = any(name in _spellings() for name, _, _ in found)
     for name, start, end in found:
         if name in _spellings():
-            yield _Placed(start, end, Named(_spellings()[name], "technology"))
+            yield Placed(start, end, Named(_spellings()[name], "technology"))
         elif text[start:end] == name and (sure or _is_inside(text, start)):
-            yield _Placed(start, end, Named(name, "technology"))
+            yield Placed(start, end, Named(name, "technology"))
 
 
 def _is_inside(text: str, start: int) -> bool:

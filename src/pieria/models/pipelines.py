@@ -1,0 +1,123 @@
+"""Pipelines of spaCy that spot people, places and organisations, beside what the rules know by its shape.
+
+Exists because a trained model tells a name from a word that only has a capital. It is never needed: without one the
+rules serve. A pipeline is loaded when a text is first read, and once in a process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pieria.errors import AdapterError, InputError
+from pieria.models.mind import Named
+from pieria.models.naming import NONE
+
+if TYPE_CHECKING:
+    from pieria.models.minds.rules.naming import Placed
+
+AUTO = "auto"
+KNOWN = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm", "xx_ent_wiki_sm")
+"""What `auto` takes the first of that is installed."""
+PACKAGE = "spacy"
+_KINDS = {
+    "PERSON": "person",
+    "PER": "person",
+    "GPE": "place",
+    "LOC": "place",
+    "FAC": "place",
+    "ORG": "name",
+    "PRODUCT": "name",
+    "EVENT": "name",
+    "WORK_OF_ART": "title",
+    "NORP": "name",
+    "LAW": "name",
+    "MISC": "name",
+}
+"""Labels of what names something. Times, amounts and the like are read by rules."""
+_LONGEST = 100_000
+"""Characters that a pipeline is given at a time: beyond a million it refuses, and takes memory with them."""
+_NAME = re.compile(r"\w+")
+_lock = threading.Lock()
+_loaded: dict[str, Any] = {}
+
+
+def checked_pipeline(name: object, parameter: str) -> str:
+    """`none`, `auto`, the name of an installed pipeline or the folder of one, as it is kept; nothing is loaded."""
+    spelt = name.strip() if isinstance(name, str) else ""
+    if not (_NAME.fullmatch(spelt) or _is_whole_path(spelt)):
+        raise InputError(parameter, "none, auto, the name of a pipeline of spaCy, or its folder in full", name)
+    return spelt.lower() if spelt.lower() in (NONE, AUTO) else spelt
+
+
+def _is_whole_path(spelt: str) -> bool:
+    return "\0" not in spelt and Path(spelt).expanduser().is_absolute()
+
+
+class Pipeline:
+    """Names what its pipeline spots, and what the rules know by its shape. Safe in threads."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, text: str) -> list[Named]:
+        from pieria.models.minds.rules.naming import named
+
+        return named(text, list(self._spotted(text)))
+
+    def _spotted(self, text: str) -> Iterator[Placed]:
+        from pieria.models.minds.rules.naming import Placed
+
+        pipeline = _pipeline(self._name)
+        for begin in range(0, len(text), _LONGEST):
+            try:
+                found = pipeline(text[begin : begin + _LONGEST]).ents
+            # A component raises what it likes.
+            except Exception as problem:
+                raise AdapterError(self._name, "names", f"the pipeline failed: {problem}") from problem
+            for entity in found:
+                kind = _KINDS.get(entity.label_)
+                if kind and entity.text.strip():
+                    start, end = begin + entity.start_char, begin + entity.end_char
+                    yield Placed(start, end, Named(" ".join(entity.text.split()), kind))
+
+
+def pipeline(name: str) -> Callable[[str], list[Named]] | None:
+    """What names things by the setting's value; None where the rules do. That it is there is looked at now."""
+    if name == NONE:
+        return None
+    has_spacy = importlib.util.find_spec(PACKAGE) is not None
+    if name == AUTO:
+        known = next((known for known in KNOWN if has_spacy and importlib.util.find_spec(known)), None)
+        return Pipeline(known) if known else None
+    if not has_spacy:
+        raise InputError("nlp", "none or auto, where spaCy is not installed", name, hint="pip install 'pieria[nlp]'")
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return Pipeline(str(folder))
+    if not name.isidentifier() or importlib.util.find_spec(name) is None:
+        hint = f"Install it with `python -m {PACKAGE} download {name}`." if name.isidentifier() else None
+        raise InputError("nlp", "an installed pipeline of spaCy, or the folder of one", name, hint=hint)
+    return Pipeline(name)
+
+
+def _pipeline(name: str) -> Any:
+    with _lock:
+        if name not in _loaded:
+            _loaded[name] = _load(name)
+        return _loaded[name]
+
+
+def _load(name: str) -> Any:
+    spacy: Any = importlib.import_module(PACKAGE)
+    try:
+        return spacy.load(name)
+    # A pipeline of another version raises whatever its parts do.
+    except Exception as problem:
+        hint = "Install a pipeline that fits this version of spaCy, or set nlp to none."
+        raise AdapterError(name, "load", f"the pipeline cannot be loaded: {problem}", hint=hint) from problem

@@ -1,0 +1,65 @@
+"""What a text is about, as entities: names, acronyms and technologies, and plain nouns that name a matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pieria.record.analyser.stem import stem
+from pieria.record.entities import entities
+from pieria.record.intent.phrases import meanings, words
+from pieria.record.lettering import lowered
+
+MOST = 10
+_SHORTEST = 7
+"""Letters of a noun that is known by its ending alone."""
+_WORD = re.compile(r"(?<![\w#@/.-])[^\W\d_]{3,40}(?![\w@/-])")
+_TAG = re.compile(r"(?<![\w&#/])#([^\W\d_][\w/-]{0,99})")
+
+
+def keyterms(text: str, named: Iterable[str] | None = None) -> tuple[str, ...]:
+    """At most ten, in small letters and in the order of the text; what is only meant stands last.
+
+    `named` are the names in the text; without them they are told by their capitals.
+    """
+    low = lowered(text)
+    placed = [(_place(low, lowered(name)), lowered(name).lstrip("#@")) for name in names_of(text, named)]
+    placed += _matters(low)
+    placed += [(len(low), means) for said, means in meanings("terms", "means") if said.search(low)]
+    told = [term for _, term in sorted(placed, key=lambda pair: pair[0]) if term not in words("terms", "idle")]
+    return tuple(_apart(told))[:MOST]
+
+
+def names_of(text: str, named: Iterable[str] | None) -> list[str]:
+    return list(dict.fromkeys(entity.name for entity in entities(text))) if named is None else list(named)
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """Those that it is marked with by hand."""
+    return tuple(dict.fromkeys(tag.lower() for tag in _TAG.findall(text)))
+
+
+def _place(low: str, name: str) -> int:
+    found = low.find(name)
+    return len(low) if found < 0 else found
+
+
+def _matters(low: str) -> Iterator[tuple[int, str]]:
+    topics, idle = words("terms", "topics"), words("terms", "idle")
+    endings = tuple(sorted(words("terms", "endings")))
+    for found in _WORD.finditer(low):
+        word = found[0]
+        single = word.removesuffix("s")
+        by_ending = len(word) >= _SHORTEST and single.endswith(endings) and single not in idle
+        if by_ending or word in topics:
+            yield found.start(), word
+
+
+def _apart(terms: Iterable[str]) -> Iterator[str]:
+    """Each thing once, in whichever form it comes first."""
+    seen: set[str] = set()
+    for term in terms:
+        key = " ".join(map(stem, term.split()))
+        if term and key not in seen:
+            seen.add(key)
+            yield term

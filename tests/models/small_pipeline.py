@@ -1,0 +1,15 @@
+"""A pipeline of spaCy that knows a person and a place by words in small letters, which no rule would take for names."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+KNOWN = {"PERSON": "maya okafor", "GPE": "umeå", "CARDINAL": "wrote"}
+
+
+def small_pipeline(folder: Path) -> str:
+    spacy: Any = importlib.import_module("spacy")
+    made = spacy.blank("en")
+    made.add_pipe("entity_ruler").add_patterns([{"label": label, "pattern": said} for label, said in KNOWN.items()])
+    made.to_disk(folder)
+    return str(folder)
