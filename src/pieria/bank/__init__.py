@@ -23,12 +23,13 @@ from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sources import Sources
 from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
+from pieria.bank.vault import NOWHERE, Vault, VaultAt
 
 
 class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
-    def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, **values: Any) -> None:
+    def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, vault: VaultAt = NOWHERE, **values: Any) -> None:
         super().__init__(*arguments, **values)
         self.facts = Facts(self)
         self.hooks = Hooks(self)
@@ -37,6 +38,7 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
         self.scratchpad = Scratchpad(self)
         self.sources = Sources(self)
         self.upkeep = Upkeep(self)
+        self.vault = Vault(self, vault)
 
     def close(self) -> None:
         # While the bank is still open, so that a job which is nearly done may be.

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pieria.bank.core import Core
 from pieria.bank.replies import Receipt
 from pieria.bank.tracing import REVISES, reached
+from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Stored, Write
@@ -76,20 +77,22 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
     erased: dict[str, int] = {}
     every: list[str] = []
     shown: dict[str, Stored] = {}
+    notes: list[str] = []
 
     def plan(writer: Writer) -> Changeset:
         holder._check_known(writer, ids)
         every.extend(reached(writer, ids, _holds_its_words))
         shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
         erased.update(_counted(writer, every, holder))
-        return Changeset("purge", erase=every, ids=tuple(every))
+        notes.extend(notes_of(writer, every))
+        return Changeset("purge", erase=every, records=bared(writer, every), ids=tuple(every))
 
     holder._apply(plan)
     return Receipt(
         ids=tuple(ids),
         also=tuple(id for id in every if id not in ids and id in shown),
         erased=erased,
-        unreached=(*holder.store.scrub(), *holder.store.copies()),
+        unreached=(*notes, *holder.store.scrub(), *holder.store.copies()),
     )
 
 

@@ -19,6 +19,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
+from pieria.bank.correcting import CONTENT
 from pieria.bank.remembering import FAULTY, Faulty
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
@@ -82,14 +83,23 @@ class Sources:
         with self._bank._reading() as reader:
             return [placed.id for placed in reader.placed(anything(self._bank, source=wanted))]
 
-    def intake(self, *, force: bool = False, dry_run: bool = False, trust: float = 1.0) -> Intake:
+    def intake(
+        self,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        trust: float = 1.0,
+        follows: Sequence[str] = ("text", "meta"),
+    ) -> Intake:
         """Takes in what sources say, many of them one after the other. What comes in is trusted no more than `trust`.
 
-        What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written.
+        What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written. `follows`
+        names what of a memory is as its source says, whenever that says something else; the rest is the bank's.
         """
         check.flag(force, "force")
         check.flag(dry_run, "dry_run")
-        return Intake(self._bank, force, dry_run, check.number(trust, "trust"))
+        named = check.choices(follows, "follows", CONTENT)
+        return Intake(self._bank, force, dry_run, check.number(trust, "trust"), named)
 
 
 @dataclass(slots=True)
@@ -118,11 +128,12 @@ class _Known:
 class Intake:
     """One reading of sources: remembers across them what was seen. For one thread."""
 
-    def __init__(self, bank: Bank, force: bool, dry_run: bool, trust: float) -> None:
+    def __init__(self, bank: Bank, force: bool, dry_run: bool, trust: float, follows: Sequence[str]) -> None:
         self._bank = bank
         self._force = force
         self._dry_run = dry_run
         self._trust = trust
+        self._follows = follows
         self._seen: set[int] = set()
         self._said: OrderedDict[str, Counter[tuple[str | None, str]]] = OrderedDict()
 
@@ -256,7 +267,7 @@ class Intake:
 
     def _update(self, id: str, draft: Draft) -> None:
         try:
-            self._bank.update(id, text=draft.new.text, meta=draft.new.meta, reason=CHANGED)
+            self._bank.update(id, reason=CHANGED, **{name: getattr(draft.new, name) for name in self._follows})
         except ConflictError:
             # Somebody took it away just now, and that counts.
             return

@@ -42,6 +42,7 @@ from pieria.settings.folders import (
 )
 from pieria.settings.originals import Remark, from_originals, remarks
 from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
+from pieria.vault.naming import checked_folder
 
 FILE = "pieria.toml"
 """In the data folder: what holds for all of its banks."""
@@ -50,6 +51,7 @@ PERSONAL = (
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
     *("paths", "token", "nlp"),
     *("user", "row_security", "local"),
+    *("vault", "vault_folder"),
 )
 """No project may say them: what is remembered would go wherever the author of a repository likes, and money as well.
 Nor may one name a server in `data`, for the same reason."""
@@ -112,6 +114,10 @@ def _paths(value: str) -> str:
         if "\0" in folder or not Path(folder).expanduser().is_absolute():
             raise ValueError(InputError("paths", "folders in full, with colons between", folder))
     return os.pathsep.join(folders)
+
+
+def _vault_folder(value: str) -> str:
+    return _checked(checked_folder, value, "vault_folder")
 
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -208,6 +214,11 @@ class Settings(Fades):
     models: Path = Field(default=MODELS, description="the folder of installed models")
     local: Path | None = Field(
         default=None, description="the folder of what is this machine's own where the banks are on a server"
+    )
+
+    vault: Path | None = Field(default=None, description="the folder of Markdown notes that memories are promoted to")
+    vault_folder: Annotated[str, AfterValidator(_vault_folder)] = Field(
+        default="Pieria", description="the folder in the vault for notes of memories"
     )
 
     @property
@@ -314,6 +325,7 @@ def _resolved(sources: list[Source], data: Path | Address, own: Path, project: P
         chosen.update(dict.fromkeys(source.values, source))
     values = {name: source.values[name] for name, source in chosen.items()} | {"data": data}
     values["models"] = models_folder(chosen.get("models"), own)
+    values["vault"] = folder_of(chosen.get("vault"), "vault")
     values["local"] = folder_of(chosen.get("local"), "local") if own is data else own
     origins = {name: chosen[name].origin_of(name) if name in chosen else _DEFAULT for name in Settings.model_fields}
     unknown = [problem for source in sources for problem in source.unknown]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.metering import Budgets
+from pieria.bank.vault import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, UnavailableError
 from pieria.models import Library, language_model, pipeline
 from pieria.record import check
@@ -257,6 +258,7 @@ class Workspace:
                 remarks=[*(Finding("environment", True, *remark) for remark in resolved.remarks), *offered],
                 me=user.bank if with_user else _nobody,
                 knows_user=self.place.keeps_user,
+                vault=VaultAt(settings.vault, settings.vault_folder),
                 origins=resolved.shown() | self._origins(spot.name, resolved, thinker),
                 on_close=closing,
             )

@@ -1,0 +1,292 @@
+"""The notes of memories in a sync: each compared with its memory, and what either lacks brought over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pieria.bank.vault import Held, held_in, is_from_note, mark_of, promoted_in, spelt
+from pieria.bank.vault_marks import NOTES, Mark, is_as, paths_in
+from pieria.errors import ConflictError, InputError, PrivacyError
+from pieria.record.changeset import Changeset, Record, Stored
+from pieria.vault import front, markdown
+from pieria.vault.deciding import AS_IT_WAS, CONFLICT, EDITED, decided
+from pieria.vault.front import BadFrontError
+from pieria.vault.naming import note_name
+from pieria.vault.note import Said, changes, heading, said_in
+from pieria.vault.taking import decoded
+
+if TYPE_CHECKING:
+    from pieria.bank.vault_sync import File, Vaulted
+
+EDIT, DELETED = "its note was edited", "its note was deleted"
+"""The reasons for what is done to a memory because of its note."""
+TARGET = "obsidian"
+"""How links are written in notes of memories that were promoted without one."""
+
+
+class Memories:
+    def __init__(self, at: Vaulted, dry_run: bool) -> None:
+        self._at = at
+        self._core = at.core
+        self._folder = at.folder
+        self._dry_run = dry_run
+        self.files: dict[str, File] = {}
+        """The note of each memory that has one there."""
+        self._found: set[str] = set()
+        """Those whose note was not known of."""
+
+    def match(self) -> Iterator[File]:
+        """Decides which file is whose note; yields the files that turn out to be somebody's own."""
+        from pieria.bank.vault_sync import File
+
+        at = self._at
+        self._follow()
+        for id, mark in at.marks.items():
+            seen = at.scan.notes.get(mark["path"])
+            mine = at.claims.pop(id, [])
+            there = next((file for file in mine if file.path == mark["path"]), None)
+            if there is not None:
+                self.files[id] = there
+            elif seen is not None and is_as(seen, mark):
+                self.files[id] = File(mark["path"], seen, mark["digest"])
+            elif mine and not at.scan.is_unseen(mark["path"]):
+                self.files[id] = mine[0]
+            for file in mine:
+                if file is not self.files.get(id):
+                    yield from self._copy(file, id)
+        for id, claimed in at.claims.items():
+            yield from self._unknown(id, claimed)
+
+    def _follow(self) -> None:
+        """Marks of what was revised become those of the revision, and so do claims."""
+        at = self._at
+        with self._core._reading() as reader:
+            ids = {*at.marks, *at.claims}
+            heads = {id: self._core._newest_revision(reader, id) for id in ids & reader.states(ids).keys()}
+        moved: dict[str, Mark | None] = {}
+        for id, head in heads.items():
+            if head == id:
+                continue
+            if id in at.claims:
+                at.claims.setdefault(head, []).extend(at.claims.pop(id))
+            if id in at.marks and head not in at.marks:
+                at.marks[head] = at.marks.pop(id)
+                moved |= {id: None, head: at.marks[head]}
+        self._keep(moved)
+
+    def _copy(self, file: File, id: str) -> Iterator[File]:
+        self._at.bad(file.path, f"it is a copy of the note of {id}, and taken for a note of its own", taken=True)
+        yield file
+
+    def _unknown(self, id: str, claimed: list[File]) -> Iterator[File]:
+        """Notes that say they are of a memory which is not known to have any."""
+        with self._core._reading() as reader:
+            held = reader.states([id]).get(id)
+            purged = bool(reader.purged([id]))
+        if held is not None and not held.state.ended:
+            self.files[id] = claimed[0]
+            self._found.add(id)
+            for file in claimed[1:]:
+                yield from self._copy(file, id)
+        elif held is not None or purged:
+            word = "purged" if purged else "removed"
+            for file in claimed:
+                self._at.report.memories["kept"] += 1
+                self._at.bad(file.path, f"its memory {id} was {word}; delete the note, or take the id out of it")
+        else:
+            yield from claimed
+
+    def compare(self) -> None:
+        at = self._at
+        with self._core._reading() as reader:
+            states = reader.states({*at.marks, *self.files})
+            wanted = {
+                id: (file.path, at.marks[id]["target"] if id in at.marks else TARGET) for id, file in self.files.items()
+            }
+            held = held_in(
+                reader, self._core, wanted, paths_in(reader) | {id: path for id, (path, _) in wanted.items()}
+            )
+        for id in {**at.marks, **self.files}:
+            file, mark = self.files.get(id), at.marks.get(id)
+            if id not in held and not _stands(states.get(id)):
+                assert mark is not None
+                self._gone(id, mark, file)
+            elif file is None:
+                assert mark is not None
+                self._missing(id, mark, states[id])
+            else:
+                self._both(id, mark, file, held[id])
+
+    def write_new(self) -> None:
+        """Notes of what was promoted and has none."""
+        at = self._at
+        with self._core._reading() as reader:
+            without = [one for one in promoted_in(reader, self._core) if one.id not in at.marks]
+        given: set[str] = set()
+        for memory in without:
+            if is_from_note(memory) or memory.id in self.files:
+                continue
+            path = self._folder.free_path(note_name(heading(memory), memory.id), given)
+            given.add(path)
+            self._count("written", path, memory.id)
+            if not self._dry_run:
+                self._core.vault._write(memory.id, self._folder, path, TARGET)
+
+    def _gone(self, id: str, mark: Mark, file: File | None) -> None:
+        """The memory was removed or purged: its note goes as well, unless somebody has written in it."""
+        if file is None:
+            self._forget(id)
+        elif file.digest != mark["digest"]:
+            self._at.report.memories["kept"] += 1
+            self._at.bad(file.path, f"its memory {id} was taken away, but the note was edited; it is kept")
+            self._forget(id)
+        elif self._done(file.path, lambda: self._folder.delete(file.path, mark["digest"])):
+            self._count("deleted", file.path, id, "its memory was taken away")
+            self._forget(id)
+
+    def _missing(self, id: str, mark: Mark, held: Stored) -> None:
+        """The note was deleted: its memory is put away, and can be taken out again."""
+        if self._at.scan.is_unseen(mark["path"]):
+            return
+        if not self._dry_run and held.state.status != "archived":
+            self._core.update(id, status="archived", reason=DELETED)
+        self._count("archived", mark["path"], id, DELETED)
+        self._forget(id)
+
+    def _both(self, id: str, mark: Mark | None, file: File, held: Held) -> None:
+        if mark is not None and file.path != mark["path"]:
+            self._count("moved", file.path, id, f"from {mark['path']}")
+        if id in self._found:
+            self._count("found", file.path, id)
+            if not self._dry_run:
+                self._core.vault._stand(id, [])
+        if mark is not None and file.text is None and file.problem is None:
+            if held.page.digest == mark["page"]:
+                self._at.report.memories[AS_IT_WAS] += 1
+            else:
+                self._rewrite(id, mark, file, held)
+            return
+        try:
+            if file.text is None:
+                raise BadFrontError(file.problem or "")
+            said = said_in(file.text, mark["tail"] if mark is not None else held.page.tail)
+        except BadFrontError as problem:
+            self._at.bad(file.path, f"{problem}; its memory {id} stays as it is")
+            return
+        self._read(id, mark, file, held, said)
+
+    def _read(self, id: str, mark: Mark | None, file: File, held: Held, said: Said) -> None:
+        """The note was read again, and says this."""
+        would = _said_of(held)
+        what = decided(said.kept(), would if mark is None else mark["said"], would)
+        if what in (EDITED, CONFLICT):
+            given = changes(held.memory, would if mark is None else mark["said"], said)
+            detail = ", ".join(given)
+            if what == CONFLICT:
+                detail += f"; what the memory said is version {held.memory.version}"
+            if not self._edited(id, file, given):
+                return
+            self._count(what, file.path, id, detail)
+            if self._dry_run:
+                return
+            held = self._held(id, file, mark)
+        else:
+            self._at.report.memories[AS_IT_WAS] += what == AS_IT_WAS
+        if said.kept() == _said_of(held) and (mark is None or what != AS_IT_WAS or held.page.digest == mark["page"]):
+            tail = mark["tail"] if mark is not None else held.page.tail
+            self._mark(id, {**_seen(file), "page": held.page.digest, "said": said.kept(), "tail": tail,
+                            "links": list(markdown.links(said.text)), "target": _target(mark)})  # fmt: skip
+        else:
+            self._rewrite(id, mark, file, held, count=what not in (EDITED, CONFLICT))
+
+    def _edited(self, id: str, file: File, given: Mapping[str, Any]) -> bool:
+        try:
+            if not self._dry_run:
+                self._core.update(id, **given, reason=EDIT)
+        except (InputError, PrivacyError) as problem:
+            self._at.bad(file.path, f"{problem.message}; its memory {id} stays as it is")
+            return False
+        return True
+
+    def _rewrite(self, id: str, mark: Mark | None, file: File, held: Held, *, count: bool = True) -> None:
+        """What is ours in the note is written anew; what others put into its front matter stays."""
+        if self._dry_run:
+            self._at.report.memories["rewritten"] += count
+            if count:
+                self._at.tell(file.path, "rewritten", id)
+            return
+        text = file.text
+        if text is None:
+            text, _ = decoded(self._folder.read(file.path))
+        try:
+            written = held.page.written(front.split(text or "").front).encode()
+        except BadFrontError as problem:
+            self._at.bad(file.path, f"{problem}; it was not brought up to date")
+            return
+        if not self._done(file.path, lambda: self._put(id, mark, file, held, written)):
+            return
+        if count:
+            self._count("rewritten", file.path, id)
+
+    def _put(self, id: str, mark: Mark | None, file: File, held: Held, written: bytes) -> None:
+        seen = self._folder.replace(file.path, written, file.digest)
+        self._mark(id, mark_of(held, file.path, seen, written, _target(mark)))
+
+    def _held(self, id: str, file: File, mark: Mark | None) -> Held:
+        with self._core._reading() as reader:
+            return held_in(reader, self._core, {id: (file.path, _target(mark))}, paths_in(reader))[id]
+
+    def _done(self, path: str, act: Callable[[], None]) -> bool:
+        """Whether it was; somebody may be at the file."""
+        try:
+            if not self._dry_run:
+                act()
+        except ConflictError as problem:
+            self._at.bad(path, problem.message)
+            return False
+        return True
+
+    def _count(self, what: str, path: str, id: str, detail: str | None = None) -> None:
+        self._at.report.memories[what] += 1
+        self._at.tell(path, what, id, detail)
+
+    def _mark(self, id: str, mark: Mark) -> None:
+        if spelt(mark) != spelt(self._at.marks.get(id)):
+            self._at.marks[id] = dict(mark)
+            self._keep({id: mark})
+
+    def _forget(self, id: str) -> None:
+        self._keep({id: None})
+        if not self._dry_run:
+            self._at.marks.pop(id, None)
+
+    def _keep(self, marks: Mapping[str, Mark | None]) -> None:
+        if marks and not self._dry_run:
+            records = [Record(NOTES, id, mark) for id, mark in marks.items()]
+            self._core._apply(lambda _: Changeset("vault", records=records, ids=tuple(marks)))
+
+
+def _stands(held: Stored | None) -> bool:
+    return held is not None and not held.state.ended
+
+
+def _said_of(held: Held) -> dict[str, Any]:
+    """What a note of the memory would say."""
+    text, _ = decoded(held.page.written().encode())
+    assert text is not None
+    return said_in(text, held.page.tail).kept()
+
+
+def _seen(file: File) -> dict[str, Any]:
+    return {
+        "path": file.path,
+        "size": file.seen.size,
+        "changed": file.seen.changed,
+        "digest": file.digest,
+        **file.unsettled,
+    }
+
+
+def _target(mark: Mark | None) -> str:
+    return TARGET if mark is None else str(mark["target"])

@@ -1,0 +1,181 @@
+"""Front matter: the YAML between two fences at the top of a note, read without guessing and rewritten without loss.
+
+Every value is read as it is spelt, so that a date stays a date and the tag `no` a tag. What others wrote there stays
+to the letter: only the entries that are ours are cut out and set anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+LIMIT = 64 * 1024
+"""Characters between the fences; what is longer is no front matter."""
+MOST_READ = 4 * LIMIT
+"""Characters of all values together, which aliases can make more than what is written."""
+_FENCE = "---"
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
+_ENTRY = re.compile(r"[\w\"'][^:\n]{0,100}:(?:\s|$)")
+
+_TAGS = ("tags", "tag")
+
+Value = str | list[str] | None
+"""A text, a list of texts, or something else that is not read."""
+Values = Mapping[str, str | Sequence[str] | int | float | bool | None]
+
+
+class BadFrontError(Exception):
+    """Why front matter cannot be read, or not be rewritten. It never leaves this package."""
+
+
+class Split(NamedTuple):
+    """A note's front matter, without its fences, and what comes after; `problem` where one was begun in vain."""
+
+    front: str | None
+    body: str
+    problem: str | None = None
+
+
+def split(text: str) -> Split:
+    first, _, rest = text.partition("\n")
+    if first.rstrip(" \t") != _FENCE:
+        return Split(None, text)
+    closing = _CLOSING.search(rest, 0, LIMIT)
+    if closing is not None:
+        return Split(rest[: closing.start()], rest[closing.end() + 1 :])
+    if not _ENTRY.match(rest):
+        # A line across the page, which is Markdown as well.
+        return Split(None, text)
+    return Split(None, text, f"its front matter does not end within {LIMIT:,} characters")
+
+
+def read(front: str) -> dict[str, Value]:
+    """The entries by name. Raises `BadFrontError` for what is no YAML, and for a name that stands there twice."""
+    import yaml  # type: ignore[import-untyped]
+
+    found: dict[str, Value] = {}
+    size = 0
+    for key, value in _entries(front):
+        if not isinstance(key, yaml.ScalarNode):
+            raise BadFrontError("a name in its front matter is no text")
+        if key.value in found:
+            raise BadFrontError(f"{key.value[:60]!r} stands twice in its front matter")
+        found[key.value] = None
+        if isinstance(value, yaml.ScalarNode):
+            found[key.value] = value.value
+            size += len(value.value)
+        elif isinstance(value, yaml.SequenceNode):
+            items = [item.value for item in value.value if isinstance(item, yaml.ScalarNode)]
+            found[key.value] = items
+            size += sum(map(len, items))
+        if size > MOST_READ:
+            raise BadFrontError("its front matter unfolds to more than can be read")
+    return found
+
+
+def names(value: Value) -> list[str]:
+    """A list of names, or those of one text, with commas between."""
+    listed = value.split(",") if isinstance(value, str) else value or ()
+    return [name.strip() for name in listed if name.strip()]
+
+
+def tags(values: Mapping[str, Value]) -> list[str]:
+    """The tags, which may stand there with or without their #, and in one text with spaces between."""
+    found: list[str] = []
+    for name in _TAGS:
+        value = values.get(name)
+        found += value.split() if isinstance(value, str) and "," not in value else names(value)
+    return [tag.removeprefix("#").strip() for tag in found if tag.removeprefix("#").strip()]
+
+
+def written(values: Values, before: str = "") -> str:
+    """The entries as front matter; those that `before` has of the same names are replaced there, and None takes away.
+
+    Raises `BadFrontError` where `before` cannot be read, or does not say the same of everything else afterwards.
+    """
+    foreign = {name: value for name, value in read(before).items() if name not in values} if before else {}
+    pieces: list[str] = []
+    done, known = 0, set()
+    for start, stop, name in _places(before):
+        if name in values:
+            known.add(name)
+            entry = _entry(name, values[name])
+            pieces.append(before[done:start] + entry)
+            done = stop if entry else _line_end(before, stop)
+    text = "".join([*pieces, before[done:]])
+    text += "" if not text or text.endswith("\n") else "\n"
+    text += "".join(f"{entry}\n" for name in values if name not in known and (entry := _entry(name, values[name])))
+    if before:
+        after = read(text)
+        same = all(name in after and after[name] == value for name, value in foreign.items())
+        if not same or after.keys() - foreign.keys() - values.keys():
+            raise BadFrontError("its front matter cannot be brought up to date without touching the rest of it")
+    return text
+
+
+def fenced(front: str) -> str:
+    return f"{_FENCE}\n{front}{_FENCE}\n"
+
+
+def _entry(name: str, value: Any) -> str:
+    """One entry as YAML, without its last line feed; nothing for None."""
+    import yaml
+
+    if value is None:
+        return ""
+    plain = list(value) if isinstance(value, tuple) else value
+    spelt: str = yaml.safe_dump({name: plain}, allow_unicode=True, sort_keys=False, width=float("inf"))
+    return spelt.removesuffix("\n")
+
+
+def _places(front: str) -> Iterator[tuple[int, int, str]]:
+    """Where each entry begins and ends, in the order in which they stand."""
+    import yaml
+
+    for key, value in _entries(front):
+        if isinstance(key, yaml.ScalarNode):
+            yield key.start_mark.index, max(key.end_mark.index + 1, _end(value, front)), key.value
+
+
+def _end(node: Any, front: str) -> int:
+    """Where a value's last character is: a block goes on, to YAML, up to whatever comes next."""
+    import yaml
+
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(last[1] if isinstance(last, tuple) else last, front)
+    start: int = node.start_mark.index
+    return start + len(front[start : node.end_mark.index].rstrip())
+
+
+def _line_end(front: str, position: int) -> int:
+    """Behind the line feed of the line."""
+    found = front.find("\n", position)
+    return len(front) if found < 0 else found + 1
+
+
+def _entries(front: str) -> list[tuple[Any, Any]]:
+    import yaml
+
+    try:
+        # The loader in C crashes the whole process on brackets that are nested deeply enough.
+        node = yaml.compose(front, Loader=yaml.BaseLoader)
+    except RecursionError:
+        raise BadFrontError("its front matter is nested too deeply") from None
+    except (yaml.YAMLError, ValueError, IndexError, TypeError, AttributeError) as problem:
+        raise BadFrontError(f"its front matter is not YAML{_where(problem)}") from None
+    if node is None:
+        return []
+    if not isinstance(node, yaml.MappingNode):
+        raise BadFrontError("its front matter is no list of names with values")
+    entries: list[tuple[Any, Any]] = node.value
+    return entries
+
+
+def _where(problem: Exception) -> str:
+    mark = getattr(problem, "problem_mark", None)
+    told = getattr(problem, "problem", None) or getattr(problem, "reason", None)
+    if mark is not None:
+        return f" (line {mark.line + 2}: {told})"
+    return f" ({told})" if told else ""

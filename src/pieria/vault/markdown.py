@@ -1,0 +1,98 @@
+"""What a note's Markdown says beside its text: hashtags, and which other notes it leads to.
+
+Code is no prose: nothing within it is a tag or a link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from urllib.parse import quote, unquote
+
+LOOKED_AT = 1 << 20
+"""Characters of a note that are looked through."""
+MOST_TAGS, MOST_LINKS = 200, 500
+_FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_CODE = re.compile(r"`+[^`\n]*`+")
+_TARGET = re.compile(r"\]\([^()\n]*\)")
+_COMMENT = re.compile(r"<!--.*?-->|%%.*?%%", re.DOTALL)
+_TAG = re.compile(r"(?:(?<=^)|(?<=[\s(\[{,;]))#([\w/\-\U0001F000-\U0001FAFF]{1,100})(?![\w#])", re.MULTILINE)
+_COLOUR = re.compile(r"(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+_WIKI = re.compile(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")
+_INLINE = re.compile(r"\]\(<?([^()<>\n]{1,500}?\.md)(?:#[^()<>\n]{0,300})?>?\)", re.IGNORECASE)
+_NOT_IN_TAGS = re.compile(r"[^\w/\-]+")
+
+
+def prose(text: str) -> str:
+    """The text without code and comments."""
+    fence = ""
+    kept: list[str] = []
+    for line in text[:LOOKED_AT].split("\n"):
+        marked = _FENCE.match(line)
+        if not fence and marked is not None:
+            fence = marked[1]
+        elif fence:
+            if marked is not None and marked[1].startswith(fence) and not line.strip("`~ \t"):
+                fence = ""
+        else:
+            kept.append(line)
+    return _COMMENT.sub(" ", _CODE.sub(" ", "\n".join(kept)))
+
+
+def hashtags(text: str) -> tuple[str, ...]:
+    """Each once, in order. A colour is none, nor is what holds no letter."""
+    return tuple(_tags(_TARGET.sub(" ", prose(text))))
+
+
+def _tags(text: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for found in _TAG.finditer(text):
+        tag = found[1].strip("/-")
+        if tag.casefold() in seen or tag.replace("/", "").isdigit() or not tag or _is_colour(tag):
+            continue
+        seen.add(tag.casefold())
+        yield tag
+        if len(seen) == MOST_TAGS:
+            return
+
+
+def as_hashtag(tag: str) -> str | None:
+    """A tag in the spelling in which a text can bear it; None where nothing of it can stand there."""
+    spelt = _NOT_IN_TAGS.sub("-", tag).strip("-/")
+    return f"#{spelt}" if spelt and not spelt.isdigit() else None
+
+
+def links(text: str) -> tuple[str, ...]:
+    """What the text leads to, as it is written there: `[[names]]`, and paths of other notes."""
+    plain = prose(text)
+    found = dict.fromkeys(match[1].strip() for match in _WIKI.finditer(plain))
+    found |= dict.fromkeys(f"./{unquote(match[1])}" for match in _INLINE.finditer(plain) if "://" not in match[1])
+    return tuple(target for target in found if target)[:MOST_LINKS]
+
+
+def as_name(entity: str) -> str:
+    """What a link to a note of that name may hold; nothing where that would be another name."""
+    return "" if re.search(r"[\[\]|#^\n:\\/%]", entity) else entity.strip()
+
+
+def wiki_link(path: str, title: str) -> str:
+    """A link to a note as Obsidian writes it."""
+    name = path.removesuffix(".md")
+    shown = re.sub(r"[\[\]|\n]+", " ", title).strip()
+    return f"[[{name}]]" if shown in ("", name) else f"[[{name}|{shown}]]"
+
+
+def plain_link(path: str, title: str, origin: str) -> str:
+    """The same as Markdown knows it, from the note that it stands in."""
+    up = len(PurePosixPath(origin).parent.parts)
+    shown = re.sub(r"[\[\]\n]+", " ", title).strip() or PurePosixPath(path).stem
+    return f"[{shown}]({quote('../' * up + path)})"
+
+
+def hashtag_line(tags: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(spelt for tag in tags if (spelt := as_hashtag(tag)) is not None))
+
+
+def _is_colour(tag: str) -> bool:
+    return bool(_COLOUR.fullmatch(tag)) and (any(char.isdigit() for char in tag) or len(set(tag.lower())) == 1)

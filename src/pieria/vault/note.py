@@ -1,0 +1,191 @@
+"""The note of a memory: how it is written, and what of it is read back when somebody has edited it.
+
+Front matter, the text as it is, and below a mark what is written anew each time: links and hashtags.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+from pieria.record.usage import Usage
+from pieria.vault import front, markdown
+
+TARGETS = ("obsidian", "markdown")
+MARK = "<!-- pieria: what stands below is written anew by each sync; what you add there becomes part of the text -->"
+_MARKED = "<!-- pieria:"
+LONGEST_TITLE = 120
+LONGEST_CONTEXT = 10_000
+OURS = (
+    *("id", "bank", "kind", "title", "created", "last_used", "use_count", "strength", "importance"),
+    *("tags", "entities", "source", "context", "valid_from", "valid_until"),
+)
+
+
+class Tie(NamedTuple):
+    """A note that this one is tied to."""
+
+    relation: str
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the note of a memory says: entries of its front matter, its text, and what comes below."""
+
+    front: dict[str, Any]
+    text: str
+    tail: str
+
+    @property
+    def digest(self) -> str:
+        return _digest(json.dumps([self.front, self.text, self.tail], ensure_ascii=False, sort_keys=True))
+
+    def written(self, before: str | None = None) -> str:
+        """The whole note; `before` is the front matter that it has by now, whose other entries stay as they are."""
+        head = front.fenced(front.written(self.front, before or ""))
+        tail = f"\n{self.tail}\n" if self.tail else ""
+        return f"{head}\n{self.text}\n\n{MARK}\n{tail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a note says of its memory. The texts are digests in what is kept of an earlier reading."""
+
+    title: str
+    tags: tuple[str, ...]
+    entities: tuple[str, ...]
+    context: str
+    text: str
+    id: str | None = field(default=None, compare=False)
+    bank: str | None = field(default=None, compare=False)
+    marked: bool = field(default=False, compare=False)
+
+    def kept(self) -> dict[str, Any]:
+        """As it is noted down, to compare with what the note says another time."""
+        return {
+            "title": self.title,
+            "tags": sorted(self.tags),
+            "entities": sorted(self.entities),
+            "context": _digest(self.context),
+            "text": _digest(self.text),
+        }
+
+
+def heading(memory: Memory) -> str:
+    """Its title; of one without the beginning of its first line."""
+    line = memory.title or next((line for line in memory.text.split("\n") if line.strip()), "")
+    spelt = " ".join(line.strip().lstrip("#>-* ").split()) or " ".join(line.split())
+    if len(spelt) <= LONGEST_TITLE:
+        return spelt
+    return f"{spelt[:LONGEST_TITLE].rpartition(' ')[0] or spelt[:LONGEST_TITLE]}…"
+
+
+def page_of(memory: Memory, usage: Usage, ties: Sequence[Tie], *, bank: str, path: str, target: str) -> Page:
+    used = [moment for moment in (usage.last_access, usage.last_review) if moment is not None]
+    values = {
+        "id": memory.id,
+        "bank": bank,
+        "kind": memory.kind,
+        "title": heading(memory),
+        "created": iso(memory.at),
+        "last_used": iso(max(used)) if used else None,
+        "use_count": usage.accesses,
+        "strength": round(memory.strength, 4),
+        "importance": round(memory.importance, 4),
+        "tags": list(memory.tags),
+        "entities": list(memory.entities),
+        "source": memory.source,
+        "context": None if memory.context is None else memory.context[:LONGEST_CONTEXT],
+        "valid_from": None if memory.valid_from is None else iso(memory.valid_from),
+        "valid_until": None if memory.valid_until is None else iso(memory.valid_until),
+    }
+    return Page(values, memory.text, _tail(memory, ties, path, target))
+
+
+def _tail(memory: Memory, ties: Sequence[Tie], path: str, target: str) -> str:
+    """Links to other notes with what ties them, names as links, tags as hashtags: as the target knows them."""
+    wiki = target == "obsidian"
+    lines = []
+    for tie in ties:
+        link = markdown.wiki_link(tie.path, tie.title) if wiki else markdown.plain_link(tie.path, tie.title, path)
+        lines.append(f"- {link}" if tie.relation == "related" else f"- {link} ({tie.relation})")
+    if wiki:
+        lines += [f"- [[{name}]]" for entity in memory.entities if (name := markdown.as_name(entity))]
+    blocks = ["\n".join(lines)] if lines else []
+    if wiki and (tags := markdown.hashtag_line(memory.tags)):
+        blocks.append(tags)
+    return "\n\n".join(blocks)
+
+
+def said_in(written: str, tail: str = "") -> Said:
+    """What the note says, `tail` being what was written below its mark. Raises `BadFrontError`."""
+    parts = front.split(written)
+    if parts.front is None:
+        raise front.BadFrontError(parts.problem or "it has no front matter any more")
+    values = front.read(parts.front)
+    text, added, marked = _cut(parts.body, tail)
+    tags = dict.fromkeys(front.tags(values))
+    known = {(markdown.as_hashtag(tag) or "").casefold() for tag in tags}
+    tags |= {tag: None for tag in markdown.hashtags(f"{text}\n{added}") if f"#{tag}".casefold() not in known}
+    prose = "\n".join(line for line in added.split("\n") if not _only_tags(line)).strip("\n")
+    return Said(
+        title=_text(values.get("title")),
+        tags=tuple(tags),
+        entities=tuple(dict.fromkeys(front.names(values.get("entities")))),
+        context=_text(values.get("context")),
+        text=f"{text}\n\n{prose}" if text and prose else text or prose,
+        id=_text(values.get("id")) or None,
+        bank=_text(values.get("bank")) or None,
+        marked=marked,
+    )
+
+
+def changes(held: Memory, base: Mapping[str, Any], said: Said) -> dict[str, Any]:
+    """What `update` is to be told so that the memory says what the note says, as far as somebody changed the note."""
+    found: dict[str, Any] = {}
+    now = said.kept()
+    for name in ("title", "context", "text"):
+        if now[name] != base[name]:
+            found[name] = getattr(said, name) or None
+    for name in ("tags", "entities"):
+        before, after = set(base[name]), getattr(said, name)
+        if before != set(after):
+            kept = [label for label in getattr(held, name) if label in after or label not in before]
+            found[name] = list(dict.fromkeys([*kept, *(label for label in after if label not in before)]))
+    return found
+
+
+def _cut(body: str, tail: str) -> tuple[str, str, bool]:
+    """The text, what was added below the mark, and whether that is there."""
+    body = body.removeprefix("\n")
+    lines = body.split("\n")
+    place = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].startswith(_MARKED)), None)
+    if place is None:
+        bare = body.rstrip()
+        return _trimmed(bare.removesuffix(tail) if tail else bare), "", False
+    known = set(tail.split("\n"))
+    added = [line for line in lines[place + 1 :] if line not in known]
+    return _trimmed("\n".join(lines[:place])), "\n".join(added).strip("\n"), True
+
+
+def _trimmed(text: str) -> str:
+    return text.strip("\n").rstrip()
+
+
+def _only_tags(line: str) -> bool:
+    return bool(line.strip()) and all(part.startswith("#") and len(part) > 1 for part in line.split())
+
+
+def _text(value: front.Value) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
