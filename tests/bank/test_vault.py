@@ -470,3 +470,13 @@ def test_notes_are_for_their_owner_unless_the_others_are_not(local: Bank, vault:
     local.update(id, text="Changed.")
     local.vault.sync()
     assert mode("Pieria/Two.md") == 0o660
+
+
+@pytest.mark.parametrize("named", ["agents", "notes/agents"])
+def test_settings_say_where_the_vault_is_and_where_in_it(folder: Kept, tmp_path: Path, named: str) -> None:
+    for root in ("one", "two"):
+        (tmp_path / root).mkdir()
+        settings = {"vault": str(tmp_path / root), "vault_folder": named}
+        with folder.opened(root, settings=settings) as bank:
+            assert note_of(bank, tmp_path / root, noted(bank, title="JWT")) == tmp_path / root / named / "JWT.md"
+        assert (tmp_path / root / named / "JWT.md").exists()

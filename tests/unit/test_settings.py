@@ -46,6 +46,8 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "token": ("first", "second"),
     "models": ("one", "two"),
     "local": ("one", "two"),
+    "vault": ("one", "two"),
+    "vault_folder": ("notes", "notes/agents"),
     "decay_model": ("exponential", "two_component"),
     "decay_halflife_days": (1.0, 7.0),
     "decay_alpha": (0.9, 2.0),

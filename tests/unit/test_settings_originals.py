@@ -8,7 +8,7 @@ from pieria.errors import ConfigError
 from pieria.settings import Settings, resolve
 from pieria.settings.originals import INERT, PLAIN, PREFIXED, PREFIXES
 
-GIVEN = {"data": "there", "decay_model": "exponential"}
+GIVEN = {"data": "there", "decay_model": "exponential", "vault": "notes", "vault_folder": "notes"}
 """Of settings that no number fits."""
 
 

@@ -42,6 +42,8 @@ PREFIXED: Mapping[str, str] = {
 PLAIN: Mapping[str, str] = {
     "SEARCH_STM_WEIGHT": "short_term_weight",
     "SEARCH_LTM_WEIGHT": "long_term_weight",
+    "LTM_VAULT_PATH": "vault",
+    "LTM_PROMOTED_FOLDER": "vault_folder",
 }
 _ONE_FILE = "a bank is a database of its own, in the data folder or on a server"
 _BY_HOOK = "the hook of `pieria context` brings memories with a prompt, where it is installed"
