@@ -89,6 +89,9 @@ LINES = {
     "backup": "FOLDER/my.backup",
     "restore": "FOLDER/in.backup --replace",
     "copy": "--to FOLDER/copies",
+    "vault sync": "",
+    "vault status": "",
+    "vault promote": "jwt",
     "stats": "",
     "doctor": "",
     "where": "",
@@ -99,8 +102,10 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A data folder with a bank called `mine`, in which every line above finds what it names."""
+    """A data folder with a bank called `mine`, in which every line above finds what it names, and a vault."""
     folder = tmp_path_factory.mktemp("made")
+    (folder / "vault").mkdir()
+    (folder / "vault" / "note.md").write_text("A note.")
     with pieria.open("mine", data=folder / "data") as bank:
         for id in ("first", "jwt", "other", "tied", "removed"):
             bank.remember(f"{id}: JWT", id=id)
@@ -118,10 +123,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
 
 
 @pytest.fixture
-def prepared(made: tuple[Path, dict[str, str]], tmp_path: Path) -> dict[str, str]:
+def prepared(made: tuple[Path, dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A copy of it, and what the lines name."""
     folder, names = made
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("PIERIA_VAULT", str(tmp_path / "vault"))
     return {**names, "FOLDER": str(tmp_path)}
 
 
@@ -180,6 +186,7 @@ READING = (
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
     "review", "decay",
+    "vault status", "vault promote",
 )  # fmt: skip
 
 

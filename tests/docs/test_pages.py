@@ -18,6 +18,7 @@ from pieria.bank.keeping import Upkeep
 from pieria.bank.places import Places
 from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sources import Sources
+from pieria.bank.vault import Vault
 from pieria.record.job import STATES
 from pieria.toolsets import registry
 
@@ -130,6 +131,7 @@ def offered() -> set[str]:
         (Upkeep, "bank.upkeep."),
         (Scratchpad, "bank.scratchpad."),
         (Sources, "bank.sources."),
+        (Vault, "bank.vault."),
         (pieria.Workspace, "pieria.Workspace."),
     ):
         found |= {spelt(prefix, name, verb) for name, verb in public(kind)}

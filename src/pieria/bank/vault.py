@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.replies_vault import Noted, Synced, VaultPromoted, VaultStatus
-from pieria.bank.vault_marks import NOTES, STATE, is_as, marks_in, others_in, paths_in
+from pieria.bank.vault_marks import NOTES, STATE, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write
@@ -114,7 +114,7 @@ class Vault:
         known = {mark["path"]: mark for mark in (*marks.values(), *others.values())}
         waiting = {
             "new": sum(path not in known for path in scan.notes),
-            "changed": sum(path in known and not is_as(seen, known[path]) for path, seen in scan.notes.items()),
+            "changed": sum(path in known and not looks_same(seen, known[path]) for path, seen in scan.notes.items()),
             "vanished": sum(path not in scan.notes and not scan.is_unseen(path) for path in known),
         }
         last = None if state is None else instant(state, "sync")

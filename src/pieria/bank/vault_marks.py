@@ -40,8 +40,13 @@ def paths_in(reader: Reader) -> dict[str, str]:
     return by_hand | {id: mark["path"] for id, mark in marks_in(reader).items() if "gone" not in mark}
 
 
+def looks_same(seen: Seen, mark: Mark) -> bool:
+    return (mark["size"], mark["changed"]) == (seen.size, seen.changed)
+
+
 def is_as(seen: Seen, mark: Mark) -> bool:
-    return (mark["size"], mark["changed"]) == (seen.size, seen.changed) and not mark.get("unsettled")
+    """Whether it need not be read again."""
+    return looks_same(seen, mark) and not mark.get("unsettled")
 
 
 def bared(reader: Reader, ids: Collection[str]) -> list[Record]:
