@@ -28,7 +28,7 @@ def test_notes_go_both_ways(ask: Ask, vault: Path) -> None:
     assert ask("get", id).json["text"] == "We chose tokens."
 
 
-def test_a_person_sees_counts_and_what_became_of_each_note(terminal: Callable[..., Answer], vault: Path) -> None:
+def test_a_person_sees_counts_and_what_became_of_each_note(vault: Path, terminal: Callable[..., Answer]) -> None:
     (vault / "bad.md").write_text("---\ntags: [\n---\nStill a text.\n")
     said = terminal("vault", "sync", "--dry-run")
     assert said.code == 1

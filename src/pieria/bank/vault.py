@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.replies_vault import Noted, Synced, VaultPromoted, VaultStatus
-from pieria.bank.vault_marks import NOTES, STATE, marks_in, others_in, paths_in
+from pieria.bank.vault_marks import NOTES, STATE, looks_same, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write

@@ -23,7 +23,7 @@ from pieria.record.time import iso
 from pieria.vault import leading
 from pieria.vault.folder import Folder, Scan, Seen, digest_of
 from pieria.vault.front import BadFrontError
-from pieria.vault.note import Said, said_in
+from pieria.vault.note import Said, may_be_of_memory, said_in
 from pieria.vault.taking import EMPTY, NOT_TEXT, WING, decoded, taken
 
 if TYPE_CHECKING:
@@ -181,8 +181,9 @@ class Sync:
         return said.marked or file.path.startswith(f"{self._folder.own}/")
 
     def _said(self, file: File) -> Said | None:
+        """What it says of a memory, if it is the note of one."""
         try:
-            return None if file.text is None else said_in(file.text)
+            return said_in(file.text) if file.text is not None and may_be_of_memory(file.text) else None
         except BadFrontError:
             return None
 
@@ -190,8 +191,8 @@ class Sync:
         mark = self._at.others[path]
         if mark.get("problem"):
             self._at.bad(path, mark["problem"], taken=bool(mark["ids"]))
-        if mark["ids"]:
-            self._at.report.notes["unchanged"] += 1
+        if mark["ids"] or mark.get("refused"):
+            self._at.report.notes["unchanged" if mark["ids"] else "refused"] += 1
         elif not mark.get("problem"):
             self._at.report.left[EMPTY] += 1
 
@@ -248,7 +249,7 @@ class Sync:
     def _refused(self, each: _Waiting, reason: str) -> None:
         """The bank will not have it, now or the next time; it is told of again."""
         self._at.report.notes["refused"] += 1
-        each.mark.update(problem=reason, ids=[])
+        each.mark.update(problem=reason, ids=[], refused=True)
         if not self._dry_run:
             mark = Record("mined", f"{BY_HAND}{each.path}", each.mark)
             self._core._apply(lambda _: Changeset("vault", records=[mark], ids=(STATE,)))

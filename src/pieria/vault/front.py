@@ -14,10 +14,13 @@ LIMIT = 64 * 1024
 """Characters between the fences; what is longer is no front matter."""
 MOST_READ = 4 * LIMIT
 """Characters of all values together, which aliases can make more than what is written."""
+DEEPEST = 50
+"""Brackets within each other. What takes a reader of YAML long is deeper."""
 _FENCE = "---"
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _ENTRY = re.compile(r"[\w\"'][^:\n]{0,100}:(?:\s|$)")
 
+_BRACKETS = re.compile(r"[\[\]{}]")
 _TAGS = ("tags", "tag")
 
 Value = str | list[str] | None
@@ -63,10 +66,10 @@ def read(front: str) -> dict[str, Value]:
             raise BadFrontError(f"{key.value[:60]!r} stands twice in its front matter")
         found[key.value] = None
         if isinstance(value, yaml.ScalarNode):
-            found[key.value] = value.value
+            found[key.value] = _plain(value.value)
             size += len(value.value)
         elif isinstance(value, yaml.SequenceNode):
-            items = [item.value for item in value.value if isinstance(item, yaml.ScalarNode)]
+            items = [_plain(item.value) for item in value.value if isinstance(item, yaml.ScalarNode)]
             found[key.value] = items
             size += sum(map(len, items))
         if size > MOST_READ:
@@ -158,6 +161,8 @@ def _line_end(front: str, position: int) -> int:
 def _entries(front: str) -> list[tuple[Any, Any]]:
     import yaml
 
+    if _depth(front) > DEEPEST:
+        raise BadFrontError("its front matter is nested too deeply")
     try:
         # The loader in C crashes the whole process on brackets that are nested deeply enough.
         node = yaml.compose(front, Loader=yaml.BaseLoader)
@@ -171,6 +176,19 @@ def _entries(front: str) -> list[tuple[Any, Any]]:
         raise BadFrontError("its front matter is no list of names with values")
     entries: list[tuple[Any, Any]] = node.value
     return entries
+
+
+def _plain(value: str) -> str:
+    """YAML can spell a character that no bank keeps."""
+    return value.replace("\0", "\ufffd")
+
+
+def _depth(front: str) -> int:
+    depth = deepest = 0
+    for bracket in _BRACKETS.finditer(front):
+        depth += 1 if bracket[0] in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _where(problem: Exception) -> str:

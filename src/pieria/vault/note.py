@@ -21,10 +21,6 @@ MARK = "<!-- pieria: what stands below is written anew by each sync; what you ad
 _MARKED = "<!-- pieria:"
 LONGEST_TITLE = 120
 LONGEST_CONTEXT = 10_000
-OURS = (
-    *("id", "bank", "kind", "title", "created", "last_used", "use_count", "strength", "importance"),
-    *("tags", "entities", "source", "context", "valid_from", "valid_until"),
-)
 
 
 class Tie(NamedTuple):
@@ -122,6 +118,12 @@ def _tail(memory: Memory, ties: Sequence[Tie], path: str, target: str) -> str:
     if wiki and (tags := markdown.hashtag_line(memory.tags)):
         blocks.append(tags)
     return "\n\n".join(blocks)
+
+
+def may_be_of_memory(written: str) -> bool:
+    """Whether it is worth reading its front matter to know whose note it is."""
+    head = written[: front.LIMIT]
+    return "bank:" in head and "id:" in head
 
 
 def said_in(written: str, tail: str = "") -> Said:

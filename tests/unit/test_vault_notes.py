@@ -1,0 +1,306 @@
+"""Front matter, Markdown, names and links of notes: what is read of any text, and what of it survives being written."""
+
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria.record.memory import Labels, Memory, Origin, Times
+from pieria.record.usage import UNUSED
+from pieria.vault import front, leading, markdown, taking
+from pieria.vault.front import BadFrontError
+from pieria.vault.naming import free_name, note_name, same_name
+from pieria.vault.note import Tie, heading, page_of, said_in
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200).filter(str.strip)
+PIECES = [
+    *"abc:-#&*!|>'\"%@`{}[],? \t\n",
+    "---\n",
+    "...\n",
+    "- ",
+    ": ",
+    "<<: ",
+    "!!binary ",
+    "é",
+    "\x85",
+    "a: ",
+    "\ntags: ",
+]
+LINES = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+"""What looks like front matter, and seldom is."""
+
+
+def memory(text: str, title: str | None = None, context: str | None = None, **labels: Any) -> Memory:
+    times = Times(NOW, NOW)
+    origin = Origin(context=context)
+    return Memory(1, "m1", 1, "note", title, text, "a/note", "bank", times, labels=Labels(**labels), origin=origin)
+
+
+def written(held: Memory, *ties: Tie, target: str = "obsidian", before: str | None = None) -> str:
+    return page_of(held, UNUSED, ties, bank="b", path="Pieria/x.md", target=target).written(before)
+
+
+# --- front matter
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("---\na: 1\n---\nb", ("a: 1\n", "b")),
+        ("--- \na: 1\n...\nb", ("a: 1\n", "b")),
+        ("---\n---\nb", ("", "b")),
+        ("---\na: 1\n---", ("a: 1\n", "")),
+        ("no front\n---\nmatter", (None, "no front\n---\nmatter")),
+        ("---\nA line across the page.\n", (None, "---\nA line across the page.\n")),
+        (" ---\na: 1\n---\n", (None, " ---\na: 1\n---\n")),
+    ],
+)
+def test_front_matter_stands_between_two_fences(text: str, expected: tuple[str | None, str]) -> None:
+    assert front.split(text) == (*expected, None)
+
+
+def test_front_matter_without_an_end_is_told() -> None:
+    parts = front.split("---\ntitle: x\nand so on\n")
+    assert parts.front is None
+    assert "does not end" in str(parts.problem)
+
+
+def test_values_are_read_as_they_are_spelt() -> None:
+    found = front.read("date: 2024-01-01\ntags: [no, 2024, 1_000, ~]\non: off\nn: {a: b}\nlist:\n- 0x1F\n- [x]\n")
+    assert found == {
+        "date": "2024-01-01", "tags": ["no", "2024", "1_000", "~"], "on": "off", "n": None, "list": ["0x1F"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ("a: [", "not YAML"),
+        ("a:\tb\n\tc: d", "not YAML"),
+        ("a: b: c", "not YAML"),
+        ("- a\n- b", "no list of names"),
+        ("a: 1\na: 2", "stands twice"),
+        ("? [x]\n: y", "no text"),
+        ("a: *nobody", "not YAML"),
+        ("a: \x01", "not YAML"),
+        ("a: " + "[" * 20_000, "too deeply"),
+        ("a: " + "{x: " * 10_000, "too deeply"),
+        ("a: &a " + "x" * 50_000 + "\nb: [" + "*a, " * 100 + "]", "unfolds to more"),
+    ],
+)
+def test_what_is_no_front_matter_says_why(bad: str, reason: str) -> None:
+    with pytest.raises(BadFrontError, match=reason):
+        front.read(bad)
+
+
+def test_aliases_that_lead_to_themselves_or_multiply_are_harmless() -> None:
+    bomb = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [*{a}, *{a}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+    assert front.read(bomb)["i"] == []
+    assert front.read("a: &a [*a, y]") == {"a": ["y"]}
+
+
+@given(LINES)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    parts = front.split(f"---\n{text}\n---\nbody")
+    try:
+        front.read(parts.front or "")
+    except BadFrontError:
+        return
+
+
+VALUES = st.dictionaries(
+    st.sampled_from(["id", "title", "tags", "source"]), st.none() | TEXTS | st.lists(WORDS), max_size=4
+)
+
+
+@given(VALUES, LINES)
+def test_what_is_set_anew_leaves_all_else_to_the_letter(values: dict[str, Any], before: str) -> None:
+    try:
+        foreign = front.read(before)
+        after = front.written(values, before)
+    except BadFrontError:
+        return
+    found = front.read(after)
+    for name, value in values.items():
+        assert found.get(name) == (value if value != [] else [])
+    assert {name: found[name] for name in foreign if name not in values} == {
+        name: value for name, value in foreign.items() if name not in values
+    }  # fmt: skip
+    assert front.written(values, after) == after
+
+
+def test_comments_order_and_quotes_of_others_stay() -> None:
+    before = (
+        "# mine\naliases: ['a', \"b\"] # two\ntitle: old # was\n\ntags:\n  - x\n  # not y\n  - z\nlast: |\n  a\n  b\n"
+    )
+    assert front.written({"title": "new: title", "tags": ["t"], "id": "7"}, before) == (
+        "# mine\naliases: ['a', \"b\"] # two\ntitle: 'new: title' # was\n\ntags:\n- t\nlast: |\n  a\n  b\nid: '7'\n"
+    )
+    assert front.written({"title": None, "tags": None}, before).count("\n") == 6
+
+
+# --- a memory's note, there and back
+
+
+@given(TEXTS, st.none() | WORDS, st.none() | TEXTS, st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
+def test_a_note_says_what_its_memory_says(
+    text: str, title: str | None, context: str | None, tags: list[str], entities: list[str]
+) -> None:
+    held = memory(text, title, context, tags=tuple(tags), entities=tuple(entities))
+    tie = Tie("related", "Other", "Pieria/Other.md")
+    for target in ("obsidian", "markdown"):
+        page = page_of(held, UNUSED, [tie], bank="b", path="Pieria/x.md", target=target)
+        decoded, problem = taking.decoded(page.written().encode())
+        assert decoded is not None
+        assert problem is None
+        said = said_in(decoded, page.tail)
+        plain = "\n".join(text.replace("\r\n", "\n").replace("\r", "\n").split("\n")).strip("\n").rstrip()
+        assert said.text == plain
+        assert (said.id, said.bank, said.marked) == ("m1", "b", True)
+        assert set(tag.strip().removeprefix("#").strip() for tag in tags) - {""} <= set(said.tags)
+        again = page.written(front.split(decoded).front)
+        assert said_in(taking.decoded(again.encode())[0] or "", page.tail) == said
+
+
+def test_what_is_added_below_the_mark_is_part_of_the_text_and_tags_are_tags() -> None:
+    held = memory("JWT.", tags=("auth",))
+    tail = page_of(held, UNUSED, (), bank="b", path="x.md", target="obsidian").tail
+    said = said_in(written(held) + "\nRotated daily.\n#new #auth\n", tail)
+    assert (said.text, said.tags) == ("JWT.\n\nRotated daily.", ("auth", "new"))
+    assert said_in(written(held).replace("<!-- pieria", "<!-- x"), tail).text.startswith("JWT.\n\n<!-- x")
+    assert said_in(written(held).partition("<!--")[0] + "#auth", tail).text == "JWT."
+
+
+def test_windows_line_ends_and_blank_lines_are_no_edit() -> None:
+    held = memory("One.\nTwo.", "T")
+    plain = written(held)
+    for edited in (plain.replace("\n", "\r\n"), plain.replace("One.", "\n\nOne."), plain.rstrip(), "\ufeff" + plain):
+        text, _ = taking.decoded(edited.encode())
+        assert text is not None
+        assert said_in(text).kept() == said_in(plain).kept()
+
+
+# --- Markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("#one and #two/three, (#four) #one", ("one", "two/three", "four")),
+        ("#fff #a1b2c3 #000000 #12 #2024/03 #decade #face", ("decade", "face")),
+        ("# Title\n## Second #tag", ("tag",)),
+        ("https://x.eu/#anchor page#part [x](#there) C# a#b", ()),
+        ("`#code` and\n```\n#fenced\n```\n#real", ("real",)),
+        ("~~~py\n#no\n```\n#no\n~~~\n#yes", ("yes",)),
+        ("<!-- #hidden --> %%#hidden%% #shown", ("shown",)),
+        ("#über #日本語 #🎉party #-x-", ("über", "日本語", "🎉party", "x")),
+    ],
+)
+def test_hashtags(text: str, tags: tuple[str, ...]) -> None:
+    assert markdown.hashtags(text) == tags
+
+
+def test_links_of_a_text() -> None:
+    text = "[[A]] ![[B c#H|shown]] [[D^1]] `[[no]]` [x](e%20f.md#g) [y](https://x.eu/z.md) [[ ]] [[A]]"
+    assert markdown.links(text) == ("A", "B c", "D", "./e f.md")
+
+
+@given(LINES | TEXTS)
+def test_any_text_has_tags_and_links_that_can_be_kept(text: str) -> None:
+    for tag in markdown.hashtags(text):
+        assert tag and tag.split() == [tag]
+    markdown.links(text)
+
+
+def test_links_lead_to_the_nearest_note_of_that_name() -> None:
+    names = leading.Names(
+        {"a/Maya.md": "1", "b/Maya.md": "2", "Rates.md": "3", "b/c/Deep.md": "4", "Caf\u00e9.md": "5"}
+    )
+    found = {
+        ("Maya", "b/x.md"): "2", ("maya", "x.md"): "1", ("a/Maya", "b/x.md"): "1", ("c/Deep.md", "x.md"): "4",
+        ("./../Rates.md", "b/x.md"): "3", ("./Rates.md", "b/x.md"): None, ("Cafe\u0301", "x.md"): "5",
+        ("Nobody", "x.md"): None, ("../../../etc/passwd", "b/x.md"): None,
+    }  # fmt: skip
+    assert {asked: names.found(*asked) for asked in found} == found
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("JWT: yes/no?", "JWT yes no"),
+        ("../../etc/passwd", "etc passwd"),
+        ("CON", "_CON"),
+        ("aux.txt", "_aux.txt"),
+        (".hidden.", "hidden"),
+        ("???", "memory m-1"),
+        ("a\u202eb\x00c\n", "ab c"),
+        ("Cafe\u0301 #1 [x] ^y", "Café 1 x y"),
+        ("long " * 40, ("long " * 16).strip()),
+    ],
+)
+def test_a_title_as_the_name_of_a_file(title: str, name: str) -> None:
+    assert note_name(title, "m/1") == name
+
+
+@given(TEXTS, WORDS)
+def test_any_title_gives_a_name_that_every_system_takes(title: str, id: str) -> None:
+    name = free_name(note_name(title, id), set())
+    assert PurePosixPath(name).name == name
+    assert not set(name) & set('<>:"/\\|?*\0\n')
+    assert 3 < len(name.encode()) <= 190
+    assert name[0] not in ". " and name == name.strip()
+    assert name.removesuffix(".md") == name.removesuffix(".md").rstrip(" .")
+    assert name.partition(".")[0].upper() not in ("CON", "PRN", "AUX", "NUL", "COM1", "LPT9")
+    assert free_name(note_name(title, id), {same_name(name)}) == f"{name[:-3]} 2.md"
+
+
+def test_the_heading_of_a_memory_is_its_title_or_how_it_begins() -> None:
+    assert heading(memory("x", "A title")) == "A title"
+    assert heading(memory("\n\n# Head of it\nmore")) == "Head of it"
+    assert heading(memory("---")) == "---"
+    assert heading(memory("word " * 60)).endswith("word…")
+
+
+# --- notes by hand
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "told"),
+    [
+        ("Grüße".encode("utf-16"), "Grüße", None),
+        (b"\xef\xbb\xbfplain\r\nlines\rend", "plain\nlines\nend", None),
+        ("Grüße".encode("latin-1"), "Grüße", "not UTF-8"),
+        (b"\x89PNG\0\0", None, "not text"),
+        (bytes(range(1, 256)) * 4, None, "not text"),
+        (b"\xff\xfe\x00", None, "not text"),
+    ],
+)
+def test_bytes_are_read_as_text_where_they_are_any(raw: bytes, text: str | None, told: str | None) -> None:
+    found, problem = taking.decoded(raw)
+    assert found == text
+    assert (told or "") in (problem or "")
+
+
+def test_a_long_note_comes_in_whole_in_several_parts() -> None:
+    text = "\n\n".join(f"Paragraph {number} {'é' * 500}" for number in range(5_000))
+    found = taking.taken("long.md", text, "d", 0.0, "mined")
+    assert len(found.items) > 4
+    assert "\n\n".join(item.text for item in found.items) == text
+    assert len({item.id for item in found.items}) == len(found.items)
+    assert all(len(item.text.encode()) <= 1 << 20 for item in found.items)
+    assert str(found.items[1].title) == f"long (2 of {len(found.items)})"
+
+
+def test_a_note_of_front_matter_alone_says_that() -> None:
+    assert [item.text for item in taking.taken("a.md", "---\nrole: lead\n---\n\n", "d", 0.0, "m").items] == [
+        "role: lead"
+    ]
+    assert taking.taken("a.md", " \n\n", "d", 0.0, "m") == taking.Taken()
