@@ -94,6 +94,8 @@ LINES = {
     "vault promote": "jwt",
     "stats": "",
     "doctor": "",
+    "maintenance stats": "",
+    "maintenance compact": "",
     "where": "",
     "models list": "",
     "models use": "hashing",
@@ -186,7 +188,7 @@ READING = (
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
     "review", "decay",
-    "vault status", "vault promote",
+    "vault status", "vault promote", "maintenance stats", "maintenance compact",
 )  # fmt: skip
 
 

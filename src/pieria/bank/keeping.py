@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
-from pieria.bank.replies_upkeep import Collected, Failure, Promoted, Slept, Validated
+from pieria.bank.replies_upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
 from pieria.bank.reviewing import Reviewing
 from pieria.bank.session_summaries import is_current, summed_up
 from pieria.errors import PieriaError
@@ -187,6 +187,19 @@ class Upkeep(Reviewing):
         after = self.validate()
         mended = [problem.id for problem in found.problems if problem not in after.problems]
         return Validated(after.findings, after.problems, (*repaired, *mended), dry_run=False)
+
+    def storage(self) -> Storage:
+        """What the bank takes up, and how much of that `compact` would give back."""
+        held = self._core.store.describe()
+        counts, log = held["counts"], held.get("log_bytes", 0)
+        free = held.get("free_bytes", 0) + log
+        return Storage(counts["memories"], counts["versions"], counts["links"], held["bytes"] + log, free)
+
+    def compact(self) -> Compacted:
+        """Gives back the room of what was erased or replaced, and empties the log. Every version stays."""
+        before = self.storage()
+        unreached = self._core.store.scrub()
+        return Compacted(before, self.storage(), tuple(unreached))
 
     def _fade(
         self, verb: str, dry_run: bool, archive: bool, threshold: float, limit: int | None, progress: Progress | None

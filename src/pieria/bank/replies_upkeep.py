@@ -13,6 +13,9 @@ from pieria.upkeep.shortening import Shortened
 from pieria.upkeep.sleeping import Summary
 from pieria.upkeep.validating import Problem
 
+LITTLE, WORTH = 1 << 20, 0.1
+"""Bytes, or the share of all bytes, that are worth to be given back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -117,3 +120,45 @@ class Validated:
 
 def _told(finding: Finding) -> Mapping[str, Any]:
     return {"check": finding.check, "well": finding.well, "detail": finding.detail, "remedy": finding.remedy}
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """What a bank takes up. `free` bytes are what `compact` gives back, the log included."""
+
+    memories: int
+    versions: int
+    links: int
+    bytes: int
+    free: int
+
+    @property
+    def should_compact(self) -> bool:
+        return self.free > max(LITTLE, WORTH * self.bytes)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "memories": self.memories,
+            "versions": self.versions,
+            "links": self.links,
+            "bytes": self.bytes,
+            "free": self.free,
+            "should_compact": self.should_compact,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """What the bank took up before and after; `unreached` is what stood in the way."""
+
+    before: Storage
+    after: Storage
+    unreached: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "before": self.before.as_dict(),
+            "after": self.after.as_dict(),
+            "saved": self.before.bytes - self.after.bytes,
+            "unreached": list(self.unreached),
+        }

@@ -5,9 +5,9 @@ What a file holds and how it is read is the business of `transfer/`; here are th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
@@ -27,18 +27,22 @@ from pieria.record.time import iso
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
 from pieria.store.sqlite import is_database, is_live_database, restoring
-from pieria.transfer.checking import LISTED, Checked
+from pieria.transfer import mnemex
+from pieria.transfer.checking import LISTED
 from pieria.transfer.checking import check as checked_file
 from pieria.transfer.exporting import Export
 from pieria.transfer.file import Aside, Source, given_path, may_be_replaced
 from pieria.transfer.importing import ON_ERROR, is_empty, planned
 from pieria.transfer.joining import MODES
+from pieria.transfer.problem import Problem
 from pieria.transfer.rules import Rules
 from pieria.transfer.tally import Tally
 
 __all__ = ["ExportReport", "ImportReport", "RestoreReport", "Transferring", "restore_file"]
 
 T = TypeVar("T")
+SYSTEMS = (mnemex.SYSTEM,)
+"""Others whose stores can be brought in."""
 OPEN = "-"
 """What a file is called that was given open."""
 REPORT_EVERY = 500
@@ -93,6 +97,7 @@ class Transferring(Core):
         dry_run: bool = False,
         force: bool = False,
         on_error: str = "stop",
+        system: str | None = None,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Brings an export in, all of it or nothing. A bank without a past becomes the one that was exported.
@@ -101,8 +106,12 @@ class Transferring(Core):
         What was removed here stays removed, and what was purged stays away, unless `force`. With `on_error="skip"`
         broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
         `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
-        for reading bytes at any place, such as one that stands in memory alone.
+        for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
+        store is at the path: `mnemex`.
         """
+        if system is not None:
+            check.one_of(system, "system", SYSTEMS)
+            return self._import_store(given_path(path), mode, dry_run, force, on_error, progress)
         check.one_of(mode, "mode", MODES)
         check.one_of(on_error, "on_error", ON_ERROR)
         check.flag(dry_run, "dry_run")
@@ -113,7 +122,7 @@ class Transferring(Core):
             report = _progress(progress, source.size)
             checked = checked_file(source, rules, report)
             if checked.problem_count and on_error == "stop":
-                raise _refused(source.path, checked)
+                raise _refused(source.path, checked.problems, checked.problem_count)
             plan = partial(
                 planned, source=source, checked=checked, rules=rules, mode=mode, force=force,
                 progress=lambda done: report(source.size + done),
@@ -138,6 +147,24 @@ class Transferring(Core):
             problem_count=checked.problem_count,
             problems=tuple(checked.problems),
         )
+
+    def _import_store(
+        self, path: Path, mode: str, dry_run: bool, force: bool, on_error: str, progress: Progress | None
+    ) -> ImportReport:
+        """As an export of ours, whose problems are told by the lines of the store."""
+        from pieria.bank.incoming import taken_in
+
+        check.one_of(on_error, "on_error", ON_ERROR)
+        self._check_open()
+        read = mnemex.read(path, self.name, self.clock())
+        if read.problems and on_error == "stop":
+            raise _refused(path, read.problems[:LISTED], len(read.problems))
+        report, lines = taken_in(
+            self, mnemex.SYSTEM, read.memories, read.links, mode=mode, dry_run=dry_run, force=force, progress=progress
+        )
+        told = [*read.problems, *(_told(problem, lines[problem.line]) for problem in report.problems)]
+        untold = report.problem_count - len(report.problems)
+        return replace(report, path=path, problem_count=len(told) + untold, problems=tuple(told[:LISTED]))
 
     def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
         """Copies the bank's store as it is now, while others read and write on. `pieria.restore` brings it back.
@@ -255,6 +282,12 @@ class _Done:
     replayed: bool = False
 
 
+def stats_of_store(path: str | Path) -> dict[str, Any] | None:
+    """What the store of another system at the path holds; None where there is none."""
+    folder = given_path(path)
+    return {"system": mnemex.SYSTEM, **mnemex.stats(folder)} if mnemex.folder_of(folder) is not None else None
+
+
 def check_export(path: str | Path) -> None:
     """Raises `TransferError` for what no bank can bring in, broken lines apart, before there is a bank to do it."""
     rules = Rules(content=_as_it_is, state=_as_it_is, link=_as_it_is, fact=_as_it_is, record=_as_it_is)
@@ -294,12 +327,16 @@ def _joined_alias(reader: Reader, value: Any) -> list[Record]:
     return aliases.Aliases(reader).added(value["name"], value["of"]).records
 
 
-def _refused(path: Path, checked: Checked) -> PieriaError:
-    number = checked.problem_count
+def _told(problem: Problem, line: mnemex.Line) -> Problem:
+    """The same, by the line of the store that it came from."""
+    return Problem(line.number, f"{line.file} {problem.parameter}", problem.expected, problem.received)
+
+
+def _refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaError:
     listed = f", of which the first {LISTED} are listed" if number > LISTED else ""
     reason = f"{number:,} problem{'s' if number > 1 else ''} in it{listed}; nothing was imported"
     hint = 'Put them right, or import with on_error="skip" to leave out what is broken.'
-    return TransferError(path, reason, checked.problems, hint=hint)
+    return TransferError(path, reason, problems, hint=hint)
 
 
 def _progress(progress: Progress | None, size: int) -> Callable[[int], None]:

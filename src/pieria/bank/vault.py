@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -110,7 +110,7 @@ class Vault:
             marks, others = marks_in(reader), others_in(reader)
             promoted = promoted_in(reader, self._core)
             state = reader.records(STATE, "sync").get("sync")
-        without = sum(memory.id not in marks and not is_from_note(memory) for memory in promoted)
+        without = sum(memory.id not in marks and not has_other_note(memory, scan.notes) for memory in promoted)
         known = {mark["path"]: mark for mark in (*marks.values(), *others.values())}
         waiting = {
             "new": sum(path not in known for path in scan.notes),
@@ -248,6 +248,11 @@ def promoted_in(reader: Reader, core: Bank) -> list[Memory]:
 def is_from_note(memory: Memory) -> bool:
     """Whether it came from a note that somebody wrote."""
     return memory.kind == "drawer" and memory.id.startswith("note_") and "mined" in memory.meta
+
+
+def has_other_note(memory: Memory, paths: Container[str]) -> bool:
+    """Whether there is a note of it that is not ours: one that it came from, or that another system wrote."""
+    return is_from_note(memory) or memory.meta.get("promoted_to") in paths
 
 
 def spelt(value: object) -> str:

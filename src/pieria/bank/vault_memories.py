@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.vault import Held, held_in, is_from_note, mark_of, promoted_in, spelt
+from pieria.bank.vault import Held, has_other_note, held_in, mark_of, promoted_in, spelt
 from pieria.bank.vault_marks import NOTES, Mark, is_as, paths_in
 from pieria.errors import ConflictError, InputError, PrivacyError
 from pieria.record.changeset import Changeset, Record, Stored
@@ -125,7 +125,7 @@ class Memories:
             without = [one for one in promoted_in(reader, self._core) if one.id not in at.marks]
         given: set[str] = set()
         for memory in without:
-            if is_from_note(memory) or memory.id in self.files:
+            if memory.id in self.files or has_other_note(memory, at.scan.notes):
                 continue
             path = self._folder.free_path(note_name(heading(memory), memory.id), given)
             given.add(path)

@@ -14,13 +14,15 @@ LIMIT = 64 * 1024
 """Characters between the fences; what is longer is no front matter."""
 MOST_READ = 4 * LIMIT
 """Characters of all values together, which aliases can make more than what is written."""
-DEEPEST = 50
-"""Brackets within each other. What takes a reader of YAML long is deeper."""
+DEEPEST, WIDEST = 50, 100
+"""Brackets within one another, and columns that a line is indented by or has marks of lists in. Depth is measured before
+the reader of YAML starts: it calls itself for each level, and takes long to find that it is too deep."""
 _FENCE = "---"
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _ENTRY = re.compile(r"[\w\"'][^:\n]{0,100}:(?:\s|$)")
 
 _BRACKETS = re.compile(r"[\[\]{}]")
+_INDENTED = re.compile(rf"^(?: |[-?:](?=[ \t])|\t){{{WIDEST}}}", re.MULTILINE)
 _TAGS = ("tags", "tag")
 
 Value = str | list[str] | None
@@ -161,7 +163,7 @@ def _line_end(front: str, position: int) -> int:
 def _entries(front: str) -> list[tuple[Any, Any]]:
     import yaml
 
-    if _depth(front) > DEEPEST:
+    if _depth(front) > DEEPEST or _INDENTED.search(front):
         raise BadFrontError("its front matter is nested too deeply")
     try:
         # The loader in C crashes the whole process on brackets that are nested deeply enough.

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from datetime import timedelta
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
 from pieria.bank.extracting import MENTIONS
+from pieria.bank.incoming import taken_in
 from pieria.bank.scratchpad import COLLECTION, key_of
 from pieria.bank.transfer import check_export
 from pieria.errors import TransferError
-from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.parsing import parsed
-from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemosyne.counting import SUMMARY
 from pieria.toolsets.mnemosyne.original import (
@@ -41,8 +37,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 30
 """Bytes of a file of the original, which is one JSON value and has to be read at once."""
-AT_ONCE = 500
-"""Memories a change."""
 MOST_TOLD = 100
 """Problems that an answer lists; it counts them all."""
 _START = 4_096
@@ -137,54 +131,17 @@ def _document(path: Path) -> dict[str, Any] | None:
 
 
 def _taken_in(call: Call, bank: Bank, read: Original) -> tuple[ImportReport, dict[int, tuple[str, str]]]:
-    """As an export of ours, so that all of it comes in or nothing. With whose each line of it is."""
-    numbered: dict[int, tuple[str, str]] = {}
-    bank.data.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=bank.data, prefix=f".{bank.name}.import.", suffix=".part") as file:
-        digest = hashlib.sha256()
-        counts: Counter[str] = Counter()
-        for number, line in enumerate(_lines(bank, read, call.host.session), start=1):
-            numbered[number] = line.section, line.id
-            written = json.dumps(line.values, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-            if number > 1:
-                counts[line.values["line"]] += 1
-            digest.update(written)
-            file.write(written)
-        end = {"line": "end", "counts": dict(counts), "sha256": digest.hexdigest()}
-        file.write(json.dumps(end).encode() + b"\n")
-        file.flush()
-        return bank.import_(file.name, on_error="skip", progress=call.host.progress), numbered
+    """With whose each line of it is."""
+    entries = [_entry(own or call.host.session, entry) for own, entry in read.scratchpad]
+    report, lines = taken_in(
+        bank, IMPORTED, read.memories, [*read.links, *read.facts], entries, progress=call.host.progress
+    )
+    return report, {number: (line.section, line.id) for number, line in lines.items()}
 
 
-def _lines(bank: Bank, read: Original, session: str | None) -> Iterator[Line]:
-    """Memories in changes of a bearable size; last of all what ties them and what they state."""
-    now = bank.clock()
-    parts = [read.memories[start : start + AT_ONCE] for start in range(0, len(read.memories), AT_ONCE)]
-    last = len(parts) + 1
-    header = {
-        "pieria": "export", "format": 1, "bank": bank.name, "exported_at": iso(now), "seq": last,
-        "contents": len(read.memories), "analyser": ANALYSER_VERSION,
-    }  # fmt: skip
-    yield Line("file", "header", header)
-    for seq, part in enumerate(parts, start=1):
-        at = iso(now + timedelta(microseconds=seq))
-        yield _change(seq, at, [content.id for content, _ in part])
-        for content, state in part:
-            yield content
-            yield state._replace(values={**state.values, "known_from": at})
-    at = iso(now + timedelta(microseconds=last))
-    tied = [*read.links, *read.facts]
-    yield _change(last, at, [line.id for line in tied])
-    for line in tied:
-        yield line._replace(values={**line.values, "known_from": at})
-    for own, entry in read.scratchpad:
-        key = key_of(own or session, entry.id)
-        yield entry._replace(values={"line": "record", "collection": COLLECTION, "key": key, "value": entry.values})
-
-
-def _change(seq: int, at: str, ids: list[str]) -> Line:
-    values = {"line": "change", "seq": seq, "at": at, "who": IMPORTED, "what": "import", "ids": ids}
-    return Line("file", f"change {seq}", values)
+def _entry(session: str | None, entry: Line) -> Line:
+    key = key_of(session, entry.id)
+    return entry._replace(values={"line": "record", "collection": COLLECTION, "key": key, "value": entry.values})
 
 
 def _answer(

@@ -61,8 +61,13 @@ def export(call: Call, /, path: str) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would happen, and change nothing.")
 @click.option("--force", is_flag=True, help="Bring in what was purged here, too.")
 @click.option("--skip-broken", is_flag=True, help="Leave out lines that are not right, instead of refusing the file.")
+@click.option(
+    "--from", "system", type=OneOf("mnemex"), help="Whose store PATH is; what is broken in it is told and left out."
+)
 @click.pass_obj
-def import_file(call: Call, /, path: str, mode: str | None, dry_run: bool, force: bool, skip_broken: bool) -> None:
+def import_file(
+    call: Call, /, path: str, mode: str | None, dry_run: bool, force: bool, skip_broken: bool, system: str | None
+) -> None:
     """Read an export into the bank, all of it or nothing; - reads from standard input.
 
     An empty bank becomes the one that was exported, its past included.
@@ -74,7 +79,8 @@ def import_file(call: Call, /, path: str, mode: str | None, dry_run: bool, force
                 mode=mode or "skip",
                 dry_run=dry_run,
                 force=force,
-                on_error="skip" if skip_broken else "stop",
+                on_error="skip" if skip_broken or system else "stop",
+                system=system,
                 progress=progress,
             )
         except TransferError as refused:
@@ -83,7 +89,8 @@ def import_file(call: Call, /, path: str, mode: str | None, dry_run: bool, force
             refused.args = (refused.message.replace(str(file), _name(path)),)
             raise
     if report.problem_count:
-        call.note(f"{report.problem_count:,} lines were left out: {'; '.join(map(str, report.problems[:3]))}")
+        what = "things were not right" if system else "lines were left out"
+        call.note(f"{report.problem_count:,} {what}: {'; '.join(map(str, report.problems[:3]))}")
     document = report.as_dict() | {"path": _name(path)}
     call.reply(document, lambda: _imported(report, _name(path)), [str(seq) for seq in report.changes or ()])
 

@@ -1,0 +1,174 @@
+"""The store of Mnemex brought in, into a folder and onto a server: as often as one likes, and whatever stands in it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bank.kept import Kept
+
+from pieria.bank.transfer import stats_of_store
+from pieria.errors import InputError, TransferError
+
+DAY = 86_400
+MADE = 1_767_225_600
+"""2026-01-01, in seconds."""
+
+
+def row(id: str, content: str = "I prefer TypeScript.", **more: Any) -> dict[str, Any]:
+    return {
+        "id": id, "content": content, "meta": {"tags": [], "source": None, "context": None, "extra": {}},
+        "created_at": MADE, "last_used": MADE, "use_count": 0, "strength": 1.0, "status": "active", "promoted_at": None,
+        "promoted_to": None, "embed": [0.5] * 384, "entities": [], "review_priority": 0.2, "last_review_at": None,
+        "review_count": 0, "cross_domain_count": 0, **more,
+    }  # fmt: skip
+
+
+def relation(id: str, source: str, target: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": id, "from_memory_id": source, "to_memory_id": target, "relation_type": "supports", "strength": 0.8,
+        "created_at": MADE, "metadata": {"by": "hand"}, **more,
+    }  # fmt: skip
+
+
+def stored(folder: Path, *rows: Mapping[str, Any] | str, relations: tuple[Mapping[str, Any], ...] = ()) -> Path:
+    folder.mkdir(exist_ok=True)
+    lines = [each if isinstance(each, str) else json.dumps(each) for each in rows]
+    (folder / "memories.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "relations.jsonl").write_text("".join(json.dumps(each) + "\n" for each in relations))
+    return folder
+
+
+USED = row(
+    "abc-123",
+    meta={"tags": ["typescript", "preferences"], "source": "chat", "context": "standup", "extra": {"k": [1]}},
+    last_used=MADE + 7 * DAY, use_count=4, strength=1.3, entities=["typescript"], review_count=2,
+    last_review_at=MADE + 6 * DAY, cross_domain_count=1, status="promoted", promoted_at=MADE + 3 * DAY,
+    promoted_to="STM/typescript.md",
+)  # fmt: skip
+
+
+def test_memories_come_in_with_all_that_was_known_of_them(kept: Kept, tmp_path: Path) -> None:
+    store = stored(tmp_path / "jsonl", USED, row("m2", "Lunch."), relations=(relation("r1", "abc-123", "m2"),))
+    with kept.opened("moved") as bank:
+        report = bank.import_(store, system="mnemex")
+        assert (report.added["memories"], report.added["links"], report.problems) == (2, 1, ())
+        memory = bank.get("abc-123")
+        assert memory is not None
+        said = (memory.text, memory.kind, memory.tags, memory.entities, memory.source, memory.context)
+        assert said == (
+            "I prefer TypeScript.", "note", ("typescript", "preferences"), ("typescript",), "chat", "standup",
+        )  # fmt: skip
+        assert (memory.at.timestamp(), memory.strength) == (MADE, 1.3)
+        assert (memory.status, memory.tier) == ("promoted", "settled")
+        assert memory.meta == {
+            "k": [1], "imported_from": "mnemex", "promoted_to": "STM/typescript.md",
+            "promoted_at": "2026-01-04T00:00:00Z",
+        }  # fmt: skip
+        used = bank.usage("abc-123")["abc-123"]
+        assert used.last_access is not None
+        assert used.last_review is not None
+        assert (used.accesses, used.last_access.timestamp()) == (4, MADE + 7 * DAY)
+        assert (used.reviews, used.last_review.timestamp(), used.crossings) == (2, MADE + 6 * DAY, 1)
+        [link] = bank.links("abc-123")
+        assert (link.relation, link.target.name, link.weight, link.meta) == ("supports", "m2", 0.8, {"by": "hand"})
+        assert [hit.memory.id for hit in bank.recall("typescript")][:1] == ["abc-123"]
+
+
+def test_it_comes_in_once_and_what_was_done_here_stays(kept: Kept, tmp_path: Path) -> None:
+    relations = (relation("r1", "abc-123", "m2"),)
+    store = stored(tmp_path / "jsonl", USED, row("m2"), row("m3"), relations=relations)
+    with kept.opened("again") as bank:
+        assert bank.import_(store, system="mnemex", dry_run=True).added["memories"] == 3
+        assert bank.count() == 0
+        bank.import_(store, system="mnemex")
+        bank.update("m2", text="Said better here.")
+        bank.purge("m3")
+        stored(tmp_path / "jsonl", USED, row("m2"), row("m3"), row("m4"), relations=relations)
+        report = bank.import_(store, system="mnemex")
+        assert (report.added["memories"], report.left["memories"]) == (1, {"here already": 2, "purged here": 1})
+        assert {memory.id for memory in bank.list()} == {"abc-123", "m2", "m4"}
+        assert [memory.text for memory in bank.list() if memory.id == "m2"] == ["Said better here."]
+        assert len(bank.links()) == 1
+
+
+def test_the_last_line_of_an_id_counts_and_what_is_deleted_there_is_not(folder: Kept, tmp_path: Path) -> None:
+    deleted = {"id": "gone", "_deleted": True}
+    store = stored(tmp_path / "jsonl", row("a", "Old."), row("gone"), row("a", "New."), deleted, row("b"), "")
+    with folder.opened("last") as bank:
+        assert bank.import_(store / "memories.jsonl", system="mnemex").problem_count == 0
+        assert sorted(memory.text for memory in bank.list()) == ["I prefer TypeScript.", "New."]
+
+
+def test_what_has_faded_there_has_faded_here(folder: Kept, tmp_path: Path) -> None:
+    old, used = row("old", last_used=MADE), row("used", last_used=MADE + 300 * DAY, use_count=9)
+    store = stored(tmp_path / "jsonl", old, used)
+    with folder.opened("faded") as bank:
+        bank.import_(store, system="mnemex")
+        assert [one.memory.id for one in bank.upkeep.gc(threshold=0.05).faded] == ["old"]
+
+
+BROKEN: tuple[Mapping[str, Any] | str, ...] = (
+    row("sound"), "{not json", "[]", "null", '{"content": "no id"}', json.dumps(row("blank", " ")), "[" * 5_000,
+    row("odd", strength=9, status="asleep", use_count=-1, created_at="yesterday", entities="x", last_used=1e30),
+    row("odder", meta={"tags": ["ok", 7, "a\nb"], "source": "\0", "extra": [1]}, cross_domain_count="many"),
+    row("nul", "a\0b"), row("long", "x" * (1 << 20) + "x"), row("nothing", meta=None, strength=None),
+)  # fmt: skip
+
+
+def test_what_cannot_be_is_told_by_its_line_and_the_rest_goes_in(folder: Kept, tmp_path: Path) -> None:
+    relations = (
+        relation("r1", "sound", "lost"),
+        relation("r2", "odd", "odd"),
+        relation("r3", "sound", "odd", strength=3),
+    )
+    store = stored(tmp_path / "jsonl", *BROKEN, relations=relations)
+    with folder.opened("broken") as bank:
+        with pytest.raises(TransferError, match="nothing was imported"):
+            bank.import_(store, system="mnemex")
+        assert bank.count() == 0
+        report = bank.import_(store, system="mnemex", on_error="skip")
+        assert {memory.id for memory in bank.list()} == {"sound", "odd", "odder", "nothing"}
+        odd, odder = bank.get("odd"), bank.get("odder")
+        assert odd is not None
+        assert odder is not None
+        assert (odd.strength, odd.status, odder.tags) == (2.0, "active", ("ok",))
+        told = {(problem.line, problem.parameter.partition(" ")[0]) for problem in report.problems}
+        memories = {line for line, file in told if file == "memories.jsonl"}
+        assert memories == {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+        assert {line for line, file in told if file == "relations.jsonl"} == {1, 2, 3}
+        assert [link.weight for link in bank.links()] == [1.0]
+
+
+def test_what_is_no_store_is_refused_with_what_is_looked_for(folder: Kept, tmp_path: Path) -> None:
+    with folder.opened("none") as bank:
+        with pytest.raises(TransferError, match=r"no memories\.jsonl"):
+            bank.import_(tmp_path, system="mnemex")
+        with pytest.raises(InputError, match="system"):
+            bank.import_(tmp_path, system="mnemox")
+
+
+def test_a_store_is_counted_as_the_original_counts_it(tmp_path: Path) -> None:
+    rows = [row("a", f"Version {number}.") for number in range(150)]
+    store = stored(tmp_path / "jsonl", *rows, "broken", relations=(relation("r", "a", "a"),))
+    found = stats_of_store(store)
+    assert found is not None
+    size = (store / "memories.jsonl").stat().st_size
+    assert found["memories"] == {
+        "active": 1, "total_lines": 151, "file_size_bytes": size, "compaction_savings": 150,
+    }  # fmt: skip
+    assert (found["relations"]["active"], found["should_compact"], found["bad_lines"]) == (1, True, 1)
+    assert stats_of_store(tmp_path) is None
+
+
+def test_a_note_that_the_original_wrote_gets_no_second_one(folder: Kept, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / "STM").mkdir(parents=True)
+    (vault / "STM" / "typescript.md").write_text("# I prefer TypeScript\n")
+    store = stored(tmp_path / "jsonl", USED, row("m2", status="promoted", promoted_to="STM/lost.md"))
+    with folder.opened("noted", settings={"vault": str(vault)}) as bank:
+        bank.import_(store, system="mnemex")
+        assert bank.vault.status().without_note == 1
+        assert bank.vault.sync().memories == {"written": 1}
+        assert bank.vault.sync().events == []
