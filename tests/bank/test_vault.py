@@ -388,6 +388,42 @@ def test_notes_that_go_and_come_back(bank: Bank, vault: Path) -> None:
     assert [memory.title for memory in bank.list()] == ["One"]
 
 
+def test_a_note_that_is_moved_keeps_its_memory_and_its_place_is_free(bank: Bank, vault: Path) -> None:
+    (vault / "One.md").write_text("One is a number. #first")
+    (vault / "Two.md").write_text("After [[One]].")
+    bank.vault.sync()
+    one = next(memory.id for memory in bank.list() if memory.title == "One")
+    bank.touch(one, accesses=3)
+    (vault / "Old").mkdir()
+    (vault / "One.md").rename(vault / "Old" / "First.md")
+    assert bank.vault.sync().notes == {"moved": 1, "unchanged": 1}
+    (vault / "One.md").write_text("One is a story now.")
+    assert bank.vault.sync().notes == {"new": 1, "unchanged": 2}
+    memory = bank.get(one)
+    assert memory is not None
+    said = (memory.title, memory.source, memory.files, memory.place, memory.tags)
+    assert said == ("First", "Old/First.md", ("Old/First.md",), "vault/Old", ("first",))
+    assert bank.usage(one)[one].accesses == 3
+    assert {memory.title for memory in bank.list()} == {"First", "One", "Two"}
+    assert bank.vault.sync().events == []
+    (vault / "One.md").write_text("One is a story still.")
+    assert bank.vault.sync().notes == {"changed": 1, "unchanged": 2}
+
+
+def test_what_a_session_keeps_to_itself_is_not_changed_by_others(folder: Kept, vault: Path) -> None:
+    settings = {"vault": str(vault)}
+    with folder.opened("private", settings=settings, session="s") as bank:
+        id = noted(bank, scope="session")
+    edit(vault / "Pieria/JWT for all APIs.md", "all new", "all")
+    with folder.opened("private", settings=settings) as bank:
+        assert [problem.path for problem in bank.vault.sync().problems] == ["Pieria/JWT for all APIs.md"]
+    with folder.opened("private", settings=settings, session="s") as bank:
+        assert events(bank.vault.sync()) == [("Pieria/JWT for all APIs.md", "edited")]
+        memory = bank.get(id)
+        assert memory is not None
+        assert memory.text == "We chose JWT for all APIs."
+
+
 def test_promoting_what_came_from_a_note_writes_no_second_one(local: Bank, vault: Path) -> None:
     (vault / "Maya.md").write_text("Maya leads billing.")
     local.vault.sync()

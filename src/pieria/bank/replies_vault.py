@@ -78,8 +78,8 @@ class BadNote:
 
 @dataclass(slots=True)
 class Synced:
-    """`notes` that somebody wrote are counted as new, changed, unchanged, vanished, back, purged, removed and refused.
-    Notes of `memories` as written, rewritten, unchanged, edited, conflict, moved, found, archived, deleted and kept.
+    """`notes` by hand are counted as new, changed, moved, unchanged, vanished, back, purged, removed and refused. Notes
+    of `memories` as written, rewritten, unchanged, edited, conflict, moved, found, archived, deleted and kept.
     """
 
     vault: Path

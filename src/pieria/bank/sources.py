@@ -98,7 +98,7 @@ class Sources:
         """
         check.flag(force, "force")
         check.flag(dry_run, "dry_run")
-        named = check.choices(follows, "follows", CONTENT)
+        named = check.choices(follows, "follows", (*CONTENT, "source"))
         return Intake(self._bank, force, dry_run, check.number(trust, "trust"), named)
 
 
@@ -260,14 +260,18 @@ class Intake:
             plan.writes.append(Write(back))
             return BACK
         digest = digests.get(state.row)
-        if digest is not None and digest != draft.new.meta.get(DIGEST):
+        moved = "source" in self._follows and state.source != draft.new.source
+        if moved:
+            plan.writes.append(Write(state._replace(source=draft.new.source, place=draft.place or state.place)))
+        if moved or (digest is not None and digest != draft.new.meta.get(DIGEST)):
             plan.changed.append((state.id, draft))
             return UPDATED
         return UNCHANGED
 
     def _update(self, id: str, draft: Draft) -> None:
         try:
-            self._bank.update(id, reason=CHANGED, **{name: getattr(draft.new, name) for name in self._follows})
+            named = [name for name in self._follows if name != "source"]
+            self._bank.update(id, reason=CHANGED, **{name: getattr(draft.new, name) for name in named})
         except ConflictError:
             # Somebody took it away just now, and that counts.
             return

@@ -28,13 +28,17 @@ from pieria.upkeep.selecting import selected
 from pieria.vault import markdown
 from pieria.vault.folder import Folder, Seen, digest_of
 from pieria.vault.leading import RELATION
-from pieria.vault.naming import note_name
+from pieria.vault.naming import free_name, note_name, same_name
 from pieria.vault.note import TARGETS, Page, Tie, heading, page_of, said_in
 from pieria.vault.taking import decoded
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.store.protocol import Progress, Reader
+
+
+AT_ONCE = 100
+"""Notes that are written before the bank is told of them."""
 
 
 class VaultAt(NamedTuple):
@@ -76,14 +80,14 @@ class Vault:
         check.flag(dry_run, "dry_run")
         folder = self._folder()
         folder.check()
-        core = self._core
-        chosen = core.upkeep.promote(ids, dry_run=True).promoted
-        notes: list[Noted] = []
+        chosen = self._core.upkeep.promote(ids, dry_run=True).promoted
         with self._lock:
-            paths = self.paths()
-            given: set[str] = set()
-            for promotion in chosen:
-                notes.append(self._noted(promotion, paths, given, folder, target, dry_run))
+            known = self.paths()
+            new = self._named([one.memory for one in chosen if one.memory.id not in known], folder)
+            if not dry_run:
+                self._stand([one.memory.id for one in chosen if one.memory.id in known])
+                self._write(new, folder, target)
+        notes = [_noted(promotion, known, new) for promotion in chosen]
         return VaultPromoted(dry_run, target, folder.root, tuple(notes))
 
     def sync(self, *, dry_run: bool = False, force: bool = False, progress: Progress | None = None) -> Synced:
@@ -136,43 +140,50 @@ class Vault:
             raise UnavailableError("vault", "no vault is set", hint=hint)
         return Folder(self._at.root, self._at.own)
 
-    def _noted(
-        self, promotion: Promotion, paths: dict[str, str], given: set[str], folder: Folder, target: str, dry_run: bool
-    ) -> Noted:
-        memory = promotion.memory
-        title = heading(memory)
-        path = paths.get(memory.id)
-        what = "written" if path is None else "by hand" if is_from_note(memory) else "there"
-        if path is None:
-            path = folder.free_path(note_name(title, memory.id), given)
-            given.add(path)
-            if not dry_run:
-                self._write(memory.id, folder, path, target)
-                paths[memory.id] = path
-        elif not dry_run:
-            self._stand(memory.id, [])
-        return Noted(promotion, title, path, what)
+    def _named(self, memories: Iterable[Memory], folder: Folder) -> dict[str, str]:
+        """Where new notes of these may lie, by id."""
+        taken = folder.taken()
+        found: dict[str, str] = {}
+        for memory in memories:
+            name = free_name(note_name(heading(memory), memory.id), taken)
+            taken.add(same_name(name))
+            found[memory.id] = f"{folder.own}/{name}"
+        return found
 
-    def _write(self, id: str, folder: Folder, path: str, target: str) -> None:
-        """A new note. The file comes first: a note that nobody knows of yet is found by the next sync."""
+    def _write(self, new: Mapping[str, str], folder: Folder, target: str) -> None:
+        """New notes. The files come first: a note that nobody knows of yet is found by the next sync."""
+        if not new:
+            return
         with self._core._reading() as reader:
-            held = held_in(reader, self._core, {id: (path, target)}, paths_in(reader))[id]
-        written = held.page.written().encode()
-        seen = folder.create(path, written)
-        self._stand(id, [Record(NOTES, id, mark_of(held, path, seen, written, target))])
+            wanted = {id: (path, target) for id, path in new.items()}
+            held = held_in(reader, self._core, wanted, {**paths_in(reader), **new})
+        ids = list(held)
+        for start in range(0, len(ids), AT_ONCE):
+            part = [(id, held[id]) for id in ids[start : start + AT_ONCE]]
+            records = []
+            for id, one in part:
+                written = one.page.written().encode()
+                seen = folder.create(new[id], written)
+                records.append(Record(NOTES, id, mark_of(one, new[id], seen, written, target)))
+            folder.settle()
+            self._stand([id for id, _ in part], records)
 
-    def _stand(self, id: str, records: list[Record]) -> None:
-        """Promoted, where it still stands; with its mark in one transaction."""
+    def _stand(self, ids: Sequence[str], records: Sequence[Record] = ()) -> None:
+        """Promoted, where they still stand; with their marks in one transaction."""
 
         def plan(writer: Reader) -> Changeset:
-            held = writer.states([id]).get(id)
-            writes = []
-            if held is not None and not held.state.ended:
-                state = held.state._replace(status="promoted", tier="settled")
-                writes = [Write(state)] if state != held.state else []
-            return Changeset("vault", writes=writes, records=records, ids=(id,))
+            states = [held.state for held in writer.states(ids).values() if not held.state.ended]
+            changed = [(state, state._replace(status="promoted", tier="settled")) for state in states]
+            writes = [Write(after) for before, after in changed if after != before]
+            return Changeset("vault", writes=writes, records=list(records), ids=tuple(ids))
 
         self._core._apply(plan)
+
+
+def _noted(promotion: Promotion, known: Mapping[str, str], new: Mapping[str, str]) -> Noted:
+    memory = promotion.memory
+    what = "written" if memory.id in new else "by hand" if is_from_note(memory) else "there"
+    return Noted(promotion, heading(memory), new.get(memory.id) or known[memory.id], what)
 
 
 def mark_of(held: Held, path: str, seen: Seen, written: bytes, target: str) -> dict[str, Any]:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.vault import Held, has_other_note, held_in, mark_of, promoted_in, spelt
 from pieria.bank.vault_marks import NOTES, Mark, is_as, paths_in
-from pieria.errors import ConflictError, InputError, PrivacyError
+from pieria.errors import ConflictError, InputError, NotFoundError, PrivacyError
 from pieria.record.changeset import Changeset, Record, Stored
 from pieria.vault import front, markdown
 from pieria.vault.deciding import AS_IT_WAS, CONFLICT, EDITED, decided
 from pieria.vault.front import BadFrontError
-from pieria.vault.naming import note_name
-from pieria.vault.note import Said, changes, heading, said_in
+from pieria.vault.note import Said, changes, said_in
 from pieria.vault.taking import decoded
 
 if TYPE_CHECKING:
     from pieria.bank.vault_sync import File, Vaulted
+    from pieria.store.protocol import Reader
 
 EDIT, DELETED = "its note was edited", "its note was deleted"
 """The reasons for what is done to a memory because of its note."""
@@ -62,8 +62,7 @@ class Memories:
         """Marks of what was revised become those of the revision, and so do claims."""
         at = self._at
         with self._core._reading() as reader:
-            ids = {*at.marks, *at.claims}
-            heads = {id: self._core._newest_revision(reader, id) for id in ids & reader.states(ids).keys()}
+            heads = {id: _head(reader, id) for id in {*at.marks, *at.claims}}
         moved: dict[str, Mark | None] = {}
         for id, head in heads.items():
             if head == id:
@@ -122,16 +121,17 @@ class Memories:
         """Notes of what was promoted and has none."""
         at = self._at
         with self._core._reading() as reader:
-            without = [one for one in promoted_in(reader, self._core) if one.id not in at.marks]
-        given: set[str] = set()
-        for memory in without:
-            if memory.id in self.files or has_other_note(memory, at.scan.notes):
-                continue
-            path = self._folder.free_path(note_name(heading(memory), memory.id), given)
-            given.add(path)
-            self._count("written", path, memory.id)
-            if not self._dry_run:
-                self._core.vault._write(memory.id, self._folder, path, TARGET)
+            promoted = promoted_in(reader, self._core)
+        without = [
+            memory
+            for memory in promoted
+            if memory.id not in at.marks and memory.id not in self.files and not has_other_note(memory, at.scan.notes)
+        ]
+        new = self._core.vault._named(without, self._folder)
+        for id, path in new.items():
+            self._count("written", path, id)
+        if not self._dry_run:
+            self._core.vault._write(new, self._folder, TARGET)
 
     def _gone(self, id: str, mark: Mark, file: File | None) -> None:
         """The memory was removed or purged: its note goes as well, unless somebody has written in it."""
@@ -149,8 +149,8 @@ class Memories:
         """The note was deleted: its memory is put away, and can be taken out again."""
         if self._at.scan.is_unseen(mark["path"]):
             return
-        if not self._dry_run and held.state.status != "archived":
-            self._core.update(id, status="archived", reason=DELETED)
+        if held.state.status != "archived" and not self._told(id, mark["path"], {"status": "archived"}, DELETED):
+            return
         self._count("archived", mark["path"], id, DELETED)
         self._forget(id)
 
@@ -160,7 +160,7 @@ class Memories:
         if id in self._found:
             self._count("found", file.path, id)
             if not self._dry_run:
-                self._core.vault._stand(id, [])
+                self._core.vault._stand([id])
         if mark is not None and file.text is None and file.problem is None:
             if held.page.digest == mark["page"]:
                 self._at.report.memories[AS_IT_WAS] += 1
@@ -185,7 +185,7 @@ class Memories:
             detail = ", ".join(given)
             if what == CONFLICT:
                 detail += f"; what the memory said is version {held.memory.version}"
-            if not self._edited(id, file, given):
+            if not self._told(id, file.path, given, EDIT):
                 return
             self._count(what, file.path, id, detail)
             if self._dry_run:
@@ -200,12 +200,13 @@ class Memories:
         else:
             self._rewrite(id, mark, file, held, count=what not in (EDITED, CONFLICT))
 
-    def _edited(self, id: str, file: File, given: Mapping[str, Any]) -> bool:
+    def _told(self, id: str, path: str, given: Mapping[str, Any], reason: str) -> bool:
+        """Whether the memory could be changed; the bank may refuse, or the memory be hidden from whoever syncs."""
         try:
             if not self._dry_run:
-                self._core.update(id, **given, reason=EDIT)
-        except (InputError, PrivacyError) as problem:
-            self._at.bad(file.path, f"{problem.message}; its memory {id} stays as it is")
+                self._core.update(id, **given, reason=reason)
+        except (InputError, PrivacyError, NotFoundError, ConflictError) as problem:
+            self._at.bad(path, f"{problem.message}; its memory {id} stays as it is")
             return False
         return True
 
@@ -216,12 +217,10 @@ class Memories:
             if count:
                 self._at.tell(file.path, "rewritten", id)
             return
-        text = file.text
-        if text is None:
-            text, _ = decoded(self._folder.read(file.path))
         try:
+            text = file.text if file.text is not None else decoded(self._folder.read(file.path))[0]
             written = held.page.written(front.split(text or "").front).encode()
-        except BadFrontError as problem:
+        except (BadFrontError, OSError) as problem:
             self._at.bad(file.path, f"{problem}; it was not brought up to date")
             return
         if not self._done(file.path, lambda: self._put(id, mark, file, held, written)):
@@ -265,6 +264,18 @@ class Memories:
         if marks and not self._dry_run:
             records = [Record(NOTES, id, mark) for id, mark in marks.items()]
             self._core._apply(lambda _: Changeset("vault", records=records, ids=tuple(marks)))
+
+
+def _head(reader: Reader, id: str) -> str:
+    """The newest revision of an id, whoever may see it."""
+    seen = {id}
+    while True:
+        held = reader.states([id]).get(id)
+        leads_to = held.state.superseded_by if held is not None and held.state.ended == "revised" else None
+        if leads_to is None or leads_to in seen:
+            return id
+        seen.add(leads_to)
+        id = leads_to
 
 
 def _stands(held: Stored | None) -> bool:

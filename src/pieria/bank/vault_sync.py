@@ -7,7 +7,7 @@ wrote, and come in as what comes from any place outside.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,7 +24,7 @@ from pieria.vault import leading
 from pieria.vault.folder import Folder, Scan, Seen, digest_of
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Said, may_be_of_memory, said_in
-from pieria.vault.taking import EMPTY, NOT_TEXT, WING, decoded, taken
+from pieria.vault.taking import EMPTY, NOT_TEXT, WING, decoded, note_id, taken
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -114,6 +114,10 @@ class Sync:
         self._intake = core.sources.intake(dry_run=dry_run, trust=UNKNOWN_TRUST, follows=FOLLOWS)
         self._waiting: list[_Waiting] = []
         self._characters = 0
+        self._lost: dict[str, str] = {}
+        """Notes by hand that are not where they were, by the digests of what they said."""
+        self._moved: dict[str, str] = {}
+        """From where notes by hand have come, by where they are now."""
 
     def run(self, progress: Progress | None) -> Synced:
         from pieria.bank.vault_memories import Memories
@@ -129,6 +133,8 @@ class Sync:
         for path, reason in scan.unseen.items():
             at.bad(path, reason)
         self._check_there()
+        gone = {path for path in others if path not in scan.notes and not scan.is_unseen(path)}
+        self._lost = {others[path]["digest"]: path for path in sorted(gone) if others[path]["ids"]}
         self._look(progress)
         of_memories = Memories(at, self._dry_run)
         for file in of_memories.match():
@@ -203,7 +209,8 @@ class Sync:
         items: tuple[NewMemory, ...] = ()
         problem = file.problem
         if file.text is not None:
-            found = taken(file.path, file.text, file.digest[:16], file.seen.changed / 1e9, DIGEST)
+            before = self._before(file)
+            found = taken(file.path, file.text, file.digest[:16], file.seen.changed / 1e9, DIGEST, before)
             items, problem = found.items, found.problem or file.problem
             mark["links"] = list(found.links)
             if not items and problem is None:
@@ -215,6 +222,20 @@ class Sync:
         if sum(len(each.items) for each in self._waiting) >= BATCH or self._characters >= MOST_CHARACTERS:
             self._put()
 
+    def _before(self, file: File) -> Sequence[str]:
+        """The ids of the note's memories, where it is known; also where it is known from elsewhere, and has moved."""
+        others = self._at.others
+        if file.path in others:
+            return [str(id) for id in others[file.path]["ids"]]
+        before = self._lost.pop(file.digest, None)
+        if before is not None:
+            ids = others.pop(before)["ids"]
+            self._moved[file.path] = before
+            return [str(id) for id in ids]
+        id = note_id(file.path)
+        # Another note was here once, and went elsewhere with its memory.
+        return [note_id(file.path, file.digest)] if any(id in mark["ids"] for mark in others.values()) else []
+
     def _put(self) -> None:
         """One transaction: the notes that wait, what longer ones of them said before, and their marks."""
         waiting, self._waiting, self._characters = self._waiting, [], 0
@@ -224,6 +245,8 @@ class Sync:
         for each in waiting:
             each.mark["ids"] = [str(item.id) for item in each.items]
             marks[f"{BY_HAND}{each.path}"] = each.mark
+            if each.path in self._moved:
+                marks[f"{BY_HAND}{self._moved[each.path]}"] = None
             before = self._at.others.get(each.path, {}).get("ids", ())
             gone |= {id: GONE for id in before if id not in each.mark["ids"]}
         if not waiting:
@@ -242,9 +265,11 @@ class Sync:
             self._refused(each, refused.message)
         elif outcomes:
             what = next((COUNTED[one] for one in outcomes if one != UNCHANGED), COUNTED[UNCHANGED])
+            origin = self._moved.get(each.path)
+            what = "moved" if origin is not None and what == COUNTED[UPDATED] else what
             self._at.report.notes[what] += 1
             if what != COUNTED[UNCHANGED]:
-                self._at.tell(each.path, what, str(each.items[0].id))
+                self._at.tell(each.path, what, str(each.items[0].id), f"from {origin}" if origin is not None else None)
 
     def _refused(self, each: _Waiting, reason: str) -> None:
         """The bank will not have it, now or the next time; it is told of again."""
@@ -288,7 +313,7 @@ class Sync:
         self._core._apply(plan)
 
 
-FOLLOWS = ("text", "title", "body", "tags", "files", "meta")
+FOLLOWS = ("text", "title", "body", "tags", "files", "meta", "source")
 """What of a note's memory is as the note says, each time that it says something else."""
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pieria.errors import ConflictError, NotFoundError, StorageError
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
-from pieria.vault.naming import ENDING, free_name, same_name
+from pieria.vault.naming import ENDING, same_name
 
 LARGEST = 64 << 20
 """Bytes of a note that is read."""
@@ -112,19 +112,17 @@ class Folder:
         about = os.stat(self.root / path, follow_symlinks=False)
         return Seen(about.st_size, about.st_mtime_ns)
 
-    def free_path(self, name: str, given: frozenset[str] | set[str] = frozenset()) -> str:
-        """Where a note of this name may lie; `given` are paths that were promised to others."""
-        taken = {same_name(Path(path).name) for path in given}
+    def taken(self) -> set[str]:
+        """The names in the folder for notes of memories, as `same_name` spells them."""
         try:
-            taken |= {same_name(other) for other in os.listdir(self.root / self.own)}
+            return {same_name(other) for other in os.listdir(self.root / self.own)}
         except FileNotFoundError:
-            pass
+            return set()
         except OSError as problem:
             raise StorageError("read", f"{self.root / self.own} cannot be read ({problem.strerror})") from problem
-        return f"{self.own}/{free_name(name, taken)}"
 
     def create(self, path: str, written: bytes) -> Seen:
-        """A new file, whole or not at all. Raises `ConflictError` where there is one of that name."""
+        """A new file, whole or not at all, and on the disk after `settle`. `ConflictError` where the name is taken."""
         target = self._inside(path)
         mode = self._mode()
         with written_aside(target, "vault") as aside:
@@ -135,8 +133,11 @@ class Folder:
             except FileExistsError:
                 raise ConflictError("there is a note of that name", ids=(path,), hint="Sync again.") from None
             os.replace(aside, target)
-            flush(target.parent)
         return self.seen(path)
+
+    def settle(self) -> None:
+        """Puts the names of new notes on the disk, before anybody is told of them."""
+        flush(self.root / self.own)
 
     def replace(self, path: str, written: bytes, before: str) -> Seen:
         """Raises `ConflictError` where the file is no longer the one of this digest: somebody is at it."""

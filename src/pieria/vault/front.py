@@ -15,14 +15,16 @@ LIMIT = 64 * 1024
 MOST_READ = 4 * LIMIT
 """Characters of all values together, which aliases can make more than what is written."""
 DEEPEST, WIDEST = 50, 100
-"""Brackets within one another, and columns that a line is indented by or has marks of lists in. Depth is measured before
-the reader of YAML starts: it calls itself for each level, and takes long to find that it is too deep."""
+"""Brackets within one another, and columns that a line is indented by or has marks of lists in. Depth is measured
+before the reader of YAML starts: it calls itself for each level, and takes long to find that it is too deep."""
 _FENCE = "---"
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE)
 _ENTRY = re.compile(r"[\w\"'][^:\n]{0,100}:(?:\s|$)")
 
 _BRACKETS = re.compile(r"[\[\]{}]")
 _INDENTED = re.compile(rf"^(?: |[-?:](?=[ \t])|\t){{{WIDEST}}}", re.MULTILINE)
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+"""Line breaks to YAML alone, which turn to spaces unless they are escaped."""
 _TAGS = ("tags", "tag")
 
 Value = str | list[str] | None
@@ -105,12 +107,13 @@ def written(values: Values, before: str = "") -> str:
     for start, stop, name in _places(before):
         if name in values:
             known.add(name)
-            entry = _entry(name, values[name])
+            entry = _spelt({name: values[name]})
             pieces.append(before[done:start] + entry)
             done = stop if entry else _line_end(before, stop)
     text = "".join([*pieces, before[done:]])
     text += "" if not text or text.endswith("\n") else "\n"
-    text += "".join(f"{entry}\n" for name in values if name not in known and (entry := _entry(name, values[name])))
+    added = _spelt({name: value for name, value in values.items() if name not in known})
+    text += f"{added}\n" if added else ""
     if before:
         after = read(text)
         same = all(name in after and after[name] == value for name, value in foreign.items())
@@ -123,14 +126,19 @@ def fenced(front: str) -> str:
     return f"{_FENCE}\n{front}{_FENCE}\n"
 
 
-def _entry(name: str, value: Any) -> str:
-    """One entry as YAML, without its last line feed; nothing for None."""
+def _spelt(values: Values) -> str:
+    """Entries as YAML, without the last line feed, and without those that are None."""
     import yaml
 
-    if value is None:
+    plain = {name: list(it) if isinstance(it, tuple) else it for name, it in values.items() if it is not None}
+    if not plain:
         return ""
-    plain = list(value) if isinstance(value, tuple) else value
-    spelt: str = yaml.safe_dump({name: plain}, allow_unicode=True, sort_keys=False, width=float("inf"))
+    parts = [part for it in plain.values() for part in (it if isinstance(it, list) else [it])]
+    breaks = any(isinstance(part, str) and _BREAKS.search(part) for part in parts)
+    if breaks and len(plain) > 1:
+        return "\n".join(_spelt({name: it}) for name, it in plain.items())
+    style = '"' if breaks else None
+    spelt: str = yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, width=float("inf"), default_style=style)
     return spelt.removesuffix("\n")
 
 
@@ -151,7 +159,7 @@ def _end(node: Any, front: str) -> int:
         last = node.value[-1]
         return _end(last[1] if isinstance(last, tuple) else last, front)
     start: int = node.start_mark.index
-    return start + len(front[start : node.end_mark.index].rstrip())
+    return start + len(front[start : node.end_mark.index].rstrip(" \t\r\n"))
 
 
 def _line_end(front: str, position: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -56,8 +56,10 @@ def decoded(written: bytes) -> tuple[str | None, str | None]:
     return text.replace("\r\n", "\n").replace("\r", "\n"), problem
 
 
-def taken(path: str, text: str, digest: str, changed: float, mark: str) -> Taken:
-    """`digest` is of the file's bytes and goes into `meta` under `mark`; `changed` is when the file was changed."""
+def taken(path: str, text: str, digest: str, changed: float, mark: str, ids: Sequence[str] = ()) -> Taken:
+    """`digest` is of the file's bytes and goes into `meta` under `mark`; `changed` is when the file was changed. `ids`
+    are those that its memories have already.
+    """
     parts = front.split(text)
     values, problem = _values(parts)
     body = parts.body if problem is None or parts.front is None else text
@@ -74,7 +76,7 @@ def taken(path: str, text: str, digest: str, changed: float, mark: str) -> Taken
     items = tuple(
         NewMemory(
             text=piece,
-            id=note_id(path, number),
+            id=ids[number - 1] if number <= len(ids) else note_id(ids[0] if ids else path, number),
             kind="drawer",
             title=title if len(pieces) == 1 else f"{title} ({number} of {len(pieces)})",
             body={"front_matter": rest} if rest and number == 1 else {},
@@ -94,9 +96,9 @@ def taken(path: str, text: str, digest: str, changed: float, mark: str) -> Taken
     return Taken(items, markdown.links(body), told)
 
 
-def note_id(path: str, number: int = 1) -> str:
-    """The id of a note's memory follows from where the note lies."""
-    return derived_id("note_", path, *([str(number)] if number > 1 else []))
+def note_id(path: str, part: object = 1) -> str:
+    """The id of a note's memory follows from where the note lay when it was first seen."""
+    return derived_id("note_", path, *([str(part)] if part != 1 else []))
 
 
 def _values(parts: front.Split) -> tuple[dict[str, front.Value], str | None]:
