@@ -1,0 +1,140 @@
+"""A vault and a bank changed by turns, in any order: nothing that either said is lost, and a sync comes to rest."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+import pieria
+from pieria.errors import ConflictError, NotFoundError
+
+NUMBERS = st.integers(0, 5)
+WORDS = st.sampled_from(
+    ["heron", "otter", "wren", "# head\n\n- a list", "---\nrule", "#tagged [[note 1]]", "  indented"]
+)
+
+
+class VaultMachine(RuleBasedStateMachine):
+    """Each text is made only once, so that it can be looked for."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = Path(tempfile.mkdtemp())
+        self.vault = self.folder / "vault"
+        self.vault.mkdir()
+        (self.vault / "note 1.md").write_text("A note by hand.")
+        told = {"vault": str(self.vault), "durability": "off", "embedder": "none"}
+        self.bank = pieria.open("b", data=self.folder / "data", settings=told)
+        self.ids = [self.bank.remember(f"Said {number}.", title=f"Title {number}").id for number in range(3)]
+        self.texts: dict[str, str] = {}
+        self.count = 0
+
+    def made(self, word: str) -> str:
+        self.count += 1
+        return f"{word} number {self.count}."
+
+    def notes(self) -> list[Path]:
+        return sorted(self.vault.rglob("*.md"))
+
+    @rule(number=NUMBERS)
+    def promote(self, number: int) -> None:
+        id = self.ids[number % len(self.ids)]
+        try:
+            self.bank.vault.promote(id)
+        except (ConflictError, NotFoundError):
+            return
+
+    @rule(number=NUMBERS, word=WORDS)
+    def edit(self, number: int, word: str) -> None:
+        """By hand: only what stands above the mark, in a note that has one."""
+        notes = self.notes()
+        if notes:
+            note = notes[number % len(notes)]
+            head, fence, body = note.read_text().rpartition("---\n\n")
+            _, mark, tail = body.partition("<!-- pieria:")
+            if fence and mark:
+                made = self.made(word)
+                note.write_text(f"{head}{fence}{made}\n\n{mark}{tail}")
+                self.texts[str(note)] = made
+            else:
+                note.write_text(self.made(word))
+
+    @rule(number=NUMBERS, word=WORDS)
+    def say(self, number: int, word: str) -> None:
+        try:
+            self.bank.update(self.ids[number % len(self.ids)], text=self.made(word), tags=[f"t{number}"])
+        except (ConflictError, NotFoundError):
+            return
+
+    @rule(number=NUMBERS)
+    def remove(self, number: int) -> None:
+        try:
+            self.bank.remove(self.ids[number % len(self.ids)])
+        except ConflictError:
+            return
+
+    @rule(number=NUMBERS)
+    def restore(self, number: int) -> None:
+        try:
+            self.bank.restore(self.ids[number % len(self.ids)])
+        except ConflictError:
+            return
+
+    @rule(number=NUMBERS)
+    def rename(self, number: int) -> None:
+        notes = self.notes()
+        if notes:
+            self.count += 1
+            note = notes[number % len(notes)]
+            note.rename(self.vault / f"moved {self.count}.md")
+            self.texts[str(self.vault / f"moved {self.count}.md")] = self.texts.pop(str(note), "")
+
+    @rule(number=NUMBERS)
+    def delete(self, number: int) -> None:
+        notes = self.notes()
+        if notes:
+            note = notes[number % len(notes)]
+            note.unlink()
+            self.texts.pop(str(note), None)
+
+    @rule()
+    def sync(self) -> None:
+        kept_before = {str(note): note.read_bytes() for note in self.notes()}
+        synced = self.bank.vault.sync(force=True)
+        said = {memory.text for id in self.every() for memory in self.bank.history(id)}
+        on_disk = "\n".join(note.read_text() for note in self.notes())
+        for text in filter(None, self.texts.values()):
+            assert text.strip("\n").rstrip() in said or text in on_disk, synced.as_dict()
+        for path, before in kept_before.items():
+            if b"<!-- pieria:" not in before and Path(path).exists():
+                assert Path(path).read_bytes() == before
+        self.texts.clear()
+        again = self.bank.vault.sync(force=True)
+        assert again.events == [], again.as_dict()
+        assert (again.tied, again.untied) == (0, 0)
+
+    @invariant()
+    def every_memory_has_its_past(self) -> None:
+        if hasattr(self, "bank"):
+            for id in self.ids:
+                versions = [memory.version for memory in self.bank.history(id)]
+                assert versions == sorted(versions)
+                assert versions[0] == 1
+
+    def every(self) -> list[str]:
+        include = ("archived", "removed", "invalid", "revised")
+        return [memory.id for memory in self.bank.list(limit=1_000, include=include)]
+
+    def teardown(self) -> None:
+        if hasattr(self, "bank"):
+            self.bank.close()
+            shutil.rmtree(self.folder)
+
+
+TestVaultMachine = VaultMachine.TestCase
+TestVaultMachine.settings = settings(
+    max_examples=8, stateful_step_count=12, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
