@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,7 +73,7 @@ def _found(call: Call) -> tuple[dict[str, Any] | None, bool]:
     with call.workspace() as workspace:
         theirs = stats_of_store(workspace.data)
         if theirs is not None:
-            theirs["hint"] = f"Bring it in: pieria import {workspace.data} --from {theirs['system']}"
+            theirs["hint"] = f"Bring it in: pieria import {quote(str(workspace.data))} --from {theirs['system']}"
         return theirs, bool(workspace.banks())
 
 
