@@ -208,6 +208,31 @@ def test_of_two_changes_the_notes_wins_and_nothing_is_lost(bank: Bank, vault: Pa
     assert bank.vault.sync().memories == {"unchanged": 1}
 
 
+def test_what_the_bank_does_not_keep_stays_in_the_note_alone(bank: Bank, vault: Path) -> None:
+    id = noted(bank)
+    note = note_of(bank, vault, id)
+    edit(note, JWT, "We chose JWT. <private>The key is under the mat.</private>")
+    assert events(bank.vault.sync()) == [("Pieria/JWT for all APIs.md", "edited")]
+    memory = bank.get(id)
+    assert memory is not None
+    assert memory.text.strip() == "We chose JWT."
+    assert bank.vault.sync().events == []
+    bank.touch(id)
+    bank.update(id, tags=["auth"])
+    assert events(bank.vault.sync()) == [("Pieria/JWT for all APIs.md", "rewritten")]
+    assert "under the mat" in note.read_text()
+    assert front(note)["tags"] == ["auth"]
+    assert bank.vault.sync().events == []
+    bank.update(id, text="We chose tokens.")
+    synced = bank.vault.sync()
+    assert "says what the bank does not keep" in str(synced.problems[0])
+    assert "under the mat" in note.read_text()
+    edit(note, "We chose JWT.", "We chose tokens.")
+    assert [what for _, what in events(bank.vault.sync())] == ["conflict"]
+    assert "under the mat" in note.read_text()
+    assert bank.vault.sync().problems == []
+
+
 def test_changes_of_different_parts_go_together(local: Bank, vault: Path) -> None:
     id = noted(local)
     edit(note_of(local, vault, id), "title: JWT for all APIs", "title: Tokens")

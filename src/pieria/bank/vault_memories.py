@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.vault import Held, has_other_note, held_in, mark_of, promoted_in, spelt
@@ -12,7 +12,7 @@ from pieria.record.changeset import Changeset, Record, Stored
 from pieria.vault import front, markdown
 from pieria.vault.deciding import AS_IT_WAS, CONFLICT, EDITED, decided
 from pieria.vault.front import BadFrontError
-from pieria.vault.note import Said, changes, said_in
+from pieria.vault.note import Page, Said, changes, said_in
 from pieria.vault.taking import decoded
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 EDIT, DELETED = "its note was edited", "its note was deleted"
 """The reasons for what is done to a memory because of its note."""
+TEXTS = ("title", "context", "text")
 TARGET = "obsidian"
 """How links are written in notes of memories that were promoted without one."""
 
@@ -179,9 +180,10 @@ class Memories:
     def _read(self, id: str, mark: Mark | None, file: File, held: Held, said: Said) -> None:
         """The note was read again, and says this."""
         would = _said_of(held)
-        what = decided(said.kept(), would if mark is None else mark["said"], would)
+        base, held_base = (would, would) if mark is None else (mark["said"], mark.get("held", mark["said"]))
+        what = decided(said.kept(), base, would, held_base)
         if what in (EDITED, CONFLICT):
-            given = changes(held.memory, would if mark is None else mark["said"], said)
+            given = changes(held.memory, base, said)
             detail = ", ".join(given)
             if what == CONFLICT:
                 detail += f"; what the memory said is version {held.memory.version}"
@@ -190,15 +192,40 @@ class Memories:
             self._count(what, file.path, id, detail)
             if self._dry_run:
                 return
+            brought = would != held_base
             held = self._held(id, file, mark)
-        else:
-            self._at.report.memories[AS_IT_WAS] += what == AS_IT_WAS
-        if said.kept() == _said_of(held) and (mark is None or what != AS_IT_WAS or held.page.digest == mark["page"]):
             tail = mark["tail"] if mark is not None else held.page.tail
-            self._mark(id, {**_seen(file), "page": held.page.digest, "said": said.kept(), "tail": tail,
-                            "links": list(markdown.links(said.text)), "target": _target(mark)})  # fmt: skip
+            after = self._marked(file, mark, held, said, tail, given)
+            if brought and after["said"] != _said_of(held):
+                self._rewrite(id, after, file, held, count=False)
+            else:
+                self._mark(id, after)
+            return
+        if what == AS_IT_WAS and (mark is None or held.page.digest == mark["page"]):
+            self._at.report.memories[AS_IT_WAS] += 1
+            self._mark(id, self._marked(file, mark, held, said, mark["tail"] if mark is not None else held.page.tail))
         else:
-            self._rewrite(id, mark, file, held, count=what not in (EDITED, CONFLICT))
+            self._rewrite(id, mark, file, held)
+
+    def _marked(
+        self, file: File, mark: Mark | None, held: Held, said: Said, tail: str, given: Container[str] = ()
+    ) -> dict[str, Any]:
+        """The mark of a note that stays as it is, and of which these parts were brought into the bank just now.
+
+        `own` are the texts of which the bank does not keep all that the note says; `held` is what it keeps.
+        """
+        would, now = _said_of(held), said.kept()
+        before = mark.get("own", ()) if mark is not None else ()
+        own = [name for name in TEXTS if (now[name] != would[name] if name in given else name in before)]
+        return {
+            **_seen(file),
+            "page": held.page.digest,
+            "said": now,
+            "tail": tail,
+            "links": list(markdown.links(said.text)),
+            "target": _target(mark),
+            **({"own": own, "held": would} if own else {}),
+        }
 
     def _told(self, id: str, path: str, given: Mapping[str, Any], reason: str) -> bool:
         """Whether the memory could be changed; the bank may refuse, or the memory be hidden from whoever syncs."""
@@ -218,8 +245,9 @@ class Memories:
                 self._at.tell(file.path, "rewritten", id)
             return
         try:
-            text = file.text if file.text is not None else decoded(self._folder.read(file.path))[0]
-            written = held.page.written(front.split(text or "").front).encode()
+            text = (file.text if file.text is not None else decoded(self._folder.read(file.path))[0]) or ""
+            page = self._page(mark, held, text)
+            written = page.written(front.split(text).front).encode()
         except (BadFrontError, OSError) as problem:
             self._at.bad(file.path, f"{problem}; it was not brought up to date")
             return
@@ -228,9 +256,22 @@ class Memories:
         if count:
             self._count("rewritten", file.path, id)
 
+    def _page(self, mark: Mark | None, held: Held, text: str) -> Page:
+        """What to write. Of a note that says what the bank does not keep, its own words: nobody else has them.
+
+        Raises `BadFrontError` where the memory has other words by now, and one of them would be lost.
+        """
+        if mark is None or "own" not in mark:
+            return held.page
+        would = _said_of(held)
+        if any(would[name] != mark["held"][name] for name in mark["own"]):
+            raise BadFrontError("its memory was changed, and it says what the bank does not keep")
+        return said_in(text, mark["tail"]).over(held.page, mark["own"])
+
     def _put(self, id: str, mark: Mark | None, file: File, held: Held, written: bytes) -> None:
         seen = self._folder.replace(file.path, written, file.digest)
-        self._mark(id, mark_of(held, file.path, seen, written, _target(mark)))
+        own = {"own": mark["own"], "held": _said_of(held)} if mark is not None and "own" in mark else {}
+        self._mark(id, {**mark_of(held, file.path, seen, written, _target(mark)), **own})
 
     def _held(self, id: str, file: File, mark: Mark | None) -> Held:
         with self._core._reading() as reader:

@@ -12,12 +12,13 @@ _LISTS = ("tags", "entities")
 Kept = Mapping[str, Any]
 
 
-def decided(said: Kept, base: Kept, held: Kept) -> str:
-    """What the note says now, what it said when its memory said the same, and what it would say of the memory now."""
+def decided(said: Kept, base: Kept, held: Kept, held_base: Kept) -> str:
+    """What the note says now and said when it was compared last; what it would say of the memory now, and then."""
+    by_hand = {name for name in said if said[name] != base[name]}
+    by_bank = {name for name in held if held[name] != held_base[name]}
+    if not by_hand:
+        return REWRITE if by_bank and said != held else AS_IT_WAS
+    both = {name for name in by_hand & by_bank if said[name] != held[name]}
     if said == held:
         return AS_IT_WAS
-    by_hand = {name for name in said if said[name] != base[name]}
-    if not by_hand:
-        return REWRITE
-    both = {name for name in by_hand if held[name] not in (base[name], said[name])}
     return CONFLICT if both.difference(_LISTS) else EDITED

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from pieria.record.memory import Memory
@@ -62,6 +62,11 @@ class Said:
     id: str | None = field(default=None, compare=False)
     bank: str | None = field(default=None, compare=False)
     marked: bool = field(default=False, compare=False)
+
+    def over(self, page: Page, names: Collection[str]) -> Page:
+        """The page with what this note says, in place of what its memory says, for the texts of these names."""
+        head = {name: getattr(self, name) or None for name in ("title", "context") if name in names}
+        return replace(page, front={**page.front, **head}, text=self.text if "text" in names else page.text)
 
     def kept(self) -> dict[str, Any]:
         """As it is noted down, to compare with what the note says another time."""
