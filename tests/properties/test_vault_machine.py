@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import pieria
+from pieria.bank.replies_vault import Synced
 from pieria.errors import ConflictError, NotFoundError
 
 NUMBERS = st.integers(0, 5)
 WORDS = st.sampled_from(
     ["heron", "otter", "wren", "# head\n\n- a list", "---\nrule", "#tagged [[note 1]]", "  indented"]
 )
+
+
+def told(synced: Synced) -> list[tuple[str, str]]:
+    return sorted((event.path, event.what) for event in synced.events)
 
 
 class VaultMachine(RuleBasedStateMachine):
@@ -103,7 +108,10 @@ class VaultMachine(RuleBasedStateMachine):
     @rule()
     def sync(self) -> None:
         kept_before = {str(note): note.read_bytes() for note in self.notes()}
+        foretold = self.bank.vault.sync(force=True, dry_run=True)
+        assert kept_before == {str(note): note.read_bytes() for note in self.notes()}
         synced = self.bank.vault.sync(force=True)
+        assert told(foretold) == told(synced)
         said = {memory.text for id in self.every() for memory in self.bank.history(id)}
         on_disk = "\n".join(note.read_text() for note in self.notes())
         for text in filter(None, self.texts.values()):
