@@ -9,8 +9,9 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from operator import and_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,7 +125,7 @@ class Folder:
     def create(self, path: str, written: bytes) -> Seen:
         """A new file, whole or not at all, and on the disk after `settle`. `ConflictError` where the name is taken."""
         target = self._inside(path)
-        mode = self._mode()
+        mode = self._mode
         with written_aside(target, "vault") as aside:
             self._fill(aside, written, mode)
             try:
@@ -180,25 +181,21 @@ class Folder:
             hint = "Make it a folder of its own, or name another one with the setting vault_folder."
             raise StorageError("vault", f"{target} would lie outside the vault, for it leads through a link", hint=hint)
         if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER | self._mode() & 0o077 | self._searchable())
+            folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER | self._mode & 0o077 | self._searchable())
         return target
 
+    @cached_property
     def _mode(self) -> int:
-        """For the owner alone, unless the notes that are there are for others as well."""
-        for name in self._some():
-            return PRIVATE_FILE | stat.S_IMODE(os.stat(self.root / name, follow_symlinks=False).st_mode) & _LAX
-        return PRIVATE_FILE
+        """For the owner alone, unless all notes at the top of the vault are for others as well."""
+        with os.scandir(self.root) as entries:
+            notes = [one for one in entries if one.name.lower().endswith(ENDING) and one.is_file(follow_symlinks=False)]
+            modes = [stat.S_IMODE(note.stat(follow_symlinks=False).st_mode) for note in notes]
+        return PRIVATE_FILE | (reduce(and_, modes) & _LAX if modes else 0)
 
     def _searchable(self) -> int:
         """Whoever may read a note must be let through its folder."""
-        lax = self._mode() & 0o044
+        lax = self._mode & 0o044
         return lax | lax >> 2
-
-    def _some(self) -> Iterator[str]:
-        with os.scandir(self.root) as entries:
-            for entry in entries:
-                if entry.name.lower().endswith(ENDING) and entry.is_file(follow_symlinks=False):
-                    yield entry.name
 
 
 def _is_text(name: str) -> bool:
