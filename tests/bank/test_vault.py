@@ -9,6 +9,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 from tests.bank.kept import Kept
 
+import pieria
 from pieria import Bank
 from pieria.bank.replies_vault import Synced
 from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
@@ -316,6 +317,28 @@ def test_what_is_purged_leaves_the_vault_as_well(bank: Bank, vault: Path) -> Non
     (vault / "Pieria/Secret plan.md").write_bytes(kept)
     assert bank.vault.sync().memories == {"kept": 1}
     assert bank.count() == 0
+
+
+def test_what_was_purged_and_is_brought_back_has_its_note_again(local: Bank, vault: Path, tmp_path: Path) -> None:
+    id = noted(local)
+    local.export(tmp_path / "bank.jsonl")
+    local.purge(id)
+    local.import_(tmp_path / "bank.jsonl", force=True)
+    assert local.vault.sync().problems == []
+    assert local.vault.path_of(id) == "Pieria/JWT for all APIs.md"
+    assert local.vault.sync().events == []
+
+
+def test_a_copy_of_a_bank_shares_its_notes(folder: Kept, vault: Path) -> None:
+    settings = {"vault": str(vault)}
+    with folder.opened("one", settings=settings) as one:
+        id = noted(one)
+    pieria.copy("one", data=folder.data, to=folder.data, name="two")
+    for _ in range(2):
+        for name in ("one", "two"):
+            with folder.opened(name, settings=settings) as bank:
+                bank.vault.sync()
+                assert [(memory.id, memory.status) for memory in bank.list()] == [(id, "promoted")]
 
 
 def test_the_note_follows_a_revision(bank: Bank, vault: Path) -> None:

@@ -50,7 +50,9 @@ class Memories:
             if there is not None:
                 self.files[id] = there
             elif seen is not None and is_as(seen, mark):
-                self.files[id] = File(mark["path"], seen, mark["digest"])
+                # Of what was erased nothing is known but where its note is; it may be here again.
+                found = at.read(mark["path"]) if "gone" in mark else File(mark["path"], seen, mark["digest"])
+                self.files |= {id: found} if found is not None else {}
             elif mine and not at.scan.is_unseen(mark["path"]):
                 self.files[id] = mine[0]
             for file in mine:
@@ -109,14 +111,12 @@ class Memories:
             )
         for id in {**at.marks, **self.files}:
             file, mark = self.files.get(id), at.marks.get(id)
-            if id not in held and not _stands(states.get(id)):
-                assert mark is not None
-                self._gone(id, mark, file)
-            elif file is None:
-                assert mark is not None
+            if file is not None and id in held:
+                self._both(id, None if mark is not None and "gone" in mark else mark, file, held[id])
+            elif mark is not None and _stands(states.get(id)):
                 self._missing(id, mark, states[id])
-            else:
-                self._both(id, mark, file, held[id])
+            elif mark is not None:
+                self._gone(id, mark, file)
 
     def write_new(self) -> None:
         """Notes of what was promoted and has none."""

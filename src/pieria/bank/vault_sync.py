@@ -28,7 +28,7 @@ from pieria.vault.taking import EMPTY, NOT_TEXT, WING, decoded, note_id, taken
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.store.protocol import Progress, Writer
+    from pieria.store.protocol import Progress, Reader
 
 BATCH = 500
 """Memories a transaction."""
@@ -116,6 +116,8 @@ class Sync:
         self._characters = 0
         self._lost: dict[str, str] = {}
         """Notes by hand that are not where they were, by the digests of what they said."""
+        self._known: set[str] = set()
+        """The ids of memories of notes by hand."""
         self._moved: dict[str, str] = {}
         """From where notes by hand have come, by where they are now."""
 
@@ -135,6 +137,7 @@ class Sync:
         self._check_there()
         gone = {path for path in others if path not in scan.notes and not scan.is_unseen(path)}
         self._lost = {others[path]["digest"]: path for path in sorted(gone) if others[path]["ids"]}
+        self._known = {id for mark in others.values() for id in mark["ids"]}
         self._look(progress)
         of_memories = Memories(at, self._dry_run)
         for file in of_memories.match():
@@ -162,19 +165,20 @@ class Sync:
         of_memories = {mark["path"]: id for id, mark in at.marks.items()}
         whole = len(at.scan.notes)
         for number, (path, seen) in enumerate(list(at.scan.notes.items()), start=1):
-            if path in of_memories and is_as(seen, at.marks[of_memories[path]]):
-                continue
-            if path not in of_memories and path in at.others and is_as(seen, at.others[path]):
+            id = of_memories.get(path)
+            if id is None and path in at.others and is_as(seen, at.others[path]):
                 self._as_it_was(path)
-            elif (file := at.read(path)) is not None:
-                self._sort(file, of_memories.get(path))
+            elif id is None or not is_as(seen, at.marks[id]):
+                file = at.read(path)
+                if file is not None:
+                    self._sort(file, id)
             if progress is not None:
                 progress(number, whole)
 
     def _sort(self, file: File, marked_for: str | None) -> None:
         """Whose it is: a memory's, another bank's, or whoever wrote it."""
         said = self._said(file)
-        if said is not None and said.id and said.bank == self._core.name and self._is_ours(file, said):
+        if said is not None and said.id and (said.id == marked_for or self._is_ours(file, said)):
             self._at.claims.setdefault(said.id, []).append(file)
         elif marked_for is not None and (said is None or not said.id):
             self._at.claims.setdefault(marked_for, []).append(file)
@@ -184,7 +188,7 @@ class Sync:
             self._take(file)
 
     def _is_ours(self, file: File, said: Said) -> bool:
-        return said.marked or file.path.startswith(f"{self._folder.own}/")
+        return said.bank == self._core.name and (said.marked or file.path.startswith(f"{self._folder.own}/"))
 
     def _said(self, file: File) -> Said | None:
         """What it says of a memory, if it is the note of one."""
@@ -232,9 +236,8 @@ class Sync:
             ids = others.pop(before)["ids"]
             self._moved[file.path] = before
             return [str(id) for id in ids]
-        id = note_id(file.path)
-        # Another note was here once, and went elsewhere with its memory.
-        return [note_id(file.path, file.digest)] if any(id in mark["ids"] for mark in others.values()) else []
+        # Another note may have been here once, and have gone elsewhere with its memory.
+        return [note_id(file.path, file.digest)] if note_id(file.path) in self._known else []
 
     def _put(self) -> None:
         """One transaction: the notes that wait, what longer ones of them said before, and their marks."""
@@ -244,6 +247,7 @@ class Sync:
         gone: dict[str, str] = {}
         for each in waiting:
             each.mark["ids"] = [str(item.id) for item in each.items]
+            self._known.update(each.mark["ids"])
             marks[f"{BY_HAND}{each.path}"] = each.mark
             if each.path in self._moved:
                 marks[f"{BY_HAND}{self._moved[each.path]}"] = None
@@ -299,18 +303,22 @@ class Sync:
         names = leading.Names({path: id for id, path, _ in notes})
         wanted = leading.wanted(notes, names)
 
-        def plan(writer: Writer) -> Changeset:
-            standing = {id for id, held in writer.states({end for pair in wanted for end in pair}).items()
+        def plan(reader: Reader) -> Changeset:
+            standing = {id for id, held in reader.states({end for pair in wanted for end in pair}).items()
                         if not held.state.ended}  # fmt: skip
             sound = {pair for pair in wanted if standing.issuperset(pair)}
-            held = {(link.source.name, link.target.name): link for link in writer.links(relation=leading.RELATION)
+            held = {(link.source.name, link.target.name): link for link in reader.links(relation=leading.RELATION)
                     if link.meta.get("by") == WING}  # fmt: skip
             new, old = sorted(sound - held.keys()), [held[pair] for pair in sorted(held.keys() - sound)]
             at.report.tied, at.report.untied = len(new), len(old)
             rows = [_tie_row(*pair) for pair in new] + [row_of(link)._replace(ended="removed") for link in old]
-            return Changeset("vault", links=[] if self._dry_run else rows)
+            return Changeset("vault", links=rows)
 
-        self._core._apply(plan)
+        if not self._dry_run:
+            self._core._apply(plan)
+            return
+        with self._core._reading() as reader:
+            plan(reader)
 
 
 FOLLOWS = ("text", "title", "body", "tags", "files", "meta", "source")
