@@ -73,6 +73,9 @@ LINES = {
     "upkeep gc": "",
     "upkeep decay": "",
     "upkeep promote": "jwt",
+    "upkeep clusters": "",
+    "upkeep duplicates": "",
+    "upkeep merge": "jwt other",
     "upkeep validate": "",
     "upkeep repair": "",
     "review": "",
@@ -187,7 +190,7 @@ READING = (
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
-    "review", "decay",
+    "upkeep clusters", "upkeep duplicates", "upkeep merge", "review", "decay",
     "vault status", "vault promote", "maintenance stats", "maintenance compact",
 )  # fmt: skip
 

@@ -74,3 +74,18 @@ def test_validation_says_by_its_exit_code_what_is_the_matter(ask: Ask, talk: Ban
 @pytest.mark.parametrize("line", [["sleep", "--limit", "0"], ["gc", "--threshold", "2"], ["decay", "--limit", "x"]])
 def test_what_is_asked_wrongly_is_refused(ask: Ask, bank: Bank, line: list[str]) -> None:
     assert ask("upkeep", *line).code == 2
+
+
+def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
+    for text in ("Deploys run Fridays at noon.", "Deploys run Fridays at noon!", "Maya prefers tea."):
+        ask("remember", text)
+    assert "1.00 alike" in ask("upkeep", "clusters", "--no-json").out
+    [cluster] = ask("upkeep", "clusters", "-q").out.split()
+    assert ask("upkeep", "duplicates").json["whole"] == 1
+    assert ask("upkeep", "merge", cluster, "--dry-run").json["change"] is None
+    merged = ask("upkeep", "merge", cluster, "--text", "Deploys run at noon.").json
+    assert ask("get", merged["id"]).json["text"] == "Deploys run at noon."
+    assert ask("upkeep", "clusters").json["clusters"] == []
+    assert ask("undo", str(merged["change"])).code == 0
+    assert ask("upkeep", "clusters", "-q").out.split() == [cluster]
+    assert "cluster-of-nothing" in ask("upkeep", "merge", "cluster-of-nothing").err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,17 @@ class Comparing(Core):
             chosen = [(row, alike, by) for row, (alike, by) in best if alike >= least][:k]
             shown = reader.memories([row for row, _, _ in chosen], filter)
         return [Likeness(shown[row], alike, by) for row, alike, by in chosen if row in shown]
+
+    def embedded(self, ids: str | Iterable[str]) -> set[str]:
+        """Which of these have a vector by now."""
+        found = set()
+        for id in check.identifiers(ids, "ids"):
+            holder = self._holder(id)
+            with holder._reading() as reader:
+                row = holder._standing(reader, id).state.row
+                if reader.vectors([row]):
+                    found.add(id)
+        return found
 
     def _by_vectors(self, text: str, filter: Filter) -> dict[int, float] | None:
         """By row how alike it is; None where there is nothing to compare by."""

@@ -11,7 +11,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
 
+from pieria.bank.asking import Names
+from pieria.bank.clustering import Clustering
 from pieria.bank.replies_upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
+from pieria.bank.retaining import Ranking
 from pieria.bank.reviewing import Reviewing
 from pieria.bank.session_summaries import is_current, summed_up
 from pieria.errors import PieriaError
@@ -45,14 +48,12 @@ RULES = "rules"
 PATIENCE_MINUTES = {RULES: 1}
 ASKING_MINUTES = 10
 """How long a session goes on before it is summed up again: by rules, and where a model has to be asked."""
+COLLECTED = ("active", "archived")
 MOST = 5_000
 """Memories that one sleep goes over, unless another number is asked for."""
 
 
-class Upkeep(Reviewing):
-    def __init__(self, core: Bank) -> None:
-        self._core = core
-
+class Upkeep(Reviewing, Ranking, Clustering):
     def sleep(
         self,
         *,
@@ -135,14 +136,18 @@ class Upkeep(Reviewing):
         dry_run: bool = True,
         archive: bool = False,
         threshold: float | None = None,
+        status: Names | None = None,
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Collected:
         """Removes what has faded, the least retained first; with `archive` it is put away instead. A dry run unless
         told otherwise; `restore` brings back what was removed. The threshold is the setting `forget_threshold`.
+
+        What was put away before is removed as well, unless `status` is `active`.
         """
         threshold = self._core.fading.forget if threshold is None else threshold
-        return self._fade("gc", dry_run, archive, threshold, limit, progress)
+        statuses = COLLECTED if status is None else check.choices(status, "status", COLLECTED)
+        return self._fade("gc", dry_run, archive, threshold, limit, progress, statuses)
 
     def decay(
         self,
@@ -202,7 +207,14 @@ class Upkeep(Reviewing):
         return Compacted(before, self.storage(), tuple(unreached))
 
     def _fade(
-        self, verb: str, dry_run: bool, archive: bool, threshold: float, limit: int | None, progress: Progress | None
+        self,
+        verb: str,
+        dry_run: bool,
+        archive: bool,
+        threshold: float,
+        limit: int | None,
+        progress: Progress | None,
+        statuses: Sequence[str] = COLLECTED,
     ) -> Collected:
         check.flag(dry_run, "dry_run")
         check.flag(archive, "archive")
@@ -210,7 +222,9 @@ class Upkeep(Reviewing):
         if limit is not None:
             check.whole(limit, "limit", 1, 1_000_000)
         core = self._core
-        statuses = ("active",) if archive else ("active", "archived")
+        if archive:
+            # What was put away cannot be put away again.
+            statuses = [status for status in statuses if status != "archived"]
         with core._reading() as reader:
             found = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses)
         chosen = found if limit is None else found[:limit]

@@ -83,12 +83,16 @@ class Recalling(Core):
         weights: Mapping[str, float] | None = None,
         deadline_ms: int | None = None,
         budget_tokens: int | None = None,
+        by_meaning: bool = True,
+        matching: bool = False,
+        counted: bool = True,
     ) -> Recall:
         """What the bank, and the user's own, hold on a question: best first, each with its reasons.
 
         Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
         Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
-        with the `k` answers, a share of these.
+        with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
+        only stands beside what does. What is not `counted` is no use of what it finds.
         """
         problems = Problems()
         filter = problems.of(
@@ -108,6 +112,9 @@ class Recalling(Core):
         ranking = problems.of(_policy, policy, weights)
         seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
         tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
+        problems.of(check.flag, by_meaning, "by_meaning")
+        problems.of(check.flag, matching, "matching")
+        problems.of(check.flag, counted, "counted")
         problems.settle()
         if kinds is None:
             filter = filter.having(kinds=ANSWERING_KINDS)
@@ -117,16 +124,18 @@ class Recalling(Core):
             policy=ranking,
             min_score=least,
             budget=self._text_budget,
-            mark=self._mark(asked, filter, least, ranking, left, share),
+            mark=self._mark(asked, filter, least, ranking, left, share, by_meaning, matching),
             fading=self.fading,
             deadline=perf_counter() + seconds,
             tokens=tokens,
+            by_meaning=by_meaning,
+            matching=matching,
             least_left=left,
             review=share,
             fades=self._fades,
         )
         found = self._answer(question, filter, k, cursor)
-        if self._count_uses:
+        if self._count_uses and counted:
             self._note(found)
         return found
 
@@ -134,7 +143,7 @@ class Recalling(Core):
         """Without counting what is found as used."""
         begun, asked = perf_counter(), question.text
         seconds = question.deadline - begun
-        by_vector = question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
+        by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
         until = begun + CATCHING_UP_SHARE * seconds
         with ExitStack() as stack:
             sources = self._sources(stack, filter)
@@ -152,6 +161,8 @@ class Recalling(Core):
             embedded = perf_counter()
             if by_vector:
                 sources = self._with_vectors(sources, _embeddable(asked), question.deadline)
+            elif not question.by_meaning:
+                sources = [replace(source, without="by_meaning is false") for source in sources]
             embedded = perf_counter() - embedded
             found = search(sources, question, k, walk)
         telemetry.point(
@@ -164,10 +175,10 @@ class Recalling(Core):
             told["question"] = {"characters": EMBEDDED, "of": len(asked)}
         return replace(found, plan={**found.plan, "embedding": told})
 
-    def _mark(self, question: str, filter: Filter, least: float, policy: Policy, *fading: float) -> str:
+    def _mark(self, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
         """Tells whose cursor it is: bank, question and all that is asked of an answer, but not the moment of asking."""
         ranking = (policy.name, sorted(policy.weights.items()))
-        said = repr((self.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *fading))
+        said = repr((self.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def _with_vectors(self, sources: Sequence[Source], text: str, deadline: float) -> list[Source]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from pieria.record.link import REVISES as REVISES  # noqa: PLC0414 - links between revisions are looked for here
 from pieria.record.link import End, Link
 from pieria.store.protocol import Reader
 
-REVISES = "revises"
 OUTGROWN = "outgrown"
 """How a tie to a source ends that is no source any more, while earlier versions still hold its words."""
 RESERVED = (REVISES,)

@@ -35,6 +35,10 @@ LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
 """How many rows of the text index are looked through at least, and how many where there is little time."""
 
 
+NEAR = 0.3
+"""Below so much two texts hardly have a meaning in common."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """`mark` tells its cursors from others'. `deadline` is a reading of `perf_counter`."""
@@ -48,6 +52,9 @@ class Question:
     fading: Fading
     deadline: float = math.inf
     tokens: int | None = None
+    by_meaning: bool = True
+    matching: bool = False
+    """Only what holds something of the question itself, and not what only stands beside such."""
     least_left: float = 0.0
     """How much must be left of what is found."""
     review: float = 0.0
@@ -225,10 +232,16 @@ class Page:
         return self.policy.score(scored.worth)
 
     def passes(self, scored: Scored) -> bool:
-        """Whether it scores enough, and enough of it is left."""
+        """Whether it scores enough, and enough of it is left; and holds something of the question, where it must."""
         if self.score(scored) < self.question.min_score:
             return False
+        if self.question.matching and not self._matches(scored):
+            return False
         return self.question.least_left <= 0 or self.left(scored.evidence) >= self.question.least_left
+
+    def _matches(self, scored: Scored) -> bool:
+        """It holds words that are asked for, or is near in meaning."""
+        return bool(scored.columns["cover"][scored.number] or scored.columns["dense"][scored.number] >= NEAR)
 
     def left(self, one: Evidence) -> float:
         """Its score as it fades, whatever the question."""
@@ -262,8 +275,8 @@ class Page:
         return [Scored(one, each, number, columns) for number, (one, each) in enumerate(pool)], columns
 
     def why(self, scored: Scored) -> dict[str, float]:
-        """The features that its worth follows from; one of 0 is no reason."""
-        counted = [name for name in FEATURES if name in scored.columns and self.policy.counts(name)]
+        """The features that its worth follows from, those of its relevance among them; one of 0 is no reason."""
+        counted = [name for name in FEATURES if name in scored.columns and self.policy.needs((name,))]
         return {name: value for name in counted if (value := scored.columns[name][scored.number])}
 
 

@@ -16,6 +16,8 @@ SYMMETRIC = ("sibling", "tunnel")
 
 DRAWN_FROM = "provenance"
 """The relation from what was derived to its evidence."""
+REVISES = "revises"
+"""The relation from a revision to what it came in the place of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,10 @@ def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | Non
     return Due(found, number - len(found), (micros(found[-1].at), found[-1].row) if goes_on else None)
 
 
-def selected(reader: Reader, asked: Filter, after: Place | None = None) -> Iterator[list[Memory]]:
-    """All that the filter lets through behind that place, oldest first, a part at a time."""
-    while part := reader.select(asked, "oldest", AT_ONCE, after):
+def selected(
+    reader: Reader, asked: Filter, after: Place | None = None, order: str = "oldest"
+) -> Iterator[list[Memory]]:
+    """All that the filter lets through behind that place, in the order of time or back, a part at a time."""
+    while part := reader.select(asked, order, AT_ONCE, after):
         yield part
         after = (micros(part[-1].at), part[-1].row)

@@ -13,6 +13,7 @@ from pieria.doors.cli.parsing import Group
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+STRATEGIES = ("similarity", "tags", "entities")
 DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 
 
@@ -104,6 +105,64 @@ def promote(call: Call, /, ids: tuple[str, ...], dry_run: bool) -> None:
         yield from shown(promoted)
 
     call.reply(promoted.as_dict(), people, [promotion.memory.id for promotion in promoted.promoted])
+
+
+@upkeep.command()
+@click.option("--by", type=click.Choice(STRATEGIES), default=STRATEGIES[0], show_default=True,
+              help="What they have in common.")  # fmt: skip
+@click.option("--least", type=click.FloatRange(0, 1), help="How alike they are; by default as set.")
+@click.option("--most", type=click.IntRange(2, 1_000), help="Members of a cluster; by default as set.")
+@click.pass_obj
+def clusters(call: Call, /, by: str, least: float | None, most: int | None) -> None:
+    """Show what says the same, and might be one memory. `pieria upkeep merge` takes the id of a cluster."""
+    with call.opened(reading=True) as bank:
+        found = bank.upkeep.clusters(by=by, least=least, most=most, keep=True)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import clusters as shown
+
+        yield from shown(found)
+
+    call.reply(found.as_dict(), people, [cluster.id for cluster in found])
+
+
+@upkeep.command()
+@click.option("--least", type=click.FloatRange(0, 1), help="How alike they are; by default as set.")
+@click.option("--most", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Pairs to show.")
+@click.pass_obj
+def duplicates(call: Call, /, least: float | None, most: int) -> None:
+    """Show pairs of memories that say nearly the same, the most alike first."""
+    with call.opened(reading=True) as bank:
+        found = bank.upkeep.duplicates(least=least, most=most)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import duplicates as shown
+
+        yield from shown(found)
+
+    call.reply(found.as_dict(), people, [id for pair in found for id in (pair.one.id, pair.other.id)])
+
+
+@upkeep.command()
+@click.argument("ids", nargs=-1, required=True)
+@click.option("--text", help="What the one memory says; otherwise the mind words it.")
+@DRY_RUN
+@click.pass_obj
+def merge(call: Call, /, ids: tuple[str, ...], text: str | None, dry_run: bool) -> None:
+    """Make one memory of several, by their IDS or that of a cluster.
+
+    They are put away, and it leads to them; `pieria undo` takes it back.
+    """
+    with call.opened(reading=True) as bank:
+        members = bank.upkeep.members(ids[0]) if len(ids) == 1 else ids
+        merged = bank.upkeep.merge(members, text=text, dry_run=dry_run)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.upkeep import merged as shown
+
+        yield from shown(merged)
+
+    call.reply(merged.as_dict(), people, [merged.id])
 
 
 @upkeep.command()

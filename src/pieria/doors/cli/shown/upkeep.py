@@ -12,6 +12,7 @@ from pieria.doors.cli.shown.words import counted
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
+    from pieria.bank.replies_clusters import Clusters, Duplicates, Merged
     from pieria.bank.replies_upkeep import Collected, Promoted, Slept, Validated
 
 
@@ -55,6 +56,37 @@ def promoted(reply: Promoted) -> Iterator[RenderableType]:
         yield made
     done = "would be promoted" if reply.dry_run else "promoted"
     yield line(f"{counted(len(reply.promoted), 'memory', 'memories')} {done}")
+
+
+def clusters(reply: Clusters) -> Iterator[RenderableType]:
+    for cluster in reply:
+        yield line((cluster.id, "dim"), f" {len(cluster.memories)} memories, {cluster.cohesion:.2f} alike")
+        for memory in cluster.memories:
+            yield line("  ", (memory.id, "dim"), f" {memory.text}")
+    yield line(f"{counted(len(reply), 'cluster')} among {counted(reply.examined, 'memory', 'memories')}")
+    if reply.left:
+        yield line(f"{reply.left:,} older ones were not compared")
+
+
+def duplicates(reply: Duplicates) -> Iterator[RenderableType]:
+    if len(reply):
+        made = table("alike", "id", "text", wide=("text",), right=("alike",))
+        for pair in reply:
+            row(made, f"{pair.similarity:.2f}", (pair.one.id, "dim"), pair.one.text)
+            row(made, "", (pair.other.id, "dim"), pair.other.text)
+        yield made
+    yield line(f"{counted(reply.whole, 'pair')} among {counted(reply.examined, 'memory', 'memories')}")
+    if reply.left:
+        yield line(f"{reply.left:,} older ones were not compared")
+
+
+def merged(reply: Merged) -> Iterator[RenderableType]:
+    yield line(reply.text)
+    sources = counted(len(reply.made.sources), "memory", "memories")
+    if reply.change is None:
+        yield line(f"would stand for {sources}")
+    else:
+        yield line(f"stands for {sources} as ", (reply.id, "dim"), f"; pieria undo {reply.change} takes it back")
 
 
 def validated(reply: Validated) -> Iterator[RenderableType]:

@@ -1,0 +1,113 @@
+"""What `upkeep.clusters`, `duplicates`, `merge` and `relate` answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pieria.upkeep.clustering import DIGITS, Cluster, Pair
+from pieria.upkeep.merging import Merging
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The largest first. `left` were too many to be compared: the oldest."""
+
+    found: tuple[Cluster, ...]
+    by: str
+    least: float
+    examined: int
+    left: int
+
+    def __iter__(self) -> Iterator[Cluster]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "by": self.by,
+            "least": self.least,
+            "examined": self.examined,
+            "left": self.left,
+            "clusters": [cluster.as_dict() for cluster in self.found],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """The most alike first; `whole` is how many pairs there are in all."""
+
+    found: tuple[Pair, ...]
+    whole: int
+    least: float
+    examined: int
+    left: int
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "least": self.least,
+            "examined": self.examined,
+            "left": self.left,
+            "whole": self.whole,
+            "pairs": [pair.as_dict() for pair in self.found],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What was written, or would be. `change` is what `undo` takes back."""
+
+    dry_run: bool
+    id: str
+    text: str
+    made: Merging
+    change: int | None
+
+    @property
+    def saved(self) -> int:
+        """Characters that answers are shorter by."""
+        return sum(len(memory.text) for memory in self.made.sources) - len(self.text)
+
+    def as_dict(self) -> dict[str, Any]:
+        new = self.made.new
+        return {
+            "dry_run": self.dry_run,
+            "id": self.id,
+            "text": self.text,
+            "tags": list(new.tags),
+            "entities": list(new.entities),
+            "strength": new.strength,
+            "cohesion": round(self.made.cohesion, DIGITS),
+            "sources": [memory.id for memory in self.made.sources],
+            "saved": self.saved,
+            "change": self.change,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """`ties` were written, or would be; two that were related before are not counted."""
+
+    dry_run: bool
+    ids: tuple[str, ...]
+    cohesion: float
+    ties: int
+    change: int | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "ids": list(self.ids),
+            "cohesion": round(self.cohesion, DIGITS),
+            "ties": self.ties,
+            "change": self.change,
+        }
