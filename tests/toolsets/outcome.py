@@ -15,6 +15,8 @@ from pieria.workspace import Workspace
 Step = tuple[str, dict[str, Any]]
 _ID = re.compile(r"\b(?:sum-[0-9a-f]{20}|[0-9a-hjkmnp-tv-z]{26}|[0-9a-hjkmnp-tv-z]{16})\b")
 _PASSING = re.compile(r"[\d,]+ MB free")
+_FILED = re.compile(r'"changed": \d{16,}')
+"""When a file was written, by the machine's own clock."""
 _LEFT_OUT = {"bytes", "sha256", "log_bytes", "free_bytes", "weights"}
 """What is another number every time, and what only repeats the question."""
 
@@ -91,14 +93,19 @@ def outcome(folder: Path, tool: str, arguments: Mapping[str, Any], case: Case) -
         reply = run.call(tool, arguments)
         assert reply.error is None, reply.text
         run.steps(case.after)
-        told = {"reply": reply.value, "after": run.replies[len(run.replies) - len(case.after) :], **run.banks()}
+        replies = {
+            "reply": reply.value,
+            "said": reply.spoken,
+            "after": run.replies[len(run.replies) - len(case.after) :],
+        }
+        told = {**replies, **run.banks()}
     return _settled(json.dumps(_without(told), sort_keys=True).replace(str(folder), "FOLDER"))
 
 
 def _settled(text: str) -> str:
     names: dict[str, str] = {}
     named = _ID.sub(lambda found: names.setdefault(found[0], f"id{len(names)}"), text)
-    return _PASSING.sub("space", named)
+    return _FILED.sub("now", _PASSING.sub("space", named))
 
 
 def _without(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from pieria.errors import (
     UnknownError,
 )
 from pieria.toolsets import Access, Banks, Host, Paths, called
+from pieria.toolsets.calling import Spoken
 from pieria.toolsets.host import KEPT
 from pieria.workspace import Workspace
 
@@ -51,6 +53,14 @@ def test_a_list_stands_in_an_object_where_one_is_needed(host: Host) -> None:
 
     assert Reply([1]).structured == {"result": [1]}
     assert Reply([1]).text == "[1]"
+
+
+def test_what_is_said_in_words_is_the_text_beside_the_values(host: Host) -> None:
+    said = Spoken({"count": 1}, "One.\udce9")
+    with serving(MADE, do=lambda call, content="": said) as registry:
+        vars(sys.modules[f"{MADE.package}.envelope"])["succeeded"] = lambda call, value: value
+        reply = called(registry, "made_do", {}, host)
+    assert (reply.value, reply.structured, reply.text) == ({"count": 1}, {"count": 1}, "One.?")
 
 
 def test_an_alias_is_another_name_of_the_tool(host: Host) -> None:

@@ -40,6 +40,12 @@ def test_what_is_left_out_is_as_the_schema_says_or_missing() -> None:
     assert validated(PLAIN, {"text": "abc"}) == {"text": "abc", "count": 5}
 
 
+def test_what_a_setting_decides_is_left_to_it_where_it_is_left_out() -> None:
+    made = tool(properties={"limit": {"type": "integer", "default": 5}}, settled=("limit",))
+    assert validated(made, {}) == {}
+    assert validated(made, {"limit": 5}) == {"limit": 5}
+
+
 def test_a_parameter_is_taken_by_its_other_name() -> None:
     assert validated(PLAIN, {"text": "abc", "limit": 7}) == {"text": "abc", "count": 7}
     assert told({"text": "abc", "limit": 7, "count": 8}).keys() == {"count"}

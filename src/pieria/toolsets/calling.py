@@ -36,6 +36,8 @@ class Reply:
     session: str | None = None
     scope: str | None = None
     bank: str | None = None
+    spoken: str | None = None
+    """The value in words, where its toolset has any."""
 
     @property
     def is_error(self) -> bool:
@@ -43,12 +45,24 @@ class Reply:
 
     @cached_property
     def text(self) -> str:
+        return self.spoken if self.spoken is not None else self.written
+
+    @cached_property
+    def written(self) -> str:
         return json.dumps(self.value, ensure_ascii=False, allow_nan=False)
 
     @property
     def structured(self) -> dict[str, Any]:
         """What is no object by itself stands in one."""
         return self.value if isinstance(self.value, dict) else {"result": self.value}
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What a handler gives that answers in words as well: they are what a client shows, beside the values."""
+
+    value: Any
+    words: str
 
 
 class Envelope(Protocol):
@@ -98,12 +112,14 @@ def _wired(value: Any, error: PieriaError | None, host: Host | None, arguments: 
         bank = arguments["bank"]
     if isinstance(arguments.get("scope"), str):
         scope = SCOPES.get(arguments["scope"], "bank")
-    reply = Reply(value, error, session, scope, bank)
+    words = value.words if isinstance(value, Spoken) else None
+    reply = Reply(value.value if isinstance(value, Spoken) else value, error, session, scope, bank, words)
     try:
-        reply.text.encode()
+        (reply.written + reply.text).encode()
     except UnicodeEncodeError:
         # Names of files may hold halves of characters, which no wire takes.
-        return replace(reply, value=json.loads(reply.text.encode(errors="replace")))
+        whole = None if words is None else words.encode(errors="replace").decode()
+        return replace(reply, value=json.loads(reply.written.encode(errors="replace")), spoken=whole)
     return reply
 
 

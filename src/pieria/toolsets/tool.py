@@ -46,6 +46,8 @@ class Tool:
     speaks: Mapping[str, str] = field(default_factory=dict)
     objects: tuple[str, ...] = ()
     """Parameters that are JSON text, and are taken as the object itself, too."""
+    settled: tuple[str, ...] = ()
+    """Parameters whose listed default is that of a setting: where one is left out, its handler is not given it."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -124,4 +126,5 @@ def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str]) -> Tool:
         accepts=entry.get("accepts", {}),
         speaks={**speaks, **entry.get("speaks", {})},
         objects=tuple(entry.get("objects", ())),
+        settled=tuple(entry.get("settled", ())),
     )

@@ -45,7 +45,11 @@ def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arg
     problems += _not_finite(given)
     if problems:
         raise _all_of(problems)
-    defaults = {name: schema["default"] for name, schema in tool.parameters.items() if "default" in schema}
+    defaults = {
+        name: schema["default"]
+        for name, schema in tool.parameters.items()
+        if "default" in schema and name not in tool.settled
+    }
     return {**defaults, **{name: _whole(tool.parameters[name], value) for name, value in given.items()}}
 
 

@@ -1,0 +1,35 @@
+"""The shape of Mnemex's replies: `success` in all of them, and a `message` in whatever failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pieria.errors import NotFoundError, PieriaError
+from pieria.toolsets.calling import Spoken
+from pieria.toolsets.host import Call
+from pieria.toolsets.mnemex.refusing import RefusedError
+from pieria.toolsets.tool import Tool
+from pieria.toolsets.validating import violations
+
+WHERE = "search_memory gives the ids there are."
+
+
+def succeeded(call: Call, value: Any) -> Any:
+    if isinstance(value, Spoken):
+        return replace(value, value={"success": True, **value.value})
+    return {"success": True, **value}
+
+
+def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
+    told = {"success": False, "message": str(error), "code": error.code, "hint": error.hint}
+    if isinstance(error, NotFoundError) and error.resource == "memory":
+        told["message"] = f"Memory not found: {error.id}"
+        told["hint"] = error.hint if "purged" in str(error.hint) else WHERE
+    if error.retryable:
+        told["retryable"] = True
+    if isinstance(error, RefusedError):
+        told |= error.told
+    found = violations(error)
+    return {**told, "violations": found} if found else told

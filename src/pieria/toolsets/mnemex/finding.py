@@ -1,0 +1,141 @@
+"""What answers a query, or, where there is none, what is best kept: memories with how they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pieria.bank import Bank
+from pieria.record.memory import Memory
+
+POLICY, LEFT = "decay", "retention"
+SHORT, LONG = "stm", "ltm"
+REVIEW, DENSE = "review", "dense"
+LASTING = 0.5
+"""What lasts counts so much where nothing is asked for: as what has faded by half."""
+FURTHER, MOST = 200, 10_000
+"""Hits of a further page, and memories that are ranked without a query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`fades` is false where nothing counts less for its age."""
+
+    query: str | None
+    k: int
+    tags: Sequence[str] | None = None
+    status: str | Sequence[str] = "active"
+    used_since: datetime | None = None
+    least: float | None = None
+    by_meaning: bool = True
+    reviews: bool = False
+    fades: bool = True
+    place: str | None = None
+    layer: str = SHORT
+    weight: float = 1.0
+    beyond: Collection[str] = ()
+    among: Collection[str] | None = None
+    """Ids of what belongs to another layer, and of all that belongs to this one."""
+
+
+class Found(NamedTuple):
+    """`similarity` is of its meaning, where that was compared; a review is there because it would be forgotten soon."""
+
+    left: Any
+    """How much of it is left: what `upkeep.retained` says."""
+    score: float
+    layer: str
+    similarity: float | None = None
+    is_review: bool = False
+
+    @property
+    def memory(self) -> Memory:
+        memory: Memory = self.left.memory
+        return memory
+
+
+@dataclass(slots=True)
+class Answer:
+    found: list[Found] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def answer(bank: Bank, asked: Asked) -> Answer:
+    if not asked.status:
+        return Answer()
+    if asked.query is None or not asked.query.strip():
+        return Answer(_best_kept(bank, asked))
+    hits, warnings = _hits(bank, asked)
+    left = bank.upkeep.retained([hit.memory.id for hit in hits]) if hits else {}
+    return Answer([_found(hit, left[hit.memory.id], asked) for hit in hits], warnings)
+
+
+def _hits(bank: Bank, asked: Asked) -> tuple[list[Any], list[str]]:
+    """As many as were asked for, where there are so many, however many others stand before them."""
+    found: list[Any] = []
+    page = _recalled(bank, asked, asked.k, None)
+    found += _own(page, asked)
+    while len(found) < asked.k and page.cursor is not None:
+        page = _recalled(bank, asked, FURTHER, page.cursor)
+        found += _own(page, asked)
+    answers = [hit for hit in found if REVIEW not in hit.why][: asked.k]
+    return [hit for hit in found if REVIEW in hit.why or hit in answers], _warnings(page.plan, asked)
+
+
+def _recalled(bank: Bank, asked: Asked, k: int, cursor: str | None) -> Any:
+    return bank.recall(
+        asked.query or "",
+        k=k,
+        cursor=cursor,
+        tags=asked.tags,
+        status=asked.status,
+        place=asked.place,
+        used_since=asked.used_since,
+        least_retention=asked.least,
+        policy=POLICY,
+        weights=None if asked.fades else {LEFT: 0.0},
+        review=asked.reviews,
+        by_meaning=asked.by_meaning,
+        matching=True,
+        counted=False,
+    )
+
+
+def _own(found: Iterable[Any], asked: Asked) -> list[Any]:
+    def is_own(id: str) -> bool:
+        return id not in asked.beyond and (asked.among is None or id in asked.among)
+
+    return [one for one in found if is_own(one.memory.id)]
+
+
+def _best_kept(bank: Bank, asked: Asked) -> list[Found]:
+    least = asked.least or 0.0
+    ranked = bank.upkeep.ranked(
+        k=MOST if asked.beyond or asked.among is not None else asked.k,
+        tags=asked.tags,
+        status=asked.status,
+        place=asked.place,
+        used_since=asked.used_since,
+        least=least,
+    )
+    return [
+        Found(one, asked.weight * (one.score if asked.fades else LASTING), asked.layer)
+        for one in _own(ranked, asked)[: asked.k]
+    ]
+
+
+def _found(hit: Any, left: Any, asked: Asked) -> Found:
+    similarity = max(0.0, hit.why[DENSE]) if asked.by_meaning and DENSE in hit.why else None
+    return Found(left, asked.weight * hit.score, asked.layer, similarity, bool(hit.why.get(REVIEW)))
+
+
+def _warnings(plan: Any, asked: Asked) -> list[str]:
+    embedding = plan["embedding"]
+    if not asked.by_meaning:
+        return []
+    said = [str(embedding["note"])] if embedding.get("note") else []
+    if embedding.get("pending"):
+        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+    return said

@@ -1,0 +1,222 @@
+"""Every example of the document, as it stands there: its calls are taken, and its replies have what ours have."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.mnemex.conftest import Saved
+from tests.toolsets.requirements import requirement
+
+JWT = "Use JWT tokens for authentication in all new APIs"
+DEADLINE: dict[str, Any] = {
+    "content": "The project deadline is December 15th",
+    "tags": ["project", "deadline"],
+    "entities": ["project", "december"],
+    "source": "team meeting",
+    "context": "Q4 planning discussion",
+    "strength": 1.5,
+}
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "vault").mkdir()
+    return {"vault": str(tmp_path / "vault"), **getattr(request, "param", {})}
+
+
+@requirement("document.save")
+def test_a_memory_is_saved_with_what_its_content_tells(ask: Ask) -> None:
+    told = ask("save_memory", content=JWT)
+    assert told["message"] == f"Memory saved with ID: {told['memory_id']}"
+    assert (told["success"], told["has_embedding"], told["enrichment_applied"]) == (True, False, True)
+    assert (told["entities"], told["auto_entities"]) == (["jwt", "authentication", "apis"], 3)
+    assert told["calculated_strength"] == 1.0
+
+
+@requirement("document.save")
+def test_what_is_given_by_hand_is_kept_as_it_is(ask: Ask) -> None:
+    told = ask("save_memory", **DEADLINE)
+    assert (told["enrichment_applied"], told["auto_entities"], told["calculated_strength"]) == (False, 0, 1.5)
+    [held] = ask("open_memories", memory_ids=told["memory_id"])["memories"]
+    assert {name: held[name] for name in DEADLINE} == DEADLINE
+
+
+@requirement("document.search")
+def test_the_search_of_the_document_finds_its_memory(ask: Ask, clock: HandClock) -> None:
+    id = ask("save_memory", **DEADLINE)["memory_id"]
+    ask("save_memory", content="Tea is in the kitchen.", tags=["project"])
+    clock.move(days=2.3)
+    told = ask("search_memory", query="deadline", tags=["project"], top_k=5, window_days=7, min_score=0.1)
+    [one] = told["results"]
+    assert (told["success"], told["count"]) == (True, 1)
+    assert (one["id"], one["content"], one["tags"]) == (id, DEADLINE["content"], DEADLINE["tags"])
+    assert (one["similarity"], one["use_count"], one["age_days"]) == (None, 0, 2.3)
+    assert one["last_used"] == int(clock.now.timestamp() - 2.3 * 86_400)
+    assert 0 < one["score"] <= one["decay_score"]
+
+
+@requirement("document.unified")
+def test_the_unified_search_answers_in_text(ask: Ask, saved: Saved) -> None:
+    id = saved("We have typescript preferences for new projects", tags=["preferences"])
+    asked = {"query": "typescript preferences", "tags": ["preferences"], "limit": 8, "stm_weight": 1.0,
+             "ltm_weight": 0.7, "window_days": 14, "min_score": 0.1, "verbose": True}  # fmt: skip
+    assert [one["memory_id"] for one in ask("search_unified", **asked)["results"]] == [id]
+
+
+@requirement("document.touch")
+def test_a_touch_reinforces_and_tells_both_scores(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    id = saved(strength=1.0)
+    clock.move(days=5)
+    told = ask("touch_memory", memory_id=id, boost_strength=True)
+    assert (told["memory_id"], told["use_count"], told["strength"]) == (id, 1, 1.1)
+    assert told["old_score"] == pytest.approx((1 + 5 / 3.417) ** -1.1, abs=0.001)
+    assert told["new_score"] == pytest.approx(2**0.6 * 1.1, abs=0.001)
+    assert told["message"] == f"Memory reinforced. Score: {told['old_score']:.2f} -> {told['new_score']:.2f}"
+
+
+@requirement("document.observe")
+def test_what_was_of_use_elsewhere_grows_stronger(ask: Ask, saved: Saved) -> None:
+    near = saved("Rotate API keys.", tags=["api", "authentication"])
+    far = saved("Use JWT.", tags=["security", "jwt", "preferences"], strength=1.0)
+    asked = {"memory_ids": [near, far], "context_tags": ["api", "authentication", "backend"]}
+    told = ask("observe_memory_usage", **asked)
+    assert (told["reinforced"], told["count"], told["cross_domain_count"]) == (True, 2, 1)
+    keys = ("id", "status", "cross_domain", "new_use_count", "new_review_count", "strength")
+    assert [tuple(one[key] for key in keys) for one in told["results"]] == [
+        (near, "reinforced", False, 1, 1, 1.0),
+        (far, "reinforced", True, 1, 1, 1.1),
+    ]
+
+
+@requirement("document.observe")
+@pytest.mark.parametrize("settings", [{"reinforce": False}], indirect=True)
+def test_without_reinforcement_the_reply_says_so_and_nothing_changes(ask: Ask, saved: Saved) -> None:
+    id = saved()
+    told = ask("observe_memory_usage", memory_ids=[id])
+    assert (told["reinforced"], told["count"]) == (False, 0)
+    assert told["reason"] == "auto_reinforce is disabled in config"
+    assert ask("open_memories", memory_ids=id)["memories"][0]["use_count"] == 0
+
+
+@requirement("document.analyze_message")
+def test_a_preference_that_is_to_be_remembered_is_worth_saving(ask: Ask) -> None:
+    told = ask("analyze_message", message="Remember: I prefer TypeScript over JavaScript for all new projects")
+    assert (told["should_save"], told["confidence"], told["suggested_strength"]) == (True, 0.9, 1.5)
+    assert told["suggested_entities"] == ["typescript", "javascript", "preferences"]
+    assert told["suggested_tags"] == []
+    assert told["reasoning"].startswith("Detected: ['remember'")
+    assert told["reasoning"].endswith("importance_marker: True entities_found: 3")
+    dark = ask("analyze_message", message="Remember: I prefer dark mode in all my apps")
+    assert (dark["should_save"], dark["confidence"], dark["suggested_strength"]) == (True, 0.9, 1.5)
+
+
+@requirement("document.analyze_for_recall")
+@pytest.mark.parametrize(
+    ("message", "query"),
+    [
+        ("What did I say about TypeScript?", "TypeScript preferences"),
+        ("What did I say about my API preferences?", "API preferences"),
+        ("What did I say about authentication?", "authentication"),
+    ],
+)
+def test_a_question_about_what_was_said_calls_for_memories(ask: Ask, message: str, query: str) -> None:
+    told = ask("analyze_for_recall", message=message)
+    assert (told["should_search"], told["confidence"], told["suggested_tags"]) == (True, 0.9, [])
+    assert told["suggested_query"] in (query, query.removesuffix(" preferences"))
+    assert told["reasoning"].startswith("Detected: ['what did i say about']")
+
+
+@requirement("document.workflow")
+def test_the_combined_workflow_needs_no_command(ask: Ask) -> None:
+    message = "Remember: I prefer JWT for authentication"
+    judged = ask("analyze_message", message=message)
+    assert (judged["should_save"], judged["suggested_strength"]) == (True, 1.5)
+    assert judged["suggested_entities"] == ["jwt", "authentication"]
+    id = ask("save_memory", content=message, strength=judged["suggested_strength"])["memory_id"]
+    asked = ask("analyze_for_recall", message="What did I say about authentication?")
+    assert asked["should_search"]
+    [one] = ask("search_memory", query=asked["suggested_query"])["results"]
+    assert one["id"] == id
+
+
+@requirement("document.gc")
+def test_the_collection_of_the_document_archives(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    ids = [saved(f"Passing thought {number}", strength=1.0) for number in range(15)]
+    clock.move(days=60)
+    shown = ask("gc")
+    assert (shown["dry_run"], shown["total_affected"], shown["removed_count"]) == (True, 15, 15)
+    assert shown["message"] == "Would remove 15 low-scoring memories (threshold: 0.05)"
+    done = ask("gc", dry_run=False, archive_instead=True, limit=50)
+    assert (done["dry_run"], done["archived_count"], done["removed_count"]) == (False, 15, 0)
+    assert done["message"] == "Archived 15 low-scoring memories (threshold: 0.05)"
+    assert done["freed_score_sum"] == pytest.approx(15 * (1 + 60 / 3.417) ** -1.1, abs=0.01)
+    assert (set(done["memory_ids"]) < set(ids), done["ids_not_shown"]) == (True, 5)
+
+
+@requirement("document.promote")
+def test_the_promotions_of_the_document_write_notes(ask: Ask, saved: Saved, clock: HandClock, tmp_path: Path) -> None:
+    ids = [saved(f"Important project information {number}") for number in range(3)]
+    for id in ids:
+        for _ in range(7):
+            ask("touch_memory", memory_id=id)
+    clock.move(days=5.2)
+    shown = ask("promote_memory", auto_detect=True, dry_run=True)
+    assert (shown["candidates_found"], shown["promoted_count"], shown["dry_run"]) == (3, 0, True)
+    one = shown["candidates"][0]
+    assert (one["use_count"], one["age_days"]) == (7, 5.2)
+    assert one["reason"] == f"High score ({one['score']:.2f} >= 0.65)"
+    first = ask("promote_memory", memory_id=ids[0], dry_run=False)
+    assert (first["promoted_ids"], first["message"]) == ([ids[0]], "Promoted 1 memories to obsidian")
+    assert (tmp_path / "vault" / first["promoted_to"]).is_file()
+    rest = ask("promote_memory", auto_detect=True)
+    assert set(rest["promoted_ids"]) == set(ids[1:])
+
+
+@requirement("document.cluster")
+def test_the_clusters_and_duplicates_of_the_document_are_found(ask: Ask, saved: Saved) -> None:
+    ids = [saved(f"Meeting scheduled for Tuesday{end}") for end in (".", "!", "")]
+    told = ask("cluster_memories", strategy="similarity", threshold=0.85, max_cluster_size=10)
+    [one] = told["clusters"]
+    assert (told["mode"], told["clusters_found"], told["strategy"]) == ("clustering", 1, "similarity")
+    assert told["message"] == "Found 1 clusters using similarity strategy"
+    assert (one["size"], one["memory_ids"], one["cohesion"]) == (3, ids, 1.0)
+    assert (one["suggested_action"], len(one["content_previews"])) == ("auto-merge", 3)
+    pairs = ask("cluster_memories", find_duplicates=True, duplicate_threshold=0.90)
+    assert (pairs["mode"], pairs["duplicates_found"]) == ("duplicate_detection", 3)
+    assert pairs["message"] == "Found 3 potential duplicate pairs"
+    assert {tuple(pair) for pair in pairs["duplicates"]} == {
+        ("id1", "id2", "content1_preview", "content2_preview", "similarity")
+    }
+
+
+@requirement("document.consolidate")
+def test_what_the_document_says_is_not_implemented_is(ask: Ask, saved: Saved) -> None:
+    for end in ".!":
+        saved(f"The deploy runs every Friday at noon{end}")
+    [cluster] = ask("cluster_memories")["clusters"]
+    told = ask("consolidate_memories", cluster_id=cluster["id"])
+    assert (told["success"], told["mode"], told["cluster_id"]) == (True, "dry_run", cluster["id"])
+    done = ask("consolidate_memories", cluster_id=cluster["id"], mode="apply")
+    assert (done["success"], done["status"], done["num_memories"]) == (True, "applied", 2)
+
+
+@requirement("document.errors")
+def test_every_failure_is_told_alike(refused: Refused) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("touch_memory", {"memory_id": "abc-123"}),
+        ("save_memory", {"content": "x", "strength": 3.0}),
+        ("save_memory", {}),
+        ("save_memory", {"content": "x", "tagz": []}),
+        ("promote_memory", {}),
+        ("promote_memory", {"memory_id": "x", "target": "notion"}),
+        ("consolidate_memories", {"cluster_id": "cluster-abc"}),
+        ("consolidate_memories", {"cluster_id": "cluster-abc", "mode": "later"}),
+        ("cluster_memories", {"strategy": "magic"}),
+    ]
+    for tool, arguments in calls:
+        told = refused(tool, **arguments)
+        assert (told["success"], type(told["message"])) == (False, str)
+        assert told["code"]
+    assert refused("touch_memory", memory_id="abc-123")["message"] == "Memory not found: abc-123"

@@ -1,0 +1,212 @@
+"""Collecting, promoting, clustering and consolidating: nothing is lost, and nothing that did not happen is told."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.mnemex.conftest import Saved
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import Host
+
+DEPLOYS = ("The deploy runs every Friday at noon.", "The deploy runs every Friday at noon!")
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return dict(getattr(request, "param", {}))
+
+
+@requirement("gc.active")
+def test_what_is_pinned_promoted_important_evidence_or_archived_is_not_collected(
+    ask: Ask, saved: Saved, host: Host, clock: HandClock
+) -> None:
+    bank = host.bank
+    faded, archived, promoted, pinned = (saved(f"Passing {n}", strength=1.0) for n in range(4))
+    bank.update(archived, status="archived")
+    bank.update(promoted, status="promoted", tier="settled")
+    bank.pin(pinned)
+    for kind in ("drawer", "observation", "turn", "diary"):
+        bank.remember("Evidence.", kind=kind)
+    bank.remember("Important.", importance=0.9)
+    clock.move(days=60)
+    assert ask("gc", dry_run=False)["memory_ids"] == [faded]
+    assert ask("gc")["total_affected"] == 0
+    assert ask("recover_memory", memory_id=faded)["status"] == "active"
+
+
+@requirement("gc.limit")
+def test_the_most_faded_go_first_and_the_rest_is_counted(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    ids = []
+    for number in range(3):
+        ids.append(saved(f"Passing {number}", strength=1.0))
+        clock.move(days=1)
+    clock.move(days=60)
+    told = ask("gc", dry_run=False, limit=2)
+    assert (told["memory_ids"], told["left"], told["removed_count"]) == (ids[:2], 1, 2)
+
+
+@requirement("promote.fresh")
+def test_what_is_new_is_not_promoted_for_being_new(ask: Ask, saved: Saved, clock: HandClock) -> None:
+    for number in range(5):
+        saved(f"Trivia {number}", strength=2.0)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
+    clock.move(hours=23)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
+
+
+@requirement("promote.refused")
+def test_a_promotion_that_does_not_happen_says_why(ask: Ask, refused: Refused, saved: Saved) -> None:
+    id = saved(strength=1.0)
+    told = refused("promote_memory", memory_id=id)
+    assert (told["success"], told["score"], told["use_count"]) == (False, 1.0, 0)
+    assert "does not meet the criteria" in told["message"]
+    assert refused("promote_memory")["hint"] == "Must specify memory_id or set auto_detect=true."
+    shown = ask("promote_memory", memory_id=id, force=True, dry_run=True)
+    assert (shown["candidates"][0]["reason"], shown["promoted_count"]) == ("Forced", 0)
+    assert "No vault is set" in shown["warnings"][0]
+    told = refused("promote_memory", memory_id=id, force=True)
+    assert "vault" in told["message"]
+    assert ask("open_memories", memory_ids=id)["memories"][0]["status"] == "active"
+
+
+@requirement("promote.noted")
+@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+def test_what_was_promoted_says_where_its_note_is(ask: Ask, refused: Refused, host: Host, saved: Saved) -> None:
+    root = Path("vault")
+    root.mkdir()
+    id = saved("We chose JWT.", tags=["auth"])
+    ask("forget_memory", memory_id=id)
+    path = ask("promote_memory", memory_id=id, force=True)["promoted_to"]
+    assert "We chose JWT." in (root / path).read_text()
+    assert refused("promote_memory", memory_id=id, force=True)["promoted_to"] == path
+    [one] = ask("search_unified", query="JWT")["results"]
+    assert (one["source"], one["path"], one["memory_id"]) == ("ltm", path, id)
+
+
+@requirement("vault.found")
+@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+def test_notes_of_the_vault_stand_beside_memories_whatever_their_front_matter(
+    ask: Ask, host: Host, saved: Saved, clock: HandClock
+) -> None:
+    root = Path("vault")
+    root.mkdir()
+    (root / "Deploys.md").write_text("---\ncreated: 2024-01-01\ntags: [ops]\n---\nKestrels nest on the gateway.\n")
+    assert host.bank.vault.sync().well
+    id = saved("Kestrels nest on the tower.", strength=1.0)
+    clock.move(days=400)
+    found = ask("search_unified", query="kestrels nest")["results"]
+    assert [(one["source"], one["path"]) for one in found] == [("ltm", "Deploys.md"), ("stm", None)]
+    assert (found[0]["title"], found[0]["tags"], found[1]["memory_id"]) == ("Deploys", ["ops"], id)
+    assert [one["path"] for one in ask("search_unified", query="kestrels", tags=["ops"])["results"]] == ["Deploys.md"]
+    assert {one["source"] for one in ask("search_unified", query="kestrels", stm_weight=0)["results"]} == {"ltm"}
+    assert {one["source"] for one in ask("search_unified", query="kestrels", ltm_weight=0)["results"]} == {"stm"}
+    assert {one["path"] for one in ask("search_unified")["results"]} == {"Deploys.md", None}
+
+
+@requirement("promote.apart")
+def test_what_another_session_keeps_to_itself_is_not_promoted(ask: Ask, host: Host, clock: HandClock) -> None:
+    other = host.having(session="tuesday")
+    id = other.bank.remember("Between us: kestrels.", scope="session", session="tuesday").id
+    other.bank.touch(id, accesses=9)
+    clock.move(days=2)
+    assert ask("promote_memory", auto_detect=True, dry_run=True)["candidates"] == []
+    shown = ask("promote_memory", auto_detect=True, dry_run=True, at=other)["candidates"]
+    assert [one["id"] for one in shown] == [id]
+
+
+@requirement("clusters.whole")
+def test_no_member_is_lost_to_the_size_of_a_cluster(ask: Ask, saved: Saved) -> None:
+    ids = [saved("Deploys run on Fridays.") for _ in range(7)]
+    told = ask("cluster_memories", max_cluster_size=4)
+    assert [one["size"] for one in told["clusters"]] == [4, 3]
+    assert {id for one in told["clusters"] for id in one["memory_ids"]} == set(ids)
+
+
+@requirement("clusters.whole")
+def test_more_clusters_than_are_shown_are_counted(ask: Ask, saved: Saved) -> None:
+    for number in range(22):
+        for _ in range(2):
+            saved(f"Word{number} thing{number}")
+    told = ask("cluster_memories")
+    assert (told["clusters_found"], len(told["clusters"]), told["clusters_not_shown"]) == (22, 20, 2)
+    pairs = ask("cluster_memories", find_duplicates=True)
+    assert (pairs["duplicates_found"], len(pairs["duplicates"]), pairs["pairs_not_shown"]) == (22, 20, 2)
+
+
+@requirement("settings.effect")
+@pytest.mark.parametrize(
+    ("settings", "clusters", "pairs"),
+    [
+        ({}, 1, 1),
+        ({"cluster_threshold": 1, "duplicate_threshold": 1}, 0, 0),
+        ({"duplicate_threshold": 0.5, "cluster_most": 2}, 1, 3),
+    ],
+    indirect=["settings"],
+)
+def test_settings_say_how_alike_is_alike(
+    ask: Ask, saved: Saved, settings: dict[str, Any], clusters: int, pairs: int
+) -> None:
+    for text in ("We deploy the billing gateway every Friday at noon", "We deploy the ledger gateway every Friday noon",
+                 "The gateway team drinks tea every Friday"):  # fmt: skip
+        saved(text)
+    assert ask("cluster_memories")["clusters_found"] == clusters
+    assert ask("cluster_memories", find_duplicates=True)["duplicates_found"] == pairs
+    [one] = ask("cluster_memories", threshold=0.5)["clusters"]
+    assert one["size"] == settings.get("cluster_most", 3)
+
+
+@requirement("clusters.known")
+def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(ask: Ask, saved: Saved) -> None:
+    ids = [saved(text) for text in DEPLOYS]
+    [one] = ask("cluster_memories")["clusters"]
+    assert ask("cluster_memories")["clusters"][0]["id"] == one["id"]
+    saved(DEPLOYS[0])
+    told = ask("consolidate_memories", cluster_id=one["id"], mode="apply")
+    assert told["archived_ids"] == ids
+
+
+@requirement("consolidate.applied")
+def test_a_merge_keeps_what_all_say_and_can_be_taken_back(ask: Ask, saved: Saved, host: Host) -> None:
+    one = saved("The deploy runs on Friday.", tags=["Ops"], entities=["Alice"], source="Maya", strength=1.0)
+    other = saved("The deploy runs on Friday at noon.", tags=["ops"], entities=["alice"], source="Omar", strength=1.0)
+    ask("touch_memory", memory_id=one)
+    [cluster] = ask("cluster_memories", threshold=0.5)["clusters"]
+    shown = ask("consolidate_memories", cluster_id=cluster["id"], mode="preview")
+    told = ask("consolidate_memories", cluster_id=cluster["id"], mode="apply")
+    assert shown["merged_memory"] == told["merged_memory"]
+    [made] = ask("open_memories", memory_ids=told["new_memory_id"])["memories"]
+    assert (made["content"], made["tags"], made["entities"]) == (
+        "The deploy runs on Friday at noon.", ["ops"], ["Alice"],
+    )  # fmt: skip
+    assert (made["source"], made["use_count"], 1.0 < made["strength"] <= 2.0) == ("Maya; Omar", 1, True)
+    assert saved.found("deploy") == [made["id"]]
+    host.bank.undo(told["change"])
+    assert set(saved.found("deploy")) == {one, other}
+
+
+@requirement("consolidate.applied")
+def test_a_cluster_may_be_related_or_worded_by_the_agent(ask: Ask, saved: Saved) -> None:
+    ids = [saved(text) for text in DEPLOYS]
+    [cluster] = ask("cluster_memories")["clusters"]
+    linked = ask("consolidate_memories", cluster_id=cluster["id"], mode="link")
+    assert (linked["status"], linked["relations_created"]) == ("linked", 1)
+    assert ask("consolidate_memories", cluster_id=cluster["id"], mode="link")["relations_created"] == 0
+    told = ask("consolidate_memories", cluster_id=cluster["id"], mode="apply", content="Deploys: Friday, noon.")
+    assert told["merged_memory"]["content"] == "Deploys: Friday, noon."
+    assert told["archived_ids"] == ids
+
+
+@requirement("consolidate.refused")
+def test_a_cluster_that_is_not_there_or_has_changed_is_refused(
+    ask: Ask, refused: Refused, saved: Saved, host: Host
+) -> None:
+    assert "cluster-abc" in refused("consolidate_memories", cluster_id="cluster-abc")["message"]
+    ids = [saved(text) for text in DEPLOYS]
+    [cluster] = ask("cluster_memories")["clusters"]
+    host.bank.pin(ids[0])
+    assert "pinned" in refused("consolidate_memories", cluster_id=cluster["id"], mode="apply")["message"]
+    ask("forget_memory", memory_id=ids[1], erase=True)
+    assert refused("consolidate_memories", cluster_id=cluster["id"])["code"] == "not_found"

@@ -1,0 +1,172 @@
+"""What its users met with a real server of the original, asked of a real server of ours, line by line."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.doors.mcp.conftest import INITIALIZE, Piped, begun_in
+from tests.toolsets.requirements import requirement
+
+import pieria
+from pieria.bank import Bank
+from pieria.toolsets import registry
+from pieria.workspace import Workspace
+
+Start = Callable[..., "Server"]
+
+
+class Server:
+    def __init__(self, folder: Path) -> None:
+        self.piped: Piped = begun_in(folder, "--toolset", "mnemex", "--bank", "notes").begun()
+
+    def __call__(self, tool: str, **arguments: Any) -> Any:
+        result = self.piped.call(tool, **arguments)
+        assert result["isError"] is False, result
+        return result["structuredContent"]
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+    """Starts a server with these variables; one whose clock is ours fills the bank before."""
+    started: list[Server] = []
+
+    def begin(**variables: str) -> Server:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        started.append(Server(tmp_path))
+        for name in variables:
+            monkeypatch.delenv(name)
+        return started[-1]
+
+    yield begin
+    for server in started:
+        server.piped.close()
+
+
+def ago(tmp_path: Path, days: float, fill: Callable[[Bank], object]) -> None:
+    """Fills the server's bank as if it were so many days ago."""
+    clock = HandClock(datetime.now(UTC) - timedelta(days=days))
+    with Workspace(tmp_path / "data", {"durability": "off"}, clock=clock) as workspace:
+        fill(workspace.open("notes"))
+
+
+@requirement("stdio.all_there", "stdio.protocol_alone")
+def test_every_tool_is_listed_and_stdout_carries_the_protocol_alone(tmp_path: Path, start: Start) -> None:
+    piped = begun_in(tmp_path, "--toolset", "mnemex")
+    info = piped.ask("initialize", INITIALIZE)["result"]["serverInfo"]
+    piped.send("notifications/initialized")
+    assert info["version"] == pieria.__version__
+    listed = {tool["name"] for tool in piped.ask("tools/list")["result"]["tools"]}
+    assert listed == {tool.name for tool in registry().toolsets["mnemex"].tools}
+    id = piped.call("save_memory", content="Use JWT.")["structuredContent"]["memory_id"]
+    assert piped.call("observe_memory_usage", memory_ids=[id])["structuredContent"]["reinforced"] is True
+    for tool, arguments in (("promote_memory", {"memory_id": id, "force": True}), ("touch_memory", {"memory_id": "x"})):
+        refused = piped.call(tool, **arguments)
+        assert refused["isError"] is True
+        assert refused["structuredContent"]["success"] is False
+        assert refused["structuredContent"]["message"]
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in piped.written.splitlines())
+    piped.close()
+
+
+@pytest.mark.slow
+@requirement("decay.models")
+def test_each_model_of_decay_collects_in_its_own_time(tmp_path: Path, start: Start) -> None:
+    """What was never used is forgotten after 13 days, 18 or 49."""
+    ago(tmp_path, 20, lambda bank: bank.remember("Passing."))
+    ago(tmp_path, 15, lambda bank: bank.remember("Passing as well."))
+    found = {
+        model: start(MNEMEX_DECAY_MODEL=model)("gc")["total_affected"]
+        for model in ("power_law", "exponential", "two_component")
+    }
+    assert found == {"power_law": 0, "exponential": 2, "two_component": 1}
+
+
+@pytest.mark.slow
+@requirement("settings.effect")
+def test_every_variable_that_these_tools_go_by_does_something(start: Start) -> None:
+    plain = start()
+    long = "We prefer JWT over sessions for each new API of the billing gateway team."
+    id = plain("save_memory", content=long, tags=["auth"])["memory_id"]
+    plain("save_memory", content=long.replace("billing", "ledger"), tags=["auth"])
+    plain("touch_memory", memory_id=id)
+    told = start(
+        MNEMEX_SEARCH_PREVIEW_LENGTH="10",
+        CORTEXGRAPH_ENABLE_PREPROCESSING="false",
+        MNEMEX_AUTO_REINFORCE="false",
+        MNEMEX_CLUSTER_LINK_THRESHOLD="1",
+        MNEMEX_SEMANTIC_HI="1",
+        SEARCH_STM_WEIGHT="0",
+        MNEMEX_FORGET_THRESHOLD="1",
+        MNEMEX_DECAY_BETA="0",
+        MNEMEX_PL_HALFLIFE_DAYS="0.00001",
+    )
+    query = {"query": "JWT for APIs"}
+    pairs = {"find_duplicates": True}
+    for server, is_set in ((plain, False), (told, True)):
+        assert (server("search_memory", **query)["results"][0]["content"] == "We prefer...") is is_set
+        content = "Redis is critical." if is_set else "Our deploys are on Kubernetes."
+        assert (server("save_memory", content=content)["auto_entities"] == 0) is is_set
+        assert (server("observe_memory_usage", memory_ids=[id])["reinforced"] is False) is is_set
+        assert (server("cluster_memories")["clusters_found"] == 0) is is_set
+        assert (server("cluster_memories", **pairs)["duplicates_found"] == 0) is is_set
+        assert (server("search_unified", **query)["count"] == 0) is is_set
+        assert (server("gc")["total_affected"] > 0) is is_set
+
+
+@pytest.mark.slow
+@requirement("vault.found", "promote.fresh")
+def test_promoted_notes_and_notes_with_bare_dates_are_found_and_trivia_is_not_promoted(
+    tmp_path: Path, start: Start
+) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Deploys.md").write_text("---\ncreated: 2024-01-01\n---\nDeploys of the gateway run on Fridays.\n")
+    server = start(LTM_VAULT_PATH=str(vault), LTM_PROMOTED_FOLDER="Kept")
+    for number in range(20):
+        server("save_memory", content=f"Trivia number {number}.")
+    assert server("promote_memory", auto_detect=True, dry_run=True)["candidates_found"] == 0
+    id = server("save_memory", content="The gateway takes JWT: always.", source="team: meeting")["memory_id"]
+    told = server("promote_memory", memory_id=id, force=True)
+    assert told["promoted_to"].startswith("Kept/")
+    assert "source: 'team: meeting'" in (vault / told["promoted_to"]).read_text().replace('"', "'")
+    with pieria.open("notes", data=tmp_path / "data", settings={"vault": str(vault)}) as bank:
+        assert bank.vault.sync().well
+    found = {one["path"]: one["source"] for one in server("search_unified", query="gateway")["results"]}
+    assert found == {"Deploys.md": "ltm", told["promoted_to"]: "ltm"}
+
+
+@pytest.mark.slow
+@requirement("clusters.known", "consolidate.applied", "several.processes")
+def test_a_cluster_is_consolidated_by_another_process(tmp_path: Path, start: Start) -> None:
+    one, other = start(), start()
+    ids = [one("save_memory", content=f"The deploy runs every Friday at noon{end}")["memory_id"] for end in ".!"]
+    [cluster] = one("cluster_memories")["clusters"]
+    assert {hit["id"] for hit in other("search_memory", query="deploy")["results"]} == set(ids)
+    shown = other("consolidate_memories", cluster_id=cluster["id"])
+    assert (shown["status"], shown["merged_memory"]["content"]) == ("preview", "The deploy runs every Friday at noon!")
+    merged = other("consolidate_memories", cluster_id=cluster["id"], mode="apply")["new_memory_id"]
+    assert [hit["id"] for hit in one("search_memory", query="deploy")["results"]] == [merged]
+    opened = one("open_memories", memory_ids=[merged, *ids])
+    assert [memory["status"] for memory in opened["memories"]] == ["active", "archived", "archived"]
+    related = opened["memories"][0]["relations"]["outgoing"]
+    assert {(link["to"], link["type"]) for link in related} == {(id, "consolidated_from") for id in ids}
+    with pieria.open("notes", data=tmp_path / "data") as bank:
+        assert bank.upkeep.validate().ok
+
+
+@pytest.mark.slow
+@requirement("search.exact_match")
+def test_an_exact_match_is_found_before_ten_thousand_newer_memories(tmp_path: Path, start: Start) -> None:
+    said = "The heron of the mill has a ring marked K7."
+    ago(tmp_path, 3, lambda bank: bank.remember(said))
+    newer = [{"text": f"Heron note {number}: the mill pond was calm."} for number in range(10_000)]
+    ago(tmp_path, 0, lambda bank: bank.remember_many(newer))
+    server = start()
+    for tool in ("search_memory", "search_unified"):
+        assert server(tool, query=said)["results"][0]["content"] == said
+        assert server(tool, query="ring K7 heron")["results"][0]["content"] == said
