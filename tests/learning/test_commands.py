@@ -78,6 +78,10 @@ def test_what_a_line_reads_and_looks_for() -> None:
         ("src/a.ts(3,5): error TS2345: no good\nFound 1 error.", "src/a.ts(3,5): error TS2345: no good"),
         ("error[E0382]: borrow of moved value\n --> a.rs", "error[E0382]: borrow of moved value"),
         ("make: *** [image] Error 1", "make: *** [image] Error 1"),
+        (
+            "Exit code 2\nmake: *** No rule to make target 'test'.  Stop.",
+            "make: *** No rule to make target 'test'. Stop.",
+        ),
         ("bash: foo: command not found", "bash: foo: command not found"),
     ],
 )

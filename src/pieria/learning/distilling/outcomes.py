@@ -30,7 +30,10 @@ _FAILED = re.compile(
     r"|: command not found$|^panic: |^fatal: |\bexit (?:code|status):? [1-9]|^ERROR: ",
     re.MULTILINE,
 )
-_NAMED = r"(?:[A-Za-z_][\w.]*\.)?[A-Za-z_]*(?:Error|Exception|Failure|Timeout|Interrupt|Exit|DoesNotExist|Warning)"
+_NAMED = (
+    r"(?:[A-Za-z_][\w.]*\.)?[A-Za-z_]*"
+    r"(?:Error|Exception|Failure|Timeout|Interrupt|Exit(?! code )|DoesNotExist|Warning)"
+)
 _TELLING = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (

@@ -111,6 +111,8 @@ def entries(found: Found, now: datetime, checkpoint: str | None) -> dict[str, li
     """All that might be told, part by part, best first."""
     clipped = [memory for memory in found.pinned if len(memory.text) > PINNED]
     last = [] if checkpoint is None else [Entry(None, lambda: checkpoint)]
+    titled = {(one.memory.scope, one.memory.id) for one in found.threads if one.text == (one.memory.title or "")}
+    untold = [one for one in found.ranked if (one.scope, one.id) not in titled]
 
     def said(memory: Memory, text: str, length: int, said: str | None = None) -> Entry:
         return Entry(memory, partial(attributed_line, memory, now, text, length, said))
@@ -119,7 +121,7 @@ def entries(found: Found, now: datetime, checkpoint: str | None) -> dict[str, li
         RULES: [said(one.memory, one.words, SENTENCE) for one in found.rules],
         PINNED_ONES: [said(one, _all(one), PINNED) for one in found.pinned],
         OPEN: [*(said(one.memory, one.text, SENTENCE, one.said) for one in found.threads), *last],
-        INDEX: [Entry(one, partial(index_line, one, now)) for one in found.ranked],
+        INDEX: [Entry(one, partial(index_line, one, now)) for one in untold],
         FULL: [Entry(one, partial(whole, one, now, found.passages.get(one.id))) for one in (*clipped, *found.ranked)],
     }
 

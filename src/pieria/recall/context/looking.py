@@ -16,6 +16,7 @@ from pieria.recall.answer import Recall
 from pieria.recall.context.lines import is_from_the_web, rule_sentences
 from pieria.recall.context.threads import OPEN, open_points, unmended
 from pieria.recall.part import Source
+from pieria.record.analyser import query_terms
 from pieria.record.draft import TRUST
 from pieria.record.fading import recency
 from pieria.record.filter import Filter
@@ -37,12 +38,20 @@ NEWEST, MOST_IMPORTANT, LAST_SAID, NAMING = 120, 80, 30, 60
 RULES, PINNED, RANKED = 60, 40, 80
 DIGESTS, FAILURES, FIXES = 6, 20, 60
 TURNS, LAST_ASKED = 40, 2
+ASKED = "last asked"
+SEARCHED = 2_000
+"""Characters of a turn that are looked through for what it tells."""
 SUFFIXES = 8
 """Of a path: so many endings of it may be how a memory names the file."""
-STANDING = ("rule", "preference", "profile")
+RULE = "rule"
+STANDING = (RULE, "preference", "profile")
 NO_PEOPLE = ("agent", "system")
 LEAST_TRUST = TRUST[None]
 """What is trusted less lays nothing down."""
+TELLING = 2
+"""Terms that tell something: a turn of fewer says yes, go on, or thank you."""
+NEARLY_ALL = 0.75
+"""Of what was laid down: the share that a standing rule says of it already."""
 
 
 class Rule(NamedTuple):
@@ -89,11 +98,13 @@ def found(sources: Sequence[Source], wanted: Wanted) -> Found:
     pinned = _once([one for source in sources for one in _pinned(source, wanted)], wanted, shown)
     shown |= {_same(memory) for memory in pinned}
     ranked = _from_hits(sources, wanted) if wanted.found is not None else _unasked(sources, wanted)
+    laid_down = {rule.memory.id for rule in rules}
+    threads = [each for source in sources for each in _threads(source, wanted)]
     return Found(
         rules=rules,
         pinned=pinned,
-        threads=[each for source in sources for each in _threads(source, wanted)],
-        ranked=_once(ranked, wanted, shown)[:RANKED],
+        threads=_once_open([one for one in threads if one.said != ASKED or one.memory.id not in laid_down]),
+        ranked=_unrepeated(_once(ranked, wanted, shown), rules)[:RANKED],
         passages={hit.memory.id: hit.snippet for hit in wanted.found or ()},
     )
 
@@ -220,20 +231,29 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
     digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
     open_ += [Thread(one, point) for one in digests for point in open_points(one)]
-    open_ += [Thread(one, one.text, "last asked") for one in _last_asked(reader, asked, wanted.session)]
+    open_ += [Thread(one, one.text, ASKED) for one in _last_asked(reader, asked, wanted.session)]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
 
 
 def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
-    """The last that people said in each of the last sessions, but for the present one."""
+    """The last that people asked for in each of the last sessions, but for the present one."""
     turns = asked.having(kinds=("turn",))
     heads = reader.outlines(reader.rows(turns, "newest", TURNS), turns).values()
-    last: dict[str, Outline] = {}
-    for head in sorted(heads, key=lambda head: (-head.at, head.id)):
-        if head.session is not None and head.session != session and head.author_type == "human":
-            last.setdefault(head.session, head)
-    rows = [head.row for head in last.values()][:LAST_ASKED]
-    return list(reader.memories(rows, turns).values())
+    theirs = [head for head in heads if head.author_type == "human" and head.session not in (None, session)]
+    held = reader.memories([head.row for head in theirs], turns)
+    last: dict[str | None, Memory] = {}
+    for head in sorted(theirs, key=lambda head: (-head.at, head.id)):
+        if head.row in held and _tells_something(held[head.row]):
+            last.setdefault(head.session, held[head.row])
+    return list(last.values())[:LAST_ASKED]
+
+
+def _once_open(threads: Iterable[Thread]) -> list[Thread]:
+    """Of what fails in the same way, session after session, the last."""
+    by_words: dict[str, Thread] = {}
+    for thread in threads:
+        by_words.setdefault(" ".join(thread.text.split()), thread)
+    return list(by_words.values())
 
 
 # --- what all go by
@@ -272,3 +292,29 @@ def _once(memories: Iterable[Memory], wanted: Wanted, shown: Collection[tuple[st
         if memory.id not in wanted.told and _same(memory) not in shown:
             by_words.setdefault(_same(memory), memory)
     return list(by_words.values())
+
+
+def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memory]:
+    """Without turns that say nothing or that one before them quotes whole, what rules say nearly whole, and what
+    failed in the same way once more since."""
+    kept: list[Memory] = []
+    quoted: list[str] = []
+    failures: set[str | None] = set()
+    words = [" ".join(rule.words.split()) for rule in rules]
+    for memory in memories:
+        text = " ".join(memory.text.split())
+        if memory.kind == "turn" and (not _tells_something(memory) or any(text in other for other in quoted)):
+            continue
+        if RULE in memory.tags and any(said in text and len(said) >= NEARLY_ALL * len(text) for said in words):
+            continue
+        if OPEN in memory.tags:
+            if memory.title in failures:
+                continue
+            failures |= {memory.title} - {None}
+        kept.append(memory)
+        quoted.append(text)
+    return kept
+
+
+def _tells_something(memory: Memory) -> bool:
+    return len({found.term for found in query_terms(memory.text[:SEARCHED]) if not found.stop}) >= TELLING
