@@ -34,6 +34,22 @@ def summed(bank: Bank, session: str = "s") -> str:
     return summary.text
 
 
+def test_of_an_observation_its_title_is_told_beside_what_was_said(bank: Bank) -> None:
+    bank.remember("Why does the heron fly off? Please keep it by the mill tomorrow.", session="s", kind="turn")
+    bank.remember("Fixed.", session="s", kind="turn")
+    bank.remember(
+        "Asked: “Why does the heron fly off? Please keep it by the mill tomorrow.” Changed nest.py.", session="s",
+        kind="observation", title="Moved the nest to the mill",
+    )  # fmt: skip
+    summary = bank.upkeep.summarize("s")
+    assert summary is not None
+    assert "Moved the nest to the mill." in summary.text
+    assert "Asked:" not in summary.text
+    assert "”" not in summary.text
+    assert "Fixed." not in summary.text
+    assert f"({summary.at:%Y-%m-%d}) Please keep it by the mill tomorrow." in summary.text
+
+
 def test_a_session_has_one_summary_that_leads_to_what_was_said(bank: Bank, clock: HandClock) -> None:
     ids = {bank.remember(f"The heron nests by mill {n}.", tags=["birds"], files=["mill.py"]).id for n in range(3)}
     clock.move(minutes=1)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from pieria.models.mind import Mind
+from pieria.models.mind import Mind, Said
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.ids import derived_id, new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
@@ -57,7 +57,7 @@ class Lived:
         return not self.sources or self.sources[-1].at <= self.summary.at
 
     def worded(self, mind: Mind) -> str:
-        return mind.summarize([said(memory) for memory in self.sources], WORDS).strip()
+        return mind.summarize([_said(memory) for memory in self.sources], WORDS).strip()
 
     def content(self, text: str) -> dict[str, Any]:
         """The content of the summary, by the names of the record."""
@@ -72,6 +72,14 @@ class Lived:
             "entities": [entity for entity, _ in entities.most_common(LABELS)],
             "files": [file for file, _ in files.most_common(LABELS)],
         }
+
+
+def _said(memory: Memory) -> Said:
+    """An observation quotes what was said, which is told of besides: its title is what it adds."""
+    entry = said(memory)
+    if memory.kind != "observation" or not memory.title:
+        return entry
+    return replace(entry, text=memory.title if memory.title[-1] in ".!?…" else f"{memory.title}.")
 
 
 def lived(reader: Reader, session: str, scope: str, now: int) -> Lived:

@@ -73,7 +73,7 @@ def summary_of(id: str, group: Sequence[Memory], mind: Mind) -> Summary:
 
 
 def said(memory: Memory) -> Said:
-    return Said(memory.text, memory.author, iso(memory.at))
+    return Said(memory.text, memory.author, f"{memory.at:%Y-%m-%d}")
 
 
 def changes(

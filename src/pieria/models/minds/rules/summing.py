@@ -17,6 +17,8 @@ from pieria.record.lettering import lowered
 
 _CARRYING = re.compile(r"\d|(?<=[\w,;] )[^\W\d_a-z][\w-]+")
 """Numbers and, inside a sentence, names."""
+TELLING = 2
+"""Terms of a sentence that says something: "Fixed." and "Ok." do not."""
 _LONGEST = 80
 """Words of a sentence that is taken whole."""
 
@@ -98,7 +100,7 @@ def _chosen(
 
 def _gain(candidate: _Candidate, weights: Mapping[str, float], covered: set[str]) -> float:
     fresh = sum(weights[term] for term in candidate.terms if term not in covered)
-    if not fresh:
+    if not fresh or len(candidate.terms) < TELLING:
         return 0.0
     carrying = min(4, len(_CARRYING.findall(candidate.text[:1_000])))
     small = lowered(candidate.text[:200])
