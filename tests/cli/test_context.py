@@ -145,6 +145,13 @@ def test_where_there_is_nothing_to_say_nothing_is_said(ask: Ask, payload: dict[s
     assert (answer.out, answer.err) == ("", "")
 
 
+@pytest.mark.parametrize("consent", ["ok", "Yes, please do.", "looks good, go ahead!", "thanks, continue"])
+def test_mere_consent_is_told_nothing_whatever_shares_its_words(ask: Ask, consent: str) -> None:
+    ask("remember", f"{consent} and deploy the JWT keys")
+    assert hook(ask, "claude-code", prompted(consent)).out == ""
+    assert "deploy" in said(hook(ask, "claude-code", prompted(f"{consent} and deploy the JWT keys")))
+
+
 def test_no_bank_is_made_to_be_told_nothing_of(ask: Ask, tmp_path: Path) -> None:
     answer = hook(ask, "claude-code", begun(), "--data", str(tmp_path / "nowhere"))
     assert (answer.out, answer.err) == ("", "")

@@ -155,6 +155,15 @@ def test_consent_means_what_was_asked_before(s: Session) -> None:
     assert (types(found), found[-1].new.title) == (["feature"], "Add a search box to the header")
 
 
+def test_what_is_only_committed_is_told_by_its_message() -> None:
+    s = Session()
+    [told] = noticed(
+        [s.prompt("ok commit it"), s.ran("git add -A && git commit -qm 'Round half up'"), s.reply("Committed.")]
+    )
+    assert (told.new.body["type"], told.new.title) == ("change", "Round half up")
+    assert noticed([s.prompt("amend it"), s.ran("git commit --amend --no-edit"), s.reply("Done.")]) == []
+
+
 @pytest.mark.parametrize(
     ("tool", "input"),
     [

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from pieria.doors.cli.call import Call
 from pieria.errors import InputError, PieriaError
+from pieria.record.consent import is_consent
 from pieria.record.parsing import parsed
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[
 
 
 def _asked(bank: Bank, session: str | None, prompt: object, given: dict[str, Any]) -> Context | None:
-    if not isinstance(prompt, str) or not prompt.strip():
+    if not isinstance(prompt, str) or not prompt.strip() or (is_consent(prompt) and not given["files"]):
         return None
     told = bank.context(prompt[:ASKED], session=session, deadline_ms=ASKING, **given)
     sure = told.confidence is not None and told.confidence >= UNSURE

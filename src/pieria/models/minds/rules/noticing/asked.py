@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pieria.models.mind import TITLE
 from pieria.models.minds.rules.pieces import sentences_of
 from pieria.record.clipping import clipped
+from pieria.record.consent import is_consent
 from pieria.record.standing import standing
 
 _READ = 6_000
@@ -22,24 +23,11 @@ _COURTESY = (
 )
 _PASSING = re.compile(rf"\A(?:{_COURTESY})(?![\w'’])[\s,.!:–—-]*", re.IGNORECASE)
 _POLITE = re.compile(r"\b(?:can|could|would|will) you\b[^?]*\?\s*\Z", re.IGNORECASE)
-_AGAIN = "please|do (?:it|that|so)|go (?:ahead|on)|thanks?|then|great|good|perfect|continue"
-_CONSENT = re.compile(
-    "(?:yes|yep|yeah|yup|sure|ok(?:ay)?|agreed|right|do (?:it|that|so)|go (?:ahead|for it|on)|sounds good|fine|good"
-    "|great|perfect|looks good|lgtm|continue|proceed|please do|thanks?(?: you)?|no|nope|(?:option )?[a-d1-9])"
-    rf"(?:[\s,.!]+(?:{_AGAIN}))*[\s.!]*",
-    re.IGNORECASE,
-)
 _TURNING = re.compile(
     r"\A(?:(?:actually|no|nope|wait|sorry|ok(?:ay)?|yes|yep|sure|agreed|hm+|oh|but)[\s,.!:–—-]+)+", re.I
 )
 _TRAILING = re.compile(
     r"(?:(?<!for)[\s,]+(?:please|pls|then|now|thanks|thank you|ok\?|make it so))+[.!]*\Z|[\s.!,;:]+\Z", re.I
-)
-_CONSENT = re.compile(
-    r"""\A(?:yes|yep|yeah|yup|sure|ok(?:ay)?|agreed|right|do (?:it|that|so)|go (?:ahead|for it|on)|sounds good|fine|good
-    |great|perfect|looks good|lgtm|continue|proceed|please do|thanks?(?: you)?|no|nope|(?:option )?[a-d1-9])
-    (?:[\s,.!]+(?:please|do (?:it|that|so)|go (?:ahead|on)|thanks?|then|great|good|perfect|continue))*[\s.!]*\Z""",
-    re.IGNORECASE | re.VERBOSE,
 )
 _WORK = (
     ("bugfix", r"fix|repair|mend|debug|solve|resolve|crash\w*|broken|bugs?|hotfix|flicker\w*|fail(?:s|ing|ed|ure)?"),
@@ -87,13 +75,13 @@ class Decision(NamedTuple):
 
 def request(asked: str) -> str:
     """The request, without greeting and courtesy; empty where there is only consent."""
-    if _CONSENT.fullmatch(asked.strip()):
+    if is_consent(asked):
         return ""
     for sentence in sentences_of(asked[:_READ]):
         bare = _bare(sentence)
         if _POLITE.search(sentence):
             bare = bare.rstrip("?").rstrip()
-        if len(bare.split()) >= 2 and not _CONSENT.fullmatch(bare):
+        if len(bare.split()) >= 2 and not is_consent(bare):
             return bare
     return ""
 

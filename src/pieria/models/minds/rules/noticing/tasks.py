@@ -203,14 +203,17 @@ class _One:
     def _found_out(self) -> Iterator[Noticed]:
         """What was looked for and found, or run, where nothing was changed."""
         answer = self._answer(ANSWERED)
-        runs = [(n, deed) for n, deed in self._runs if not deed.failed]
+        runs = [(n, deed) for n, deed in self._runs if not (deed.failed or telling.is_commit(deed))]
         if not (self._looked or runs or self._fetched):
+            yield from self._committed()
             return
         if not self._wanted and not answer:
             return
         text = []
         if runs:
             text.append(f"Ran {telling.listed([telling.ran(deed) for _, deed in runs])}.")
+        if message := telling.commit_message(self._task.deeds):
+            text.append(f"Committed as “{message}”.")
         if self._looked:
             text.append(telling.looked(self._looked))
         if answer:
@@ -225,6 +228,15 @@ class _One:
             named=(self._wanted, answer),
             is_outside=self._quotes_outside(),
         )
+
+    def _committed(self) -> Iterator[Noticed]:
+        """What was changed in tasks before: only the message says what it was for."""
+        message = telling.commit_message(self._task.deeds)
+        if message:
+            places = [n for n, deed in self._runs if telling.is_commit(deed)]
+            yield self._made(
+                "change", asking.title(message), f"Committed as “{message}”.", deeds=places, named=(message,)
+            )
 
     def _pages(self) -> Iterator[Noticed]:
         for place, deed in self._fetched:
