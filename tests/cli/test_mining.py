@@ -49,6 +49,14 @@ def test_a_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path
     assert ask("count").json == {"count": 0}
 
 
+def test_logs_of_agents_are_no_files_of_a_project_and_the_reply_says_how_they_come_in(ask: Ask, project: Path) -> None:
+    written.claude_code(project / "logs")
+    told = ask("mine", str(project)).json
+    assert told["memories"] == {"new": 1}
+    assert told["left"]["conversations: to be mined with --conversations"] == 1
+    assert ask("mine", str(project), "--conversations").json["formats"]["claude-code"] == 1
+
+
 def test_a_dry_run_makes_no_bank_under_a_name_that_may_be_misspelt(ask: Ask, project: Path) -> None:
     answer = ask("mine", str(project), "--dry-run", "--bank", "brids")
     assert answer.code == 1

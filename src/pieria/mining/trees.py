@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from pieria.mining.conversations.finding import is_conversation
 from pieria.mining.cutting import CODE, MARKDOWN, PROSE, cut
 from pieria.mining.files import decoded, digest_of, is_for_programs
 from pieria.mining.formats import LARGEST, PROJECT
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 IGNORED, LINKS, TOO_LARGE, OURS = "ignored by git", "links", "too large", "Pieria's own data"
 BINARY, FOR_PROGRAMS, GENERATED, EMPTY = "not text", "with lines too long to read", "made by tools", "empty"
+CONVERSATIONS = "conversations: to be mined with --conversations"
 _ASIDE = frozenset(
     {
         ".git", ".hg", ".svn", ".jj", "node_modules", "bower_components", ".venv", "venv", "__pycache__", ".tox",
@@ -137,6 +139,8 @@ def passages(path: Path, _: Heard) -> Iterator[Said]:
     text = decoded(path.read_bytes())
     if text is None:
         yield Left(BINARY)
+    elif is_conversation(path):
+        yield Left(CONVERSATIONS)
     elif is_for_programs(text):
         yield Left(FOR_PROGRAMS)
     else:

@@ -74,6 +74,14 @@ def find(path: Path, format: str | None, at_hand: AtHand, data: Path | None = No
         yield from _folder(path, format, at_hand, data)
 
 
+def is_conversation(path: Path) -> bool:
+    """Whether a file is a log or an export of conversations. A text is none: people write minutes, too."""
+    suffix = path.suffix.lower()
+    if suffix in _LINES:
+        return isinstance(_of_lines(path), str)
+    return suffix in _ELEMENTS and isinstance(_of_elements(path), str)
+
+
 def _folder(path: Path, format: str | None, at_hand: AtHand, data: Path | None) -> Iterator[Found]:
     if format in (None, slack.NAME) and (export := slack.folder(path)):
         yield from slack.days(export)
