@@ -50,6 +50,8 @@ def test_hooks_are_installed_looked_at_and_taken_away(ask: Ask, claude: Path) ->
     [gone] = ask("hooks", "uninstall").json
     assert (gone["was"], claude.read_text()) == ("installed", SETTINGS)
     assert "as it was" in ask("hooks", "uninstall", "--no-json").out
+    ask("hooks", "install")
+    assert f"took the hooks out of: {claude}" in ask("hooks", "uninstall", "--no-json").out.replace("\n", "")
 
 
 def test_who_does_not_want_to_be_told_says_so(ask: Ask, claude: Path) -> None:
@@ -128,7 +130,9 @@ def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
     assert (done["kept"], done["refused"], done["banks"]) == (1, 1, {"default": 1})
     again = ask("hooks", "drain", "--refused").json
     assert (again["again"], again["refused"]) == (1, 1)
-    assert "were set aside" in ask("hooks", "status", "--no-json").out
+    assert (
+        "1 event was set aside: `pieria hooks drain --refused` tries again" in ask("hooks", "status", "--no-json").out
+    )
     assert "handed over" in ask("hooks", "drain", "--no-json").out
 
 

@@ -68,7 +68,8 @@ def uninstall(call: Call, /, hosts: tuple[str, ...], scope: str, dry_run: bool) 
     from pieria.capture.installing import doing
 
     _each(
-        call, hosts, scope, dry_run, doing.uninstall, ("would remove", "removed", "as it was"),
+        call, hosts, scope, dry_run, doing.uninstall,
+        ("would take the hooks out of", "took the hooks out of", "as it was"),
         lambda before: before.state in (doing.MISSING, doing.ABSENT, doing.FOREIGN), next_step=False,
     )  # fmt: skip
 
@@ -178,7 +179,8 @@ def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
     spool = document["spool"]
     yield line(("spool  ", "bold"), f"{spool['waiting_bytes']:,} bytes wait", (f"  {spool['folder']}", "dim"))
     if spool["refused"]:
-        yield line((f"{spool['refused']:,} events were set aside: ", "yellow"), "pieria hooks drain --refused")
+        what = "event was" if spool["refused"] == 1 else "events were"
+        yield line((f"{spool['refused']:,} {what} set aside: ", "yellow"), "`pieria hooks drain --refused` tries again")
     if spool["last_problem"]:
         yield line(("last problem of a hook: ", "yellow"), spool["last_problem"])
 
