@@ -388,6 +388,23 @@ def test_what_fails_in_every_session_is_open_once(bank: Bank) -> None:
     assert [line for line in part(told, FULL) if line.startswith("  ")] == ["  On day 1 `make test` failed."]
 
 
+def test_a_summary_opens_no_failure_that_was_mended_since(bank: Bank) -> None:
+    lived(bank)
+    bank.remember(
+        "tests/auth still fails: expired token accepted. The docs are not yet done.", kind="summary", session="s",
+        at=before(hours=19),
+    )  # fmt: skip
+    said = [line.partition("] ")[2] for line in part(bank.context(), OPEN)]
+    assert sum("still fails" in line for line in said) == 1
+    bank.remember(
+        "The expiry is compared in UTC now.", kind="observation", body={"type": "bugfix"}, files=["src/auth/check.py"],
+        at=before(hours=1),
+    )  # fmt: skip
+    said = [line.partition("] ")[2] for line in part(bank.context(), OPEN)]
+    assert "The docs are not yet done." in said
+    assert not any("still fails" in line for line in said)
+
+
 def test_the_last_asked_is_what_asked_for_something(bank: Bank) -> None:
     for minute, words in enumerate(["Make the token check stricter", "ok", "/clear"]):
         bank.remember(words, kind="turn", session="s", author_type="human", at=NOW + timedelta(minutes=minute))

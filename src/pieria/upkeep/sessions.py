@@ -79,7 +79,7 @@ def _said(memory: Memory) -> Said:
     entry = said(memory)
     if memory.kind != "observation" or not memory.title:
         return entry
-    return replace(entry, text=memory.title if memory.title[-1] in ".!?…" else f"{memory.title}.")
+    return replace(entry, text=f"{memory.title.rstrip('.…')}.")
 
 
 def lived(reader: Reader, session: str, scope: str, now: int) -> Lived:

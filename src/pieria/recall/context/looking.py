@@ -230,7 +230,10 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     fixes = reader.select(asked.having(types=("bugfix",)), "newest", FIXES) if failures else []
     open_ = [Thread(one, one.title or one.text, "still fails") for one in unmended(failures, fixes)]
     digests = reader.select(asked.having(kinds=("summary", "diary")), "newest", DIGESTS)
-    open_ += [Thread(one, point) for one in digests for point in open_points(one)]
+    # What fails, or was mended since, is told by the failure itself.
+    failing = [one.title.rstrip(".…") for one in failures if one.title]
+    points = [(one, point) for one in digests for point in open_points(one)]
+    open_ += [Thread(one, point) for one, point in points if not any(title in point for title in failing)]
     open_ += [Thread(one, one.text, ASKED) for one in _last_asked(reader, asked, wanted.session)]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
 
