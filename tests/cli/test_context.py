@@ -60,7 +60,12 @@ def test_a_person_gets_the_block_as_it_is(ask: Ask) -> None:
 
 
 def test_an_empty_bank_has_nothing_to_tell(ask: Ask) -> None:
-    assert ask("context", "--no-json").out == "There is nothing to tell, or no room for it.\n"
+    assert "`pieria mine`" in ask("context", "--no-json").out
+
+
+@pytest.mark.usefixtures("told")
+def test_too_small_a_budget_says_so(ask: Ask) -> None:
+    assert "--budget" in ask("context", "--no-json", "--budget", "20").out
 
 
 @pytest.mark.usefixtures("told")

@@ -62,6 +62,12 @@ def context(call: Call, /, hook: str | None, within: float | None, fallback_data
     call.reply(told.as_dict(), lambda: _shown(told), [item.id for item in told.items])
 
 
+NOTHING = (
+    "There is nothing to tell: nothing that bears on it is remembered. `pieria hooks install` has agents' work "
+    "remembered, `pieria mine` brings in what is there."
+)
+NO_ROOM = "There is no room for what there is to tell: allow more with --budget."
+
 wake_up = copy(context)
 wake_up.name = "wake-up"
 
@@ -69,4 +75,4 @@ wake_up.name = "wake-up"
 def _shown(told: Context) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line, verbatim
 
-    yield verbatim(told.text) if told.text else line("There is nothing to tell, or no room for it.")
+    yield verbatim(told.text) if told.text else line(NO_ROOM if told.left_out else NOTHING)

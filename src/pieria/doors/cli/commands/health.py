@@ -47,8 +47,19 @@ def doctor(ctx: click.Context, repair: bool) -> None:
         yield from checked(diagnosis)
 
     call.reply(diagnosis.as_dict(), people, [f.check for f in diagnosis.findings if not f.well])
+    _capture_told(call)
     if not diagnosis.well:
         ctx.exit(1)
+
+
+def _capture_told(call: Call) -> None:
+    """What was set aside belongs to no bank, and would be missed in each."""
+    from pieria.capture.spool import spool_of
+
+    with call.workspace() as workspace:
+        refused = spool_of(workspace).standing().refused
+    if refused:
+        call.note("not all that hooks captured came in: `pieria hooks status` says how much was set aside")
 
 
 @click.command(cls=Command)
