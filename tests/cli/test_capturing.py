@@ -130,6 +130,7 @@ def test_the_spool_can_be_drained_by_hand(ask: Ask, spool: Path) -> None:
     assert (done["kept"], done["refused"], done["banks"]) == (1, 1, {"default": 1})
     again = ask("hooks", "drain", "--refused").json
     assert (again["again"], again["refused"]) == (1, 1)
+    assert "`pieria hooks status`" in ask("doctor").err
     assert (
         "1 event was set aside: `pieria hooks drain --refused` tries again" in ask("hooks", "status", "--no-json").out
     )
