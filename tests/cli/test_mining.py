@@ -7,8 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.cli.conftest import ENTRY, Answer, Ask
 from tests.mining import written
+
+from pieria.doors.cli.shown.mining import mined
+from pieria.mining import Report
 
 
 @pytest.fixture
@@ -27,6 +31,7 @@ def test_a_project_is_mined_and_told_as_json_into_a_pipe(ask: Ask, project: Path
     assert (told["sources"], told["memories"]) == ({"new": 1}, {"new": 1})
     assert told["left"] == {"not text": 1}
     assert told["rate"] > 0
+    assert told["embedding_seconds"] >= 0
     assert ask("recall", "herons").json["hits"][0]["memory"]["title"] == "guide.md"
     assert ask("mine", str(project), "-q").out == "unchanged 1\n"
 
@@ -39,6 +44,17 @@ def test_a_person_sees_counts_what_was_left_out_and_the_rate(terminal: Callable[
     said = terminal("mine", str(project), "--dry-run").out
     assert "would mine" in said
     assert "1 unchanged" in said
+
+
+def test_what_was_waited_for_the_vectors_is_told_where_it_was_a_wait() -> None:
+    def took(seconds: float) -> str:
+        console = Console(width=100)
+        with console.capture() as printed:
+            console.print(*mined(Report("birds", seconds=0.1, embedding_seconds=seconds), "default"))
+        return printed.get()
+
+    assert "and 23.4 s to embed" in took(23.4)
+    assert "embed" not in took(0.01)
 
 
 def test_a_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:

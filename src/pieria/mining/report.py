@@ -51,6 +51,8 @@ class Report:
     seconds: float = 0.0
     embedded: bool = True
     """Whether all that came in can be found by meaning already."""
+    embedding_seconds: float = 0.0
+    """What was waited for that, on top of `seconds`."""
 
     @property
     def well(self) -> bool:
@@ -86,6 +88,7 @@ class Report:
             "seconds": round(self.seconds, 3),
             "rate": round(self.rate, 1),
             "embedded": self.embedded,
+            "embedding_seconds": round(self.embedding_seconds, 3),
         }
 
 

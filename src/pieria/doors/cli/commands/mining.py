@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -72,12 +73,14 @@ def mine(call: Call, /, path: str, watch: bool, every: float | None, dry_run: bo
 
 def _embedded(call: Call, bank: Bank, report: Report) -> None:
     """Waits for the vectors of what came in. Where the model fails, they are made later."""
+    begun = time.monotonic()
     with call.progress("embedding") as progress:
         try:
             report.embedded = bank.sync(progress=progress)
         except AdapterError as problem:
             report.embedded = False
             call.note(f"all is kept, but not embedded yet: {problem.message}")
+    report.embedding_seconds = time.monotonic() - begun
 
 
 def _watched(call: Call, path: str, rest: float, options: dict[str, Any]) -> None:

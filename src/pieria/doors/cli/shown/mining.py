@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SHOWN = 40
 """Sources that a dry run names."""
+TOLD = 0.1
+"""Seconds of embedding that are told of: less was no wait."""
 ORDER = (
     "new", "changed", "back", "superseded", "vanished", "unchanged", "told", "purged", "removed", "refused",
 )  # fmt: skip
@@ -33,7 +35,7 @@ def mined(report: Report, bank: str) -> Iterator[RenderableType]:
             ("formats", _tally(report.formats) if len(report.formats) > 1 else None),
             ("memories", _tally(report.memories)),
             ("left out", ", ".join(f"{number:,} {why}" for why, number in report.left.most_common())),
-            ("took", f"{report.seconds:,.1f} s  {report.rate:,.0f} memories a second"),
+            ("took", f"{report.seconds:,.1f} s  {report.rate:,.0f} memories a second{_embedding(report)}"),
             ("vectors", None if report.embedded else "to be made later; words find it already"),
         ]
     )
@@ -42,6 +44,10 @@ def mined(report: Report, bank: str) -> Iterator[RenderableType]:
         yield line(("refused ", "red"), str(refused))
     if report.refusals > len(report.refused):
         yield line((f"and {report.refusals - len(report.refused):,} more", "dim"))
+
+
+def _embedding(report: Report) -> str:
+    return f"  and {report.embedding_seconds:,.1f} s to embed" if report.embedding_seconds >= TOLD else ""
 
 
 def _planned(report: Report) -> Iterator[RenderableType]:
