@@ -405,6 +405,13 @@ def test_a_summary_opens_no_failure_that_was_mended_since(bank: Bank) -> None:
     assert not any("still fails" in line for line in said)
 
 
+def test_of_a_failure_that_stops_short_a_summary_opens_nothing_more(bank: Bank) -> None:
+    title = "`make test` still fails: no rule to make it. Stop"
+    bank.remember("It fails.", kind="observation", tags=["open"], title=title, at=before(hours=2))
+    bank.remember(f"{title}.", kind="summary", session="s", at=before(hours=1))
+    assert [line.partition("] ")[2] for line in part(bank.context(), OPEN)] == [title]
+
+
 def test_the_last_asked_is_what_asked_for_something(bank: Bank) -> None:
     for minute, words in enumerate(["Make the token check stricter", "ok", "/clear"]):
         bank.remember(words, kind="turn", session="s", author_type="human", at=NOW + timedelta(minutes=minute))

@@ -233,9 +233,14 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     # What fails, or was mended since, is told by the failure itself.
     failing = [one.title.rstrip(".…") for one in failures if one.title]
     points = [(one, point) for one in digests for point in open_points(one)]
-    open_ += [Thread(one, point) for one, point in points if not any(title in point for title in failing)]
+    open_ += [Thread(one, point) for one, point in points if not any(_speaks_of(point, title) for title in failing)]
     open_ += [Thread(one, one.text, ASKED) for one in _last_asked(reader, asked, wanted.session)]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
+
+
+def _speaks_of(point: str, title: str) -> bool:
+    """A title of several sentences is told by the first of them."""
+    return title in point or point.rstrip(".…") in title
 
 
 def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
