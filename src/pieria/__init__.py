@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pieria.errors import PieriaError as PieriaError
     from pieria.models.llm import LLM as LLM
     from pieria.models.llm import LLMResponse as LLMResponse
+    from pieria.notifier import Event as Event
+    from pieria.notifier import NoopNotifier as NoopNotifier
+    from pieria.notifier import Notifier as Notifier
+    from pieria.notifier import safe_notify as safe_notify
     from pieria.recall.answer import Hit as Hit
     from pieria.recall.answer import Recall as Recall
     from pieria.recall.context.answer import Context as Context
@@ -38,6 +42,7 @@ __all__ = [
     "Bank",
     "Change",
     "Context",
+    "Event",
     "Fact",
     "Hit",
     "LLMResponse",
@@ -45,6 +50,8 @@ __all__ = [
     "Memory",
     "Neighbor",
     "NewMemory",
+    "NoopNotifier",
+    "Notifier",
     "Page",
     "PieriaError",
     "Place",
@@ -56,12 +63,14 @@ __all__ = [
     "errors",
     "open",
     "restore",
+    "safe_notify",
 ]
 
 _HOMES = {
     "Bank": "pieria.bank",
     "Change": "pieria.record.change",
     "Context": "pieria.recall.context.answer",
+    "Event": "pieria.notifier",
     "Fact": "pieria.record.fact",
     "Hit": "pieria.recall.answer",
     "LLM": "pieria.models.llm",
@@ -70,6 +79,8 @@ _HOMES = {
     "Memory": "pieria.record.memory",
     "Neighbor": "pieria.bank.replies",
     "NewMemory": "pieria.record.draft",
+    "NoopNotifier": "pieria.notifier",
+    "Notifier": "pieria.notifier",
     "Page": "pieria.bank.replies",
     "PieriaError": "pieria.errors",
     "Place": "pieria.record.link",
@@ -80,6 +91,7 @@ _HOMES = {
     "copy": "pieria.workspace",
     "open": "pieria.workspace",
     "restore": "pieria.workspace",
+    "safe_notify": "pieria.notifier",
 }
 
 

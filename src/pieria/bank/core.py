@@ -18,6 +18,7 @@ from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
 from pieria.models import Chat
 from pieria.models.mind import Mind, Namer
+from pieria.notifier import Event
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
@@ -68,6 +69,7 @@ class Core:
         me: Callable[[bool], Any] = lambda create: None,
         knows_user: bool = True,
         origins: Mapping[str, tuple[Any, str]] | None = None,
+        notify: Callable[[str, Event], object] | None = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
@@ -95,6 +97,7 @@ class Core:
         self._me = me
         self._knows_user = knows_user
         self._origins = origins or {}
+        self._notify = notify
         self._on_close = on_close
         self._closed = False
         # What the process before left to be embedded.
@@ -219,6 +222,11 @@ class Core:
         for id in ids:
             if not reader.states([id], self._filter().having(ids=(id,)).anything()):
                 self._standing(reader, id)
+
+    def _tell(self, name: str, **payload: Any) -> None:
+        """Tells the notifier, if there is one, of what was written; never within the transaction."""
+        if self._notify is not None:
+            self._notify(self.name, Event(name, payload))
 
     def _screen(self, text: str, parameter: str) -> Screened:
         return self._screening.text(text, parameter)

@@ -231,7 +231,9 @@ class Upkeep(Reviewing, Ranking, Clustering):
         change = fading.archived if archive else fading.removed
         done = 0
         for part in () if dry_run else _parts(chosen):
-            core._apply(lambda writer, part=part: change(writer, part, verb))  # type: ignore[misc]
+            made = core._apply(lambda writer, part=part: change(writer, part, verb))  # type: ignore[misc]
+            if made is not None and not archive:
+                core._tell("nodes_deleted", node_ids=list(made.ids))
             done += len(part)
             if progress is not None:
                 progress(done, len(chosen))

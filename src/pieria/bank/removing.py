@@ -28,7 +28,9 @@ class Removing(Core):
             held = holder._standing(writer, id)
             return Changeset("remove", writes=[Write(held.state._replace(ended="removed", reason=kept_reason))])
 
-        return holder._changed(id, plan)
+        removed = holder._changed(id, plan)
+        holder._tell("nodes_deleted", node_ids=[id])
+        return removed
 
     def restore(self, id: str) -> Memory:
         """Brings back what `remove` took away, as it stood. What was drawn from others needs those to stand on."""
@@ -88,6 +90,7 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
         return Changeset("purge", erase=every, records=bared(writer, every), ids=tuple(every))
 
     holder._apply(plan)
+    holder._tell("nodes_deleted", node_ids=every)
     return Receipt(
         ids=tuple(ids),
         also=tuple(id for id in every if id not in ids and id in shown),

@@ -19,12 +19,13 @@ from pieria.bank.metering import Budgets
 from pieria.bank.vault import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, UnavailableError
 from pieria.models import Library, language_model, pipeline
+from pieria.notifier import Courier
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.store.protocol import Finding
-from pieria.workspace.models import Thinker, embedders, settled_thinker
+from pieria.workspace.models import Handed, Thinker, embedders, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
@@ -146,10 +147,8 @@ class Workspace:
         """`folder` and `environ` are those of whoever it works for, where that is not this process."""
         from pieria.settings import resolve
 
-        later = {"notifier": notifier, "config": config}
-        for parameter, value in later.items():
-            if value is not None:
-                raise UnavailableError(parameter, "it has no effect in this version")
+        if config is not None:
+            raise UnavailableError("config", "it has no effect in this version")
         if clock is not None and not callable(clock):
             raise InputError("clock", "a function that returns the time", clock)
         given = {} if data is None else {"data": data}
@@ -160,7 +159,10 @@ class Workspace:
         self.models = Library(self.resolved.settings.models)
         own = None if "embedder" in named else embedder
         self._embedder = None if own is None else embedders.given(own, self.models.folder)
-        self._llm = None if "llm" in named or llm is None else language_model(llm)
+        own_llm = None if "llm" in named or llm is None else language_model(llm)
+        courier = None if notifier is None else Courier(notifier)
+        self._handed = Handed(own_llm, courier=courier)
+        self._couriers: weakref.WeakSet[Courier] = weakref.WeakSet(() if courier is None else (courier,))
         self.clock = clock or system_clock
         self._banks: weakref.WeakSet[Bank] = weakref.WeakSet()
         self._closed = False
@@ -176,14 +178,16 @@ class Workspace:
         who: str = "python",
         llm: object = None,
         overrides: Mapping[str, Override] | None = None,
+        notifier: object = None,
         user: bool = True,
         secrets: str | None = None,
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
         `llm` is this bank's own language model, a name, an object or a function; `overrides` gives single steps, or
-        groups of them, another one or further options. Without `user`, nothing of what belongs to the user is found
-        through it or written. `secrets` is the setting of that name, for what is written through it.
+        groups of them, another one or further options. `notifier` is told of what happens through this bank. Without
+        `user`, nothing of what belongs to the user is found through it or written. `secrets` is the setting of that
+        name, for what is written through it.
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
@@ -193,20 +197,27 @@ class Workspace:
             bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named,
             secrets=secrets,
         )  # fmt: skip
-        thinker = Thinker(own or (None if named else self._llm), {} if overrides is None else overrides)
-        return self._opened(resolved, who, thinker, user)
+        handed = Handed(
+            own or (None if named else self._handed.llm),
+            {} if overrides is None else overrides,
+            self._handed.courier if notifier is None else self._courier(notifier),
+        )
+        return self._opened(resolved, who, handed, user)
 
     def banks(self) -> list[str]:
         """The names of the banks there are, without the user's own."""
         return self.place.names()
 
     def close(self) -> None:
-        """Closes every bank that was opened here. Safe to call twice."""
+        """Closes every bank that was opened here, and has notifiers told what is left. Safe to call twice."""
         with stores.lock:
             self._closed = True
             opened = list(self._banks)
+            couriers = list(self._couriers)
         for bank in opened:
             bank.close()
+        for courier in couriers:
+            courier.close()
 
     def __enter__(self) -> Self:
         return self
@@ -216,14 +227,20 @@ class Workspace:
     ) -> None:
         self.close()
 
-    def _opened(self, resolved: Resolved, who: str, thinker: Thinker | None = None, with_user: bool = True) -> Bank:
+    def _courier(self, notifier: object) -> Courier:
+        courier = Courier(notifier)
+        with stores.lock:
+            self._couriers.add(courier)
+        return courier
+
+    def _opened(self, resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True) -> Bank:
         if self._closed:
             raise ClosedError("workspace")
         check.name(who, "who")
         settings = resolved.settings
         spot = self.place.at(settings.bank)
         embedder = self._embedder or embedders.named(settings)
-        handed = thinker or Thinker(self._llm, {})
+        handed = handed or self._handed
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         way = Way(settings.durability, settings.busy_seconds, self.clock)
@@ -260,6 +277,7 @@ class Workspace:
                 knows_user=self.place.keeps_user,
                 vault=VaultAt(settings.vault, settings.vault_folder),
                 origins=resolved.shown() | self._origins(spot.name, resolved, thinker),
+                notify=None if handed.courier is None else handed.courier.tell,
                 on_close=closing,
             )
         except BaseException:

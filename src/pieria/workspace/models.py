@@ -5,11 +5,13 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.errors import InputError
 from pieria.models import NONE, PROVIDERS, Chat, Embedder, language_model, provider_of, settled
 from pieria.models import embedder as made_of
+from pieria.notifier import Courier
 from pieria.workspace.stores import stores
 
 if TYPE_CHECKING:
@@ -24,6 +26,14 @@ class Thinker(NamedTuple):
     overrides: Mapping[str, Override]
     is_own: bool = False
     """Whether somebody handed it over, and no setting names it."""
+
+
+class Handed(NamedTuple):
+    """What whoever opens a bank hands over to it, and no setting names."""
+
+    llm: Chat | None = None
+    overrides: Mapping[str, Override] = MappingProxyType({})
+    courier: Courier | None = None
 
 
 class Embedders:
@@ -90,7 +100,7 @@ embedders = Embedders()
 llms = LLMs()
 
 
-def settled_thinker(given: Thinker, settings: Settings) -> Thinker:
+def settled_thinker(given: Handed, settings: Settings) -> Thinker:
     """What was handed over goes before what the settings say."""
     if not isinstance(given.overrides, Mapping):
         raise InputError("overrides", "a mapping of steps to mappings", given.overrides)
@@ -100,7 +110,7 @@ def settled_thinker(given: Thinker, settings: Settings) -> Thinker:
             raise InputError(
                 "overrides", "none where no language model is set", given.overrides, hint="Give `llm`, too."
             )
-        return given
+        return Thinker(None, {})
     from pieria.models.minds.llm import LLMMind
     from pieria.models.minds.llm.choosing import overrides_of
 
