@@ -45,7 +45,7 @@ WHOLE = (
     *("hermes", "aio", "toolsets.mnemex", "capture", "capture.draining", "mining.trees"),
     *("workspace", "settings", "project", "bank.verbs"),
     *("learning.mind", "graph", "upkeep.decay", "transfer.lines", "recall.rank", "facts.triples"),
-    *("store.protocol", "models.rules", "record.memory", "errors", "telemetry"),
+    *("config.profile", "store.protocol", "models.rules", "record.memory", "errors", "telemetry", "notifier"),
 )
 MAY_IMPORT = {
     "doors.cli": (
@@ -64,7 +64,8 @@ MAY_IMPORT = {
     "capture.draining": ("bank.verbs", "workspace", "settings", "project", "record.memory", "errors"),
     "workspace": ("settings", "project", "bank.verbs", "store.protocol", "models.rules"),
     "bank.verbs": ("learning.mind", "recall.rank", "facts.triples", "transfer.lines", "store.protocol"),
-    "learning.mind": ("recall.rank", "facts.triples", "store.protocol", "models.rules"),
+    "learning.mind": ("recall.rank", "facts.triples", "config.profile", "store.protocol", "models.rules", "notifier"),
+    "config.profile": ("models.rules", "record.memory", "errors"),
     "upkeep.decay": ("recall.rank", "facts.triples", "store.protocol", "models.rules"),
     "transfer.lines": ("store.protocol", "record.memory"),
     "recall.rank": ("store.protocol", "models.rules", "record.memory"),
@@ -85,7 +86,8 @@ MAY_NOT_IMPORT = {
     "recall.rank": ("facts.triples", "transfer.lines", "learning.mind", "bank.verbs", ""),
     "facts.triples": ("recall.rank", "upkeep.decay", "bank.verbs"),
     "store.protocol": ("models.rules", "recall.rank", "bank.verbs"),
-    "models.rules": ("store.protocol", "learning.mind"),
+    "models.rules": ("store.protocol", "config.profile", "learning.mind"),
+    "config.profile": ("recall.rank", "bank.verbs", "settings", "workspace"),
     "record.memory": ("store.protocol", "workspace", ""),
     "errors": ("store.protocol", "settings"),
 }

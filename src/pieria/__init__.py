@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from pieria.bank.replies import Neighbor as Neighbor
     from pieria.bank.replies import Page as Page
     from pieria.bank.replies import Receipt as Receipt
+    from pieria.config import Config as Config
+    from pieria.config import ExtractionProfile as ExtractionProfile
     from pieria.errors import PieriaError as PieriaError
+    from pieria.models.embedding import Embedding as Embedding
+    from pieria.models.embedding import EmbeddingResponse as EmbeddingResponse
     from pieria.models.llm import LLM as LLM
     from pieria.models.llm import LLMResponse as LLMResponse
     from pieria.notifier import Event as Event
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
     from pieria.record.link import Place as Place
     from pieria.record.memory import Memory as Memory
     from pieria.record.usage import Usage as Usage
+    from pieria.record.value import DefaultValueFunction as DefaultValueFunction
+    from pieria.record.value import ValueFunction as ValueFunction
     from pieria.workspace import Workspace as Workspace
     from pieria.workspace import copy as copy
     from pieria.workspace import open as open
@@ -41,8 +47,13 @@ __all__ = [
     "LLM",
     "Bank",
     "Change",
+    "Config",
     "Context",
+    "DefaultValueFunction",
+    "Embedding",
+    "EmbeddingResponse",
     "Event",
+    "ExtractionProfile",
     "Fact",
     "Hit",
     "LLMResponse",
@@ -58,6 +69,7 @@ __all__ = [
     "Recall",
     "Receipt",
     "Usage",
+    "ValueFunction",
     "Workspace",
     "copy",
     "errors",
@@ -69,8 +81,13 @@ __all__ = [
 _HOMES = {
     "Bank": "pieria.bank",
     "Change": "pieria.record.change",
+    "Config": "pieria.config",
     "Context": "pieria.recall.context.answer",
+    "DefaultValueFunction": "pieria.record.value",
+    "Embedding": "pieria.models.embedding",
+    "EmbeddingResponse": "pieria.models.embedding",
     "Event": "pieria.notifier",
+    "ExtractionProfile": "pieria.config",
     "Fact": "pieria.record.fact",
     "Hit": "pieria.recall.answer",
     "LLM": "pieria.models.llm",
@@ -87,6 +104,7 @@ _HOMES = {
     "Recall": "pieria.recall.answer",
     "Receipt": "pieria.bank.replies",
     "Usage": "pieria.record.usage",
+    "ValueFunction": "pieria.record.value",
     "Workspace": "pieria.workspace",
     "copy": "pieria.workspace",
     "open": "pieria.workspace",

@@ -448,12 +448,6 @@ def test_what_cannot_be_right_is_refused_and_nothing_made(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_to_come_is_refused() -> None:
-    with pytest.raises(UnavailableError) as caught:
-        Workspace(config=object())
-    assert caught.value.parameter == "config"
-
-
 def test_a_wrong_settings_file_stops_the_opening(tmp_path: Path) -> None:
     (tmp_path / "pieria.toml").write_text("bnak = 1\n")
     with pytest.raises(ConfigError, match="bnak"):

@@ -53,6 +53,8 @@ class Core:
         llm: Chat | None = None,
         namer: Namer | None = None,
         overrides: Mapping[str, Override] | None = None,
+        overlays: Mapping[str, str] | None = None,
+        domain: str | None = None,
         data: Path,
         clock: Clock,
         who: str = "python",
@@ -80,6 +82,8 @@ class Core:
         self._llm = llm
         self._namer = namer
         self._overrides = overrides or {}
+        self._overlays = overlays or {}
+        self._domain = domain
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()
@@ -119,7 +123,9 @@ class Core:
             return RuleMind(self._namer) if self._namer else RuleMind()
         from pieria.models.minds.llm import LLMMind
 
-        return LLMMind(self._llm, overrides=self._overrides, meter=self.meter)
+        return LLMMind(
+            self._llm, overrides=self._overrides, overlays=self._overlays, domain=self._domain, meter=self.meter
+        )
 
     @property
     def is_user_bank(self) -> bool:

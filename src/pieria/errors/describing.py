@@ -10,7 +10,10 @@ _SHOWN_WHOLE = 40
 _SHOWN_START = 12
 _LARGEST_SHOWN_INTEGER = 10**20
 _NEVER_SHOWN = frozenset(
-    {"text", "title", "body", "content", "query", "password", "secret", "token", "api_key", "embedder_key", "llm_key"}
+    {
+        *("text", "title", "body", "content", "query"),
+        *("password", "secret", "token", "api_key", "embedder_key", "llm_key", "opts"),
+    }
 )
 
 

@@ -31,6 +31,11 @@ class Chat:
             return self.model
         return f"{self.model} at {host}, {'with a' if getattr(self._llm, 'has_key', False) else 'without a'} key"
 
+    @property
+    def takes_options(self) -> bool:
+        """Whether a call may tell it more than the messages."""
+        return bool(getattr(self._llm, "takes_options", True))
+
     def close(self) -> None:
         """Lets go of connections, if there are any."""
         close = getattr(self._llm, "close", None)

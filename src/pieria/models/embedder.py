@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pieria import telemetry
 from pieria.errors import AdapterError, PieriaError
 from pieria.models.embedders.pieces import EstimatedPieces, Pieces
-from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space, space_of
+from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Space, identity_of, space_of
 from pieria.models.llm import USAGE, tokens
 from pieria.models.metering import UNMETERED, Meter
 
@@ -46,8 +46,7 @@ class Embedder:
     def __init__(self, embedding: Embedding, *, query_prefix: str = "", passage_prefix: str = "") -> None:
         self._embedding = embedding
         self._prefixes = {"query": query_prefix, "passage": passage_prefix}
-        told = getattr(embedding, "identity", None)
-        self._identity = told if isinstance(told, Identity) else Identity(f"custom:{type(embedding).__qualname__}")
+        self._identity = identity_of(embedding)
         self._dimension = self._identity.dimension
         self._has_replied = False
         self._lock = threading.Lock()

@@ -54,6 +54,12 @@ class Identity:
     note: str | None = None
 
 
+def identity_of(embedding: Embedding) -> Identity:
+    """What it tells of itself; of one that tells nothing, the name of its class."""
+    told = getattr(embedding, "identity", None)
+    return told if isinstance(told, Identity) else Identity(f"custom:{type(embedding).__qualname__}")
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """Vectors may be compared when all three are equal; a store records them and refuses the others."""

@@ -17,14 +17,15 @@ from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.metering import Budgets
 from pieria.bank.vault import VaultAt
-from pieria.errors import ClosedError, ConflictError, InputError, UnavailableError
-from pieria.models import Library, language_model, pipeline
+from pieria.errors import ClosedError, ConflictError, InputError
+from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.notifier import Courier
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.store.protocol import Finding
+from pieria.workspace.configuring import config_of, names_in
 from pieria.workspace.models import Handed, Thinker, embedders, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
@@ -147,21 +148,22 @@ class Workspace:
         """`folder` and `environ` are those of whoever it works for, where that is not this process."""
         from pieria.settings import resolve
 
-        if config is not None:
-            raise UnavailableError("config", "it has no effect in this version")
         if clock is not None and not callable(clock):
             raise InputError("clock", "a function that returns the time", clock)
         given = {} if data is None else {"data": data}
-        named = {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
+        kept = config_of(config)
+        named = names_in(kept, llm=llm is None, embedder=embedder is None)
+        named |= {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
         self.resolved = resolve({**_mapping(settings), **given, **named}, environ=environ, cwd=folder)
         self.place: Place = place_of(self.resolved.settings)
         self.data = self.place.folder
         self.models = Library(self.resolved.settings.models)
-        own = None if "embedder" in named else embedder
-        self._embedder = None if own is None else embedders.given(own, self.models.folder)
+        self._embedder = None if "embedder" in named else embedder
+        if self._embedder is not None:
+            embedders.given(self._embedder, self.models.folder, kept)
         own_llm = None if "llm" in named or llm is None else language_model(llm)
         courier = None if notifier is None else Courier(notifier)
-        self._handed = Handed(own_llm, courier=courier)
+        self._handed = Handed(own_llm, courier=courier, config=kept, is_named=isinstance(llm, str))
         self._couriers: weakref.WeakSet[Courier] = weakref.WeakSet(() if courier is None else (courier,))
         self.clock = clock or system_clock
         self._banks: weakref.WeakSet[Bank] = weakref.WeakSet()
@@ -179,28 +181,36 @@ class Workspace:
         llm: object = None,
         overrides: Mapping[str, Override] | None = None,
         notifier: object = None,
+        config: object = None,
         user: bool = True,
         secrets: str | None = None,
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
         `llm` is this bank's own language model, a name, an object or a function; `overrides` gives single steps, or
-        groups of them, another one or further options. `notifier` is told of what happens through this bank. Without
+        groups of them, another one or further options. `notifier` is told of what happens through this bank, and
+        `config` is its own, in place of the workspace's. Without
         `user`, nothing of what belongs to the user is found through it or written. `secrets` is the setting of that
         name, for what is written through it.
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
-        named = llm if isinstance(llm, str) else None
-        own = None if llm is None or named is not None else language_model(llm)
+        kept = config_of(config)
+        named: dict[str, str | None] = {
+            **names_in(kept, llm=llm is None and self._handed.llm is None, embedder=self._embedder is None),
+            **({"llm": llm} if isinstance(llm, str) else {}),
+        }
+        own = None if llm is None or isinstance(llm, str) else language_model(llm)
         resolved = self.resolved.having(
-            bank=bank, session=session, channel=channel, author=author, author_type=author_type, llm=named,
-            secrets=secrets,
+            bank=bank, session=session, channel=channel, author=author, author_type=author_type, secrets=secrets,
+            **named,
         )  # fmt: skip
         handed = Handed(
-            own or (None if named else self._handed.llm),
+            own or (None if "llm" in named else self._handed.llm),
             {} if overrides is None else overrides,
             self._handed.courier if notifier is None else self._courier(notifier),
+            kept or self._handed.config,
+            isinstance(llm, str) or (llm is None and "llm" not in named and self._handed.is_named),
         )
         return self._opened(resolved, who, handed, user)
 
@@ -239,8 +249,11 @@ class Workspace:
         check.name(who, "who")
         settings = resolved.settings
         spot = self.place.at(settings.bank)
-        embedder = self._embedder or embedders.named(settings)
         handed = handed or self._handed
+        if self._embedder is None:
+            embedder = embedders.named(settings, handed.config)
+        else:
+            embedder = embedders.given(self._embedder, self.models.folder, handed.config)
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         way = Way(settings.durability, settings.busy_seconds, self.clock)
@@ -260,6 +273,8 @@ class Workspace:
                 llm=thinker.llm,
                 overrides=thinker.overrides,
                 namer=pipeline(settings.nlp),
+                overlays=thinker.overlays,
+                domain=thinker.domain,
                 data=self.data,
                 clock=self.clock,
                 who=who,
@@ -276,7 +291,7 @@ class Workspace:
                 me=user.bank if with_user else _nobody,
                 knows_user=self.place.keeps_user,
                 vault=VaultAt(settings.vault, settings.vault_folder),
-                origins=resolved.shown() | self._origins(spot.name, resolved, thinker),
+                origins=resolved.shown() | self._origins(spot.name, resolved, thinker, embedder),
                 notify=None if handed.courier is None else handed.courier.tell,
                 on_close=closing,
             )
@@ -293,11 +308,13 @@ class Workspace:
             raise ClosedError("workspace")
         return bank
 
-    def _origins(self, name: str, resolved: Resolved, thinker: Thinker) -> dict[str, tuple[Any, str]]:
+    def _origins(
+        self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None
+    ) -> dict[str, tuple[Any, str]]:
         """What is in force in place of what the settings say by themselves."""
         found: dict[str, tuple[Any, str]] = {"bank": (name, resolved.origins["bank"])}
-        if self._embedder is not None:
-            found["embedder"] = (self._embedder.model, "argument")
+        if self._embedder is not None and embedder is not None:
+            found["embedder"] = (embedder.model, "argument")
         if thinker.llm is not None and thinker.is_own:
             found["llm"] = (thinker.llm.model, "argument")
         return found

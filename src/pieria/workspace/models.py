@@ -12,9 +12,20 @@ from pieria.errors import InputError
 from pieria.models import NONE, PROVIDERS, Chat, Embedder, language_model, provider_of, settled
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
+from pieria.workspace.configuring import (
+    configured,
+    further_of,
+    laid_over,
+    names_for,
+    say_that_rules_judge,
+    say_who_embeds,
+    told_to,
+    with_options,
+)
 from pieria.workspace.stores import stores
 
 if TYPE_CHECKING:
+    from pieria.config import Config, ExtractionProfile
     from pieria.models.minds.llm import Override
     from pieria.settings import Settings
 
@@ -24,6 +35,8 @@ class Thinker(NamedTuple):
 
     llm: Chat | None
     overrides: Mapping[str, Override]
+    overlays: Mapping[str, str] = MappingProxyType({})
+    domain: str | None = None
     is_own: bool = False
     """Whether somebody handed it over, and no setting names it."""
 
@@ -34,6 +47,13 @@ class Handed(NamedTuple):
     llm: Chat | None = None
     overrides: Mapping[str, Override] = MappingProxyType({})
     courier: Courier | None = None
+    config: Config | None = None
+    is_named: bool = False
+    """Whether the language model was named by itself."""
+
+    @property
+    def profile(self) -> ExtractionProfile | None:
+        return None if self.config is None else self.config.extraction_profile
 
 
 class Embedders:
@@ -41,9 +61,9 @@ class Embedders:
 
     def __init__(self) -> None:
         self._named: dict[tuple[object, ...], Embedder] = {}
-        self._given: weakref.WeakValueDictionary[int, Embedder] = weakref.WeakValueDictionary()
+        self._given: weakref.WeakValueDictionary[tuple[int, str], Embedder] = weakref.WeakValueDictionary()
 
-    def named(self, settings: Settings) -> Embedder | None:
+    def named(self, settings: Settings, config: Config | None) -> Embedder | None:
         """Of the settings. What `auto` means is settled anew each time, for a model may have been installed."""
         name = settled(settings.embedder, settings.models)
         if name == NONE:
@@ -58,16 +78,23 @@ class Embedders:
         options = {option: value for option, value in told.items() if value is not None and option in provider.options}
         if "base_url" in provider.options and provider.address is None and "base_url" not in options:
             raise _no_address("embedder_url")
-        mark = (name, settings.models, *sorted(options.items()))
+        options |= further_of(config)
+        mark = (name, settings.models, repr(sorted(options.items())))
         with stores.lock:
-            return self._named.setdefault(mark, made_of(name, models=settings.models, options=options))
-
-    def given(self, embedder: object, models: Path) -> Embedder:
-        # An embedder holds the object it was made of, so that no other can have its number meanwhile.
-        with stores.lock:
-            made = self._given.get(id(embedder))
+            made = self._named.get(mark)
             if made is None:
-                made = self._given[id(embedder)] = made_of(embedder, models=models)
+                made = self._named[mark] = made_of(name, models=settings.models, options=options)
+        say_who_embeds(config, made.model)
+        return made
+
+    def given(self, embedder: object, models: Path, config: Config | None) -> Embedder:
+        told, named = told_to(embedder, config), names_for(embedder, config)
+        # An embedder holds the object it was made of, so that no other can have its number meanwhile.
+        mark = (id(embedder), repr(sorted((told | named).items())))
+        with stores.lock:
+            made = self._given.get(mark)
+            if made is None:
+                made = self._given[mark] = made_of(with_options(embedder, told), models=models, options=named)
             return made
 
 
@@ -110,17 +137,23 @@ def settled_thinker(given: Handed, settings: Settings) -> Thinker:
             raise InputError(
                 "overrides", "none where no language model is set", given.overrides, hint="Give `llm`, too."
             )
+        say_that_rules_judge(given.config)
         return Thinker(None, {})
     from pieria.models.minds.llm import LLMMind
     from pieria.models.minds.llm.choosing import overrides_of
 
     own = {step: _with_model(step, override) for step, override in given.overrides.items()}
-    # The setting names models of the server that the settings name, and of no other.
-    steps = overrides_of(settings.llm_steps or "") if given.llm is None else {}
-    overrides = {**steps, **own}
+    if given.config is not None:
+        overrides = laid_over(configured(given.config, llm, is_named=given.is_named), own)
+    else:
+        # The setting names models of the server that the settings name, and of no other.
+        steps = overrides_of(settings.llm_steps or "") if given.llm is None else {}
+        overrides = {**steps, **own}
+    profile = given.profile
+    overlays, domain = ({}, None) if profile is None else (profile.overlays, profile.domain_context or None)
     # What cannot be right is told now, not when the first step is taken.
-    LLMMind(llm, overrides=overrides)
-    return Thinker(llm, overrides, is_own=given.llm is not None)
+    LLMMind(llm, overrides=overrides, overlays=overlays, domain=domain)
+    return Thinker(llm, overrides, overlays, domain, is_own=given.llm is not None)
 
 
 def _with_model(step: str, override: Override) -> Override:

@@ -20,6 +20,8 @@ class FunctionLLM:
     an `LLMResponse` is either with its usage. There are no options: nothing would heed them.
     """
 
+    takes_options = False
+
     def __init__(self, function: Function, *, name: str | None = None) -> None:
         if not callable(function):
             raise InputError("function", "a callable that takes messages, and a schema or None", function)

@@ -1,0 +1,59 @@
+"""The parameters of value functions: their bounds, and how those of a type come about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from pieria.config.findings import Findings
+from pieria.record import check
+from pieria.record.value import BY_TYPE, PARAMETERS, DefaultValueFunction
+
+TYPES = tuple(BY_TYPE)
+FLOOR = "base_floor"
+_CHECKS: Mapping[str, Callable[..., float]] = {
+    "threshold": partial(check.number, high=2.0),
+    "top_k": partial(check.whole, low=1, high=1_000_000),
+    "lambda": partial(check.number, high=1_000.0),
+    "k": partial(check.whole, high=1_000_000),
+    FLOOR: check.number,
+    "beta": partial(check.number, high=100.0),
+}
+_SCORES = "a class or an object with a method score(relevance, node, metadata, params)"
+
+
+def params_of(found: Findings, value: object, parameter: str) -> dict[str, dict[str, Any]]:
+    """By type of node, what is given of its parameters."""
+    given = found.mapping(value, parameter, TYPES)
+    return {
+        kind: {
+            name: found.checked(_CHECKS[name], told, f"{parameter}.{kind}.{name}")
+            for name, told in found.mapping(given[kind], f"{parameter}.{kind}", tuple(PARAMETERS)).items()
+        }
+        for kind in given
+    }
+
+
+def value_function_of(found: Findings, value: object) -> dict[str, Any]:
+    """What is not given is as by default, type by type."""
+    parameter = "value_function"
+    given = found.mapping(value, parameter, ("module", "params"))
+    module = given.get("module", DefaultValueFunction)
+    if module == DefaultValueFunction.__name__:
+        module = DefaultValueFunction
+    module = found.named(module, f"{parameter}.module", _SCORES)
+    if module is not None and not callable(getattr(module, "score", None)):
+        found.add(f"{parameter}.module", _SCORES, module)
+    params = params_of(found, given.get("params", {}), f"{parameter}.params")
+    return {"module": module, "params": {kind: {**usual(kind), **params.get(kind, {})} for kind in TYPES}}
+
+
+def usual(kind: str) -> dict[str, Any]:
+    return {**PARAMETERS, **BY_TYPE.get(kind, {})}
+
+
+def raised(params: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """A profile's share lifts the floor by so much of it, and never lowers it; all else takes the place of what was."""
+    lifted = {} if FLOOR not in over else {FLOOR: min(1.0, params[FLOOR] * (1 + over[FLOOR]))}
+    return {**params, **over, **lifted}

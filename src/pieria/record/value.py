@@ -1,0 +1,92 @@
+"""What a node is worth to a question: how near it is, how fresh, how often used, and how well it served. Arithmetic.
+
+Exists so that whatever ranks or prunes nodes judges them alike. Which parameters hold is for whoever asks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+
+from pieria.record.time import Clock, system_clock
+
+PARAMETERS: Mapping[str, float] = {
+    "threshold": 0.0, "top_k": 20, "lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0,
+}  # fmt: skip
+"""What holds for a type of node that is not listed."""
+BY_TYPE: Mapping[str, Mapping[str, float]] = {
+    "semantic": {"threshold": 0.0, "top_k": 20},
+    "procedural": {"threshold": 0.12, "top_k": 10},
+    "episodic": {"threshold": 0.0, "top_k": 30},
+    "subgoal": {"threshold": 0.225, "top_k": 10},
+    "tag": {"threshold": 0.135, "top_k": 10},
+    "source": {"threshold": 0.0, "top_k": 50},
+    "intent": {"threshold": 0.105, "top_k": 10},
+}
+"""The thresholds hold against the whole product, and are within its reach for what is new."""
+_SECONDS = 3_600
+_STEEPEST = 700.0
+"""Beyond it an exponential is no number any more."""
+
+
+class Used(Protocol):
+    """What is known of a node's use."""
+
+    @property
+    def created_at(self) -> datetime: ...
+    @property
+    def access_count(self) -> int: ...
+    @property
+    def last_accessed_at(self) -> datetime | None: ...
+    @property
+    def cumulative_reward(self) -> float: ...
+    @property
+    def reward_count(self) -> int: ...
+
+
+@runtime_checkable
+class ValueFunction(Protocol):
+    """Any object with this method. `relevance` is a cosine, `params` are those of the node's type.
+
+    `metadata` is None where nothing is known of the node's use.
+    """
+
+    def score(self, relevance: float, node: Any, metadata: Any, params: Mapping[str, Any]) -> float: ...
+
+
+class DefaultValueFunction:
+    """Relevance × recency × frequency × reward; without metadata the relevance alone. The node itself has no say."""
+
+    def __init__(self, clock: Clock = system_clock) -> None:
+        self._clock = clock
+
+    def score(self, relevance: float, node: Any, metadata: Used | None, params: Mapping[str, Any]) -> float:
+        if metadata is None:
+            return relevance
+        told = {**PARAMETERS, **params}
+        return (
+            relevance
+            * _recency(metadata, self._clock(), told["lambda"])
+            * _frequency(metadata.access_count, told["k"], told["base_floor"])
+            * _reward(metadata, told["beta"])
+        )
+
+
+def _recency(metadata: Used, now: datetime, decay: float) -> float:
+    """Half after ln 2 / λ hours. What is to come is as fresh as what is of this moment."""
+    last = metadata.last_accessed_at or metadata.created_at
+    return math.exp(-decay * max(0.0, (now - last).total_seconds()) / _SECONDS)
+
+
+def _frequency(accesses: int, half: float, floor: float) -> float:
+    return max(floor, accesses / (accesses + half)) if accesses else floor
+
+
+def _reward(metadata: Used, beta: float) -> float:
+    """1 where nothing was judged or it came out even, up to 2 for what served well, towards 0 for what did harm."""
+    if not metadata.reward_count:
+        return 1.0
+    average = 2 * metadata.cumulative_reward / metadata.reward_count - 1
+    return 2 / (1 + math.exp(min(_STEEPEST, -beta * average)))

@@ -1,0 +1,339 @@
+"""A configuration is checked however it is made, and says what holds for a step, a type of node, a call."""
+
+import copy
+import json
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria import Config, DefaultValueFunction, ExtractionProfile
+from pieria.errors import ConfigError, InputError
+from pieria.models.minds.llm import STEPS
+
+MODELS: dict[str, Any] = {
+    "llm": {"model": "gpt-4o", "opts": {"temperature": 0.7, "extra": {"seed": 1, "user": "a"}}},
+    "embedding": {"model": "e5-base-v2", "opts": {"dimensions": 256}},
+}
+USUAL = {"lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0}
+THRESHOLDS = {
+    "semantic": (0.0, 20),
+    "procedural": (0.12, 10),
+    "episodic": (0.0, 30),
+    "subgoal": (0.225, 10),
+    "tag": (0.135, 10),
+    "source": (0.0, 50),
+    "intent": (0.105, 10),
+}
+NAMES = ("model", "opts", "module", "params", "structuring", "get_mode", "semantic", "k", "name", "overlays")
+WHOLE = """
+intent_merge_threshold = 0.7
+extraction_profile = "research"
+
+[llm]
+model = "ollama:qwen3"
+opts = { temperature = 0.2 }
+
+[embedding]
+model = "local"
+
+[overrides.structuring]
+model = "qwen3:32b"
+
+[value_function]
+module = "pieria.record.value:DefaultValueFunction"
+params.semantic = { lambda = 0.005, threshold = 0.1 }
+
+[session]
+auto_commit = false
+flush_timeout_ms = inf
+"""
+
+
+class Score:
+    def score(self, relevance: float, node: Any, metadata: Any, params: Any) -> float:
+        return relevance
+
+
+def config(**values: Any) -> Config:
+    return Config(**{**MODELS, **values})
+
+
+def problems(**values: Any) -> dict[str, str | None]:
+    """Message and hint of everything that is wrong with a configuration."""
+    with pytest.raises(ConfigError) as caught:
+        config(**values)
+    return {one.message.removeprefix("configuration: "): one.hint for one in (caught.value, *caught.value.errors)}
+
+
+# --- what it is when nothing is said
+
+
+def test_what_is_not_said_is_as_by_default() -> None:
+    usual = config()
+    params = {kind: {"threshold": least, "top_k": most, **USUAL} for kind, (least, most) in THRESHOLDS.items()}
+    assert usual.value_function == {"module": DefaultValueFunction, "params": params}
+    assert usual.session == {"auto_commit": True, "flush_timeout_ms": 120_000, "session_timeout_ms": 600_000}
+    assert (usual.intent_merge_threshold, usual.intent_identity_threshold) == (0.8, 0.95)
+    assert (usual.refinement_threshold, usual.refinement_budget, usual.plateau_delta) == (0.6, 1, 0.05)
+    assert (usual.trace_verbosity, usual.overrides) == ("summary", {})
+    assert (usual.backend, usual.episodic_validation, usual.extraction_profile) == (None, None, None)
+    assert Config(llm={"model": "m"}, embedding={"model": "e"}).llm == {"model": "m", "opts": {}}
+
+
+def test_what_is_said_in_part_keeps_the_rest() -> None:
+    said = config(
+        session={"auto_commit": False, "session_timeout_ms": None},
+        value_function={"params": {"semantic": {"threshold": 0.1}}},
+        episodic_validation={"orphan_penalty": 0.5},
+    )
+    assert said.session == {"auto_commit": False, "flush_timeout_ms": 120_000, "session_timeout_ms": None}
+    assert said.resolve_value_function("semantic") == {"threshold": 0.1, "top_k": 20, **USUAL}
+    assert said.resolve_value_function("procedural")["threshold"] == 0.12
+    penalties = {"validation_threshold": 0.3, "orphan_penalty": 0.5, "weak_grounding_penalty": 0.1}
+    assert said.episodic_validation == penalties
+
+
+# --- what is wrong with it
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"llm": None}, "llm: expected a model, as {'model': name, 'opts': {…}}, got nothing"),
+        ({"llm": {}}, "llm.model: expected the name of a model, got nothing"),
+        ({"llm": {"model": ""}}, "llm.model: expected a text that is not blank, got empty text"),
+        ({"llm": "gpt-4o"}, "llm: expected a mapping of model, opts, got 'gpt-4o'"),
+        ({"embedding": {"model": "e", "opts": [1]}}, "embedding.opts: expected a mapping of options by name, got …"),
+        ({"overrides": {"structuring": {"model": 3}}}, "overrides.structuring.model: expected a text, got 3"),
+        ({"overrides": {"get_semantics": {}}}, "overrides: expected no names but …, got 'get_semantics'"),
+        ({"value_function": {"params": {"semantics": {}}}}, "value_function.params: expected no names but …"),
+        (
+            {"value_function": {"params": {"tag": {"top_k": 0}}}},
+            "value_function.params.tag.top_k: expected a whole number …",
+        ),
+        ({"value_function": {"module": object()}}, "value_function.module: expected a class or an object with a …"),
+        ({"value_function": {"module": "os:sepp"}}, "value_function.module: expected a class or an object with a …"),
+        ({"backend": {"opts": {}}}, "backend.module: expected a class, an object, or a text …, got nothing"),
+        ({"episodic_validation": {"penalty": 1}}, "episodic_validation: expected no names but …, got 'penalty'"),
+        ({"intent_merge_threshold": 1.5}, "intent_merge_threshold: expected a number from 0 to 1, got 1.5"),
+        ({"refinement_budget": -1}, "refinement_budget: expected a whole number from 0 to 1,000, got -1"),
+        ({"plateau_delta": math.nan}, "plateau_delta: expected a number from 0 to 1, got nan"),
+        ({"trace_verbosity": "loud"}, "trace_verbosity: expected one of summary, detailed, got 'loud'"),
+        ({"extraction_profile": "codings"}, "extraction_profile: expected one of coding, …, got 'codings'"),
+        (
+            {"extraction_profile": {"name": "legal", "overlays": {"get_semantic": 3}}},
+            "extraction_profile.overlays.get_semantic: expected a text of at most 8,000 characters, got 3",
+        ),
+        ({"session": {"auto_commit": "yes"}}, "session.auto_commit: expected true or false, got 'yes'"),
+        ({"session": {"flush_timeout_ms": 0}}, "session.flush_timeout_ms: expected a whole number from 1 to …"),
+    ],
+)
+def test_a_value_that_cannot_be_right_is_named(values: dict[str, Any], told: str) -> None:
+    [message] = problems(**values)
+    begins, _, ends = told.partition("…")
+    assert message.startswith(begins)
+    assert "…" not in told or ends.rpartition("…")[2] in message
+    with pytest.raises(ConfigError):
+        Config.from_dict({**MODELS, **values})
+
+
+def test_all_that_is_wrong_is_told_at_once_with_the_nearest_names() -> None:
+    told = problems(overrides={"structurin": {}}, trace_verbosity="sumary", refinement_budget=0.5)
+    assert len(told) == 3
+    assert set(told.values()) == {"Did you mean structuring?", "Did you mean summary?", None}
+
+
+def test_a_key_among_the_options_is_in_no_message() -> None:
+    for opts in ("sk-very-secret", {1: "sk-very-secret"}):
+        [message] = problems(llm={"model": "m", "opts": opts})
+        assert "secret" not in message
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["model", "coding"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.text(max_size=3) | st.integers() | st.sampled_from(NAMES), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([field.name for field in fields(Config)]), JUNK, min_size=1, max_size=4))
+def test_whatever_it_is_made_of_it_is_checked_or_refused(values: dict[str, Any]) -> None:
+    try:
+        made = config(**values)
+    except ConfigError as refused:
+        assert all(isinstance(one, ConfigError) for one in refused.errors)
+    else:
+        assert all(made.llm_opts(step)["model"] for step in STEPS)
+        assert all(made.resolve_value_function(kind).keys() == {"threshold", "top_k", *USUAL} for kind in THRESHOLDS)
+
+
+def test_a_changed_copy_is_checked_too() -> None:
+    assert replace(config(), trace_verbosity="detailed").trace_verbosity == "detailed"
+    with pytest.raises(ConfigError):
+        replace(config(), trace_verbosity="loud")
+
+
+def test_what_it_was_made_of_may_change_afterwards() -> None:
+    given = copy.deepcopy(MODELS)
+    made = Config(**given)
+    given["llm"]["opts"]["extra"]["seed"] = 2
+    made.resolve("get_mode")["opts"]["extra"]["seed"] = 3
+    made.resolve_embedding()["opts"]["dimensions"] = 4
+    assert made == config()
+    assert copy.deepcopy(made) == made
+
+
+# --- where it comes from
+
+
+def test_a_file_that_the_environment_names_is_the_same_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "memory.toml"
+    file.write_text(WHOLE)
+    monkeypatch.setenv("PIERIA_CONFIG", str(file))
+    assert Config.from_env() == Config(
+        llm={"model": "ollama:qwen3", "opts": {"temperature": 0.2}},
+        embedding={"model": "local"},
+        overrides={"structuring": {"model": "qwen3:32b"}},
+        value_function={"params": {"semantic": {"lambda": 0.005, "threshold": 0.1}}},
+        intent_merge_threshold=0.7,
+        extraction_profile=ExtractionProfile.research(),
+        session={"auto_commit": False, "flush_timeout_ms": None},
+    )
+
+
+def test_without_the_variable_there_is_no_configuration() -> None:
+    for environ in ({}, {"PIERIA_CONFIG": ""}):
+        with pytest.raises(ConfigError) as caught:
+            Config.from_env(environ)
+        assert caught.value.reason == "no_config"
+        assert str(caught.value) == "configuration: there is none"
+        assert caught.value.hint == "Name a TOML file in PIERIA_CONFIG."
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "cannot be read"),
+        ("llm = ", "not valid TOML"),
+        ("", "llm: expected a model"),
+        ("lm = 3", "expected no names but llm, embedding"),
+        ('llm = { model = "m" }\nembedding = { model = 3 }', "embedding.model: expected a text, got 3"),
+    ],
+)
+def test_a_file_that_cannot_be_right_is_a_config_error(content: str | None, told: str, tmp_path: Path) -> None:
+    file = tmp_path / "memory.toml"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ConfigError, match=told):
+        Config.from_env({"PIERIA_CONFIG": str(file)})
+
+
+def test_a_mapping_from_json_is_a_configuration() -> None:
+    told = {**MODELS, "value_function": {"module": "DefaultValueFunction", "params": {"tag": {"k": 3}}}}
+    assert Config.from_dict(json.loads(json.dumps(told))) == config(value_function={"params": {"tag": {"k": 3}}})
+    with pytest.raises(ConfigError, match="a mapping"):
+        Config.from_dict([1])  # type: ignore[arg-type]
+
+
+# --- what holds
+
+
+def test_a_step_goes_by_its_group_and_then_by_itself() -> None:
+    overrides = {
+        "structuring": {"model": "mini", "opts": {"temperature": 0.2, "extra": {"seed": 2}}},
+        "get_return": {"opts": {"temperature": 0.0}},
+        "get_mode": {"model": "nano"},
+        "retrieval": {"opts": {"max_tokens": 9}},
+    }
+    made = config(overrides=overrides)
+    base = MODELS["llm"]["opts"]
+    structured = {"temperature": 0.2, "extra": {"seed": 2, "user": "a"}}
+    assert made.resolve("get_state") == MODELS["llm"]
+    assert made.resolve("structuring") == made.resolve("get_semantic") == {"model": "mini", "opts": structured}
+    assert made.resolve("get_return") == {"model": "mini", "opts": {**structured, "temperature": 0.0}}
+    assert made.resolve("get_mode") == {"model": "nano", "opts": {**base, "max_tokens": 9}}
+    with pytest.raises(InputError, match="step: expected one of"):
+        made.resolve("get_colour")
+
+
+def test_what_is_configured_goes_before_what_a_call_says() -> None:
+    made = config(overrides={"get_mode": {"opts": {"max_tokens": 9}}})
+    base = {"temperature": 1.0, "max_tokens": 5, "model": "other", "stop": "."}
+    assert made.llm_opts("get_mode", base) == {
+        "model": "gpt-4o",
+        "temperature": 0.7,
+        "max_tokens": 9,
+        "extra": {"seed": 1, "user": "a"},
+        "stop": ".",
+    }
+    assert made.embedding_opts() == {"model": "e5-base-v2", "dimensions": 256}
+    assert made.resolve_embedding() == MODELS["embedding"]
+
+
+def test_parameters_are_as_by_default_then_as_configured_then_as_the_profile_has_them() -> None:
+    profile = ExtractionProfile(
+        "legal", value_function_overrides={"semantic": {"base_floor": 0.2, "top_k": 30}, "tag": {"base_floor": 1.0}}
+    )
+    made = config(
+        value_function={
+            "module": Score,
+            "params": {"semantic": {"base_floor": 0.5, "k": 10}, "tag": {"base_floor": 0.7}},
+        },
+        extraction_profile=profile,
+    )
+    semantic = made.resolve_value_function("semantic")
+    assert semantic == {"threshold": 0.0, "top_k": 30, "lambda": 0.01, "k": 10, "base_floor": 0.6, "beta": 1.0}
+    assert made.resolve_value_function("tag")["base_floor"] == 1.0
+    assert made.resolve_value_function("source") == {"threshold": 0.0, "top_k": 50, **USUAL}
+    assert made.resolve_value_function("of another kind") == {"threshold": 0.0, "top_k": 20, **USUAL}
+    assert made.value_function["module"] is Score
+
+
+# --- profiles
+
+
+@pytest.mark.parametrize("name", ["coding", "research", "customer_support"])
+def test_a_profile_of_ours_steers_three_steps_and_lifts_floors(name: str) -> None:
+    profile = getattr(ExtractionProfile, name)()
+    assert (profile.name, set(profile.overlays)) == (name, {"get_semantic", "get_procedural", "get_reward"})
+    assert len(set(profile.overlays.values())) == 3
+    assert all(200 < len(text) < 800 and text == text.strip() for text in profile.overlays.values())
+    made = config(extraction_profile=profile)
+    assert made == config(extraction_profile=name)
+    assert made.resolve_overlay("get_semantic") == profile.overlays["get_semantic"]
+    assert made.resolve_overlay("get_state") is None
+    for kind, (_, _most) in THRESHOLDS.items():
+        lifted, plain = made.resolve_value_function(kind), config().resolve_value_function(kind)
+        share = profile.value_function_overrides.get(kind, {}).get("base_floor", 0.0)
+        assert lifted == {**plain, "base_floor": pytest.approx(plain["base_floor"] * (1 + share))}
+        assert lifted["base_floor"] >= plain["base_floor"]
+
+
+def test_research_lifts_facts_more_than_procedures_and_the_others_procedures_alone() -> None:
+    lifted = {name: getattr(ExtractionProfile, name)().value_function_overrides for name in ("coding", "research")}
+    assert lifted["research"]["semantic"]["base_floor"] > lifted["research"]["procedural"]["base_floor"] > 0
+    assert set(lifted["coding"]) == {"procedural"}
+
+
+def test_a_profile_is_checked_and_a_copy() -> None:
+    ExtractionProfile.coding().overlays.clear()  # type: ignore[attr-defined]
+    assert ExtractionProfile.coding().overlays
+    with pytest.raises(ConfigError, match="name: expected a text, got 3") as caught:
+        ExtractionProfile(3, "x" * 2_001, {"get_facts": ""}, {"semantic": {"floor": 1}})  # type: ignore[arg-type]
+    assert len(caught.value.errors) == 3
+    assert config().resolve_overlay("get_semantic") is None

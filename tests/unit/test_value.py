@@ -1,0 +1,89 @@
+"""What a node is worth: each factor by itself, and what none of them may do."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pieria import DefaultValueFunction, ValueFunction
+from pieria.record.value import BY_TYPE, PARAMETERS
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+FACTORS = {"lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0}
+
+
+@dataclass
+class Seen:
+    created_at: datetime = NOW
+    access_count: int = 0
+    last_accessed_at: datetime | None = None
+    cumulative_reward: float = 0.0
+    reward_count: int = 0
+
+
+def worth(metadata: Seen | None, relevance: float = 1.0, **params: float) -> float:
+    return DefaultValueFunction(lambda: NOW).score(relevance, object(), metadata, {**FACTORS, **params})
+
+
+def test_without_metadata_it_is_the_relevance() -> None:
+    assert worth(None, 0.42) == 0.42
+
+
+def test_it_is_the_product_of_all_four() -> None:
+    used = Seen(NOW - timedelta(days=9), 20, NOW - timedelta(hours=24), 1.5, 2)
+    expected = 0.5 * math.exp(-0.24) * 0.8 * 2 / (1 + math.exp(-0.5))
+    assert worth(used, 0.5) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("hours", "share"), [(0, 1.0), (24, 0.7866), (168, 0.1864), (-5, 1.0)], ids=["now", "day", "week", "to come"]
+)
+def test_what_was_used_lately_is_fresh_and_what_never_was_counts_from_its_making(hours: float, share: float) -> None:
+    then = NOW - timedelta(hours=hours)
+    fresh = worth(Seen())
+    assert worth(Seen(then)) / fresh == pytest.approx(share, abs=1e-4)
+    assert worth(Seen(NOW - timedelta(days=99), 0, then)) / fresh == pytest.approx(share, abs=1e-4)
+
+
+@pytest.mark.parametrize(("accesses", "share"), [(0, 0.3), (1, 0.3), (2, 0.3), (3, 0.375), (5, 0.5), (20, 0.8)])
+def test_use_counts_from_a_floor_upwards(accesses: int, share: float) -> None:
+    assert worth(Seen(access_count=accesses)) == pytest.approx(share)
+    assert worth(Seen(access_count=accesses), k=0) == (1.0 if accesses else 0.3)
+
+
+def test_what_served_well_ranks_above_what_was_never_judged_and_what_did_harm_below() -> None:
+    unjudged, neutral = Seen(), Seen(cumulative_reward=1.5, reward_count=3)
+    good, bad = Seen(cumulative_reward=3.0, reward_count=3), Seen(reward_count=3)
+    assert worth(bad) < worth(unjudged) == worth(neutral) < worth(good)
+    assert worth(good) / worth(unjudged) == pytest.approx(2 / (1 + math.exp(-1)))
+    assert worth(good, beta=3.0) > worth(good)
+    assert worth(bad, beta=10_000) == pytest.approx(0.0)
+
+
+@given(
+    average=st.floats(0.5, 1.0),
+    count=st.integers(1, 1_000),
+    accesses=st.integers(0, 10_000),
+    days=st.floats(0, 10_000),
+    beta=st.floats(0, 100),
+)
+def test_a_good_record_never_counts_against_it(
+    average: float, count: int, accesses: int, days: float, beta: float
+) -> None:
+    then = NOW - timedelta(days=days)
+    judged = Seen(then, accesses, None, average * count, count)
+    assert worth(judged, beta=beta) >= worth(Seen(then, accesses), beta=beta) * (1 - 1e-9)
+
+
+def test_every_threshold_is_within_reach_of_what_is_new_and_fits_well() -> None:
+    for name, params in BY_TYPE.items():
+        assert worth(Seen(), 0.8) >= params["threshold"], name
+        assert params.keys() == {"threshold", "top_k"} < PARAMETERS.keys()
+
+
+def test_params_that_are_missing_are_as_by_default() -> None:
+    assert DefaultValueFunction(lambda: NOW).score(0.5, None, Seen(access_count=5), {}) == pytest.approx(0.25)
+    assert isinstance(DefaultValueFunction(), ValueFunction)
