@@ -227,6 +227,21 @@ def test_a_key_that_is_set_counts_before_the_provider_s_own(tmp_path: Path) -> N
     assert key_of(without) == (None, "default")
 
 
+def test_the_key_of_one_provider_goes_to_no_other_that_is_named_later(tmp_path: Path) -> None:
+    environ = {"PIERIA_LLM": "openai:m", "OPENAI_API_KEY": "openai's", "ANTHROPIC_API_KEY": "anthropic's"}
+    first = resolve({}, environ=environ, cwd=tmp_path)
+    assert key_of(first) == ("openai's", "environment OPENAI_API_KEY")
+    assert key_of(first.having(llm="anthropic:m")) == ("anthropic's", "environment ANTHROPIC_API_KEY")
+    assert key_of(first.having(llm="ollama:m")) == key_of(first.having(llm="openrouter:m")) == (None, "default")
+    assert key_of(first.having(llm="ollama:m").having(llm="openai:m"))[0] == "openai's"
+    assert key_of(first.having(session="s")) == key_of(first)
+    elsewhere = resolve({"llm_url": "http://elsewhere"}, environ=environ, cwd=tmp_path)
+    assert key_of(elsewhere.having(llm="anthropic:m")) == (None, "default")
+    own = resolve({}, environ={**environ, "PIERIA_LLM_KEY": "ours"}, cwd=tmp_path)
+    assert key_of(own.having(llm="anthropic:m")) == ("ours", "environment PIERIA_LLM_KEY")
+    assert "openai's" not in repr(first)
+
+
 @pytest.mark.parametrize("name", ["locl", "locl:x", "auto:x", "", 7])
 def test_an_embedder_that_nobody_makes_is_refused(name: Any) -> None:
     with pytest.raises(InputError) as caught:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -23,7 +23,7 @@ from pydantic_settings import (
 )
 
 from pieria.errors import ConfigError, InputError, Invalid
-from pieria.models import NONE, checked_llm, checked_name, checked_pipeline, provider_of
+from pieria.models import LLM_PROVIDERS, NONE, checked_llm, checked_name, checked_pipeline, provider_of
 from pieria.project import Project, find_project
 from pieria.record import check
 from pieria.record.address import Address
@@ -249,6 +249,8 @@ class Resolved:
     settings: Settings
     origins: Mapping[str, str]
     project: Project | None
+    environ: Mapping[str, str] = field(repr=False, compare=False)
+    """Of whoever asked: another model's provider may have a key of its own there."""
     remarks: tuple[Remark, ...] = ()
     """What is to be told of the environment beside its values."""
 
@@ -278,9 +280,21 @@ class Resolved:
         """The same with further arguments, which override what was resolved; None stands for not given."""
         given = _from_arguments(arguments, Path())
         values = self.settings.model_dump() | dict(given.values)
-        settings = _settings(values, dict.fromkeys(given.values, given), given.unknown)
         origins = {**self.origins, **dict.fromkeys(given.values, ARGUMENT)}
+        if "llm" in given.values and self._has_no_key_of_its_own:
+            # What was found for one provider is no business of another.
+            addressed = {name: value for name, value in values.items() if name == "llm_url" and value is not None}
+            found = _from_provider([replace(given, values={**given.values, **addressed})], self.environ, Path())
+            values["llm_key"] = found.values.get("llm_key")
+            origins["llm_key"] = found.origin
+        settings = _settings(values, dict.fromkeys(given.values, given), given.unknown)
         return replace(self, settings=settings, origins=origins)
+
+    @property
+    def _has_no_key_of_its_own(self) -> bool:
+        """Whether the key of the language model, if there is one, is that of its provider."""
+        variables = {provider.variable for provider in LLM_PROVIDERS.values()}
+        return self.is_default("llm_key") or self.origins["llm_key"].removeprefix("environment ") in variables
 
 
 _REPOSITORY = "git repository"
@@ -316,10 +330,11 @@ def resolve(
         chosen = next((source for source in sources if "data" in source.values), None)
         sources.append(_impersonal(shared) if chosen is not None and chosen.origin == PROJECT else shared)
     sources.append(_from_provider(sources, variables, folder))
-    return replace(_resolved(sources, data, own, project), remarks=tuple(remarks(variables)))
+    settings, origins = _resolved(sources, data, own)
+    return Resolved(settings, origins, project, variables, tuple(remarks(variables)))
 
 
-def _resolved(sources: list[Source], data: Path | Address, own: Path, project: Project | None) -> Resolved:
+def _resolved(sources: list[Source], data: Path | Address, own: Path) -> tuple[Settings, dict[str, str]]:
     chosen: dict[str, Source] = {}
     for source in reversed(sources):
         chosen.update(dict.fromkeys(source.values, source))
@@ -329,7 +344,7 @@ def _resolved(sources: list[Source], data: Path | Address, own: Path, project: P
     values["local"] = folder_of(chosen.get("local"), "local") if own is data else own
     origins = {name: chosen[name].origin_of(name) if name in chosen else _DEFAULT for name in Settings.model_fields}
     unknown = [problem for source in sources for problem in source.unknown]
-    return Resolved(_settings(values, chosen, unknown), origins, project)
+    return _settings(values, chosen, unknown), origins
 
 
 def _settings(values: Mapping[str, Any], chosen: Mapping[str, Source], unknown: Sequence[Invalid] = ()) -> Settings:
