@@ -120,6 +120,7 @@ def test_a_limit_keeps_the_newest_and_says_so(ask: Ask, made: Made, clock: HandC
     exported = ask("mem-export", type="change")["data"]["payload"]
     assert [one["id"] for one in exported["observations"]] == ids[1::2]
     assert exported["truncated"] is False
+    assert not ask("mem-export", limit=2**80)["data"]["payload"]["truncated"]
     assert ask("mem-export", type="bugfix", limit=1)["data"]["payload"]["observations"][0]["id"] == ids[2]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from typing import Any
 
@@ -22,7 +23,7 @@ def export(call: Call, scope: str, format: str, type: str | None = None, limit: 
     bank = call.bank
     asked: dict[str, Any] = {"kinds": OBSERVED, "types": asked_types([type] if type else None), "include": STANDING}
     # The newest, where there are more than were asked for.
-    kept = deque(memories(bank, **asked), maxlen=limit)
+    kept = deque(memories(bank, **asked), maxlen=limit and min(limit, sys.maxsize))
     left = bank.count(scope=own_scope(bank), **asked) - len(kept)
     revisions, before = lineages(bank)
     heads = [observation(bank, memory, before.get(memory.id)) for memory in kept]
