@@ -97,3 +97,8 @@ _OUTCOMES: dict[str, tuple[Callable[[str], Seen], dict[Any, object]]] = {
     "crossing_boost": (told(crossed), {0.1: 1.1, 0.5: 1.5}),
 }
 FADES = {name: (seen(name), outcomes) for name, (seen, outcomes) in _OUTCOMES.items()}
+OF_MNEMEX = {
+    "cluster_threshold", "cluster_most", "duplicate_threshold", "preview_chars", "search_by_meaning",
+    "short_term_weight", "long_term_weight", "vault", "vault_folder",
+}  # fmt: skip
+"""What only a toolset goes by: shown to have an effect there."""

@@ -9,8 +9,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.bank.fading_effects import OF_MNEMEX
 from tests.bank.kept import Kept
-from tests.bank.test_workspace import EFFECTS, OF_MNEMEX
+from tests.bank.test_workspace import EFFECTS
 
 import pieria
 from pieria import Workspace

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from tests.bank.door_effects import DOORS
 from tests.bank.embedding_server import server
-from tests.bank.fading_effects import FADES
+from tests.bank.fading_effects import FADES, OF_MNEMEX
 from tests.bank.reading_effects import READING
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
@@ -274,10 +274,6 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     **READING,
 }
 OF_A_SERVER = {"user", "connections", "row_security", "local"}
-OF_MNEMEX = {
-    "cluster_threshold", "cluster_most", "duplicate_threshold", "preview_chars", "search_by_meaning",
-    "short_term_weight", "long_term_weight", "vault", "vault_folder",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from pieria.record.analyser import STOP_WORDS, terms
@@ -124,6 +123,7 @@ class Likeness:
         self._by = by
         held = [vectors.get(memory.row) if by == STRATEGIES[0] else None for memory in memories]
         self._bare = np.array([vector is None for vector in held], bool)
+        self._any_bare = bool(self._bare.any())
         dimension = next((len(vector) for vector in held if vector is not None), 0)
         self._matrix = np.zeros((len(held), dimension), np.float32)
         for place, vector in enumerate(held):
@@ -135,14 +135,16 @@ class Likeness:
         import numpy as np
 
         free = np.ones(len(self._memories), bool)
-        for start, block in self._blocks():
-            for place, row in enumerate(block, start):
+        for start in range(0, len(free), BLOCK):
+            places = np.flatnonzero(free[start : start + BLOCK]) + start
+            for place, products in zip(places.tolist(), self._products(places), strict=True):
                 if not free[place]:
                     continue
+                row = self._row(place, products)
                 near = np.flatnonzero(free & (row >= least))
                 near = near[near != place]
                 if len(near):
-                    nearest = near[np.lexsort((near, -row[near].round(DIGITS)))][: most - 1]
+                    nearest = near[np.lexsort((near, -row[near]))][: most - 1]
                     members = np.sort(np.append(nearest, place))
                     free[members] = False
                     yield members.tolist()
@@ -153,39 +155,45 @@ class Likeness:
 
         best = np.empty((0, 3))
         whole = 0
-        for start, block in self._blocks():
+        for start in range(0, len(self._memories), BLOCK):
+            block = self._block(np.arange(start, min(start + BLOCK, len(self._memories))))
             later = np.arange(block.shape[1]) > np.arange(start, start + len(block))[:, None]
             ones, others = np.nonzero(later & (block >= least))
             whole += len(ones)
-            found = np.column_stack((ones + start, others, block[ones, others].round(DIGITS)))
+            found = np.column_stack((ones + start, others, block[ones, others]))
             best = np.concatenate((best, found))
             best = best[np.lexsort((best[:, 1], best[:, 0], -best[:, 2]))][:most]
         return [(int(one), int(other), float(share)) for one, other, share in best], whole
 
     def cohesion(self, places: Sequence[int]) -> float:
-        rows = {place: self._row(place) for place in places}
-        shares = [float(rows[one][other]) for one, other in combinations(places, 2)]
-        return sum(shares) / len(shares) if shares else 1.0
-
-    def _blocks(self) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        for start in range(0, len(self._memories), BLOCK):
-            yield start, self._block(slice(start, start + BLOCK))
-
-    def _row(self, place: int) -> NDArray[np.float32]:
-        row: Vector = self._block(slice(place, place + 1))[0]
-        return row
-
-    def _block(self, rows: slice) -> NDArray[np.float32]:
         import numpy as np
 
-        block = self._matrix[rows] @ self._matrix.T
-        for place, row in enumerate(block, rows.start):
-            if self._bare[place]:
-                row[:] = self._words.shares(place)
-            elif self._bare.any():
-                row[self._bare] = self._words.shares(place)[self._bare]
-        bounded: Vector = np.clip(block, 0.0, 1.0).round(DIGITS)
-        return bounded
+        block = self._block(np.array(places))
+        shares = [float(block[number][other]) for number, other in _pairs(places)]
+        return sum(shares) / len(shares) if shares else 1.0
+
+    def _block(self, places: Places) -> Vector:
+        """What each of these has in common with every memory."""
+        import numpy as np
+
+        products = self._products(places)
+        rows = [self._row(place, row) for place, row in zip(places.tolist(), products, strict=True)]
+        return np.stack(rows)
+
+    def _products(self, places: Places) -> Vector:
+        found: Vector = self._matrix[places] @ self._matrix.T
+        return found
+
+    def _row(self, place: int, products: Vector) -> Vector:
+        """By vectors as far as there are any, and by words beyond."""
+        import numpy as np
+
+        if self._bare[place]:
+            products = self._words.shares(place).astype(np.float32)
+        elif self._any_bare:
+            products[self._bare] = self._words.shares(place)[self._bare]
+        row: Vector = np.clip(products, 0.0, 1.0).round(DIGITS)
+        return row
 
     @cached_property
     def _words(self) -> _Words:
@@ -196,6 +204,13 @@ class Likeness:
             said = frozenset(terms(memory.text[:READ]))
             return said - STOP_WORDS or said
         return frozenset(label.casefold() for label in getattr(memory, self._by))
+
+
+def _pairs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Each two of them: the number of the one among them, and the other's place."""
+    for number in range(len(places)):
+        for other in places[number + 1 :]:
+            yield number, other
 
 
 class _Words:
