@@ -1,0 +1,111 @@
+"""What is to be written to a graph, gathered first and applied as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
+
+from pieria.errors import InputError
+from pieria.graph.edge import Edge
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.nodes import NODES, Node
+from pieria.record import check
+from pieria.record.draft import Problems
+
+Tie = tuple[str, str, Edge]
+
+
+@dataclass(frozen=True, slots=True)
+class Changeset:
+    """Nodes to put, ties to make and metadata to set. Each method returns another changeset."""
+
+    additions: Sequence[Node] = field(default_factory=list)
+    links: Sequence[Tie] = field(default_factory=list)
+    metadata: Mapping[str, NodeMetadata] = field(default_factory=dict)
+
+    def add_node(self, node: Node) -> Changeset:
+        return Changeset([*self.additions, node], self.links, self.metadata)
+
+    def add_link(self, id_a: str, id_b: str, type: Edge) -> Changeset:
+        return Changeset(self.additions, [*self.links, (id_a, id_b, Edge(type))], self.metadata)
+
+    def put_metadata(self, node_id: str, meta: NodeMetadata) -> Changeset:
+        return Changeset(self.additions, self.links, {**self.metadata, node_id: meta})
+
+    def merge(self, other: Changeset) -> Changeset:
+        """Both, one after the other: where both say something of one node, the other's word stands."""
+        additions, links = [*self.additions, *other.additions], [*self.links, *other.links]
+        return Changeset(additions, links, {**self.metadata, **other.metadata})
+
+    @property
+    def empty(self) -> bool:
+        return not (self.additions or self.links or self.metadata)
+
+    def nodes(self) -> dict[str, Node]:
+        """What is put, by id: of several under one id the last."""
+        return {node.id: node for node in self.additions}
+
+    def ties(self) -> Iterator[Tie]:
+        """What is to be tied, those that the nodes bring along first. Nothing is tied to itself."""
+        for node in self.additions:
+            for edge in Edge:
+                yield from ((node.id, other, edge) for other in sorted(node.links[edge]) if other != node.id)
+        yield from ((one, other, Edge(edge)) for one, other, edge in self.links if one != other)
+
+
+def checked(changeset: object) -> Changeset:
+    """The changeset, where everything in it can be written; otherwise all that is wrong with it, as one error."""
+    if not isinstance(changeset, Changeset):
+        raise InputError("changeset", "a pieria.graph.Changeset", changeset)
+    problems = Problems()
+    for number, node in enumerate(changeset.additions):
+        problems.of(_node, node, f"changeset.additions[{number}]")
+    for number, tie in enumerate(changeset.links):
+        problems.of(_tie, tie, f"changeset.links[{number}]")
+    problems.of(checked_metadata, changeset.metadata, "changeset.metadata")
+    problems.settle()
+    return changeset
+
+
+def checked_metadata(entries: object, parameter: str) -> Mapping[str, NodeMetadata]:
+    """Metadata by the id of its node."""
+    if not isinstance(entries, Mapping):
+        raise InputError(parameter, "a mapping of ids to NodeMetadata", entries)
+    for id, metadata in entries.items():
+        check.identifier(id, parameter)
+        if not isinstance(metadata, NodeMetadata):
+            raise InputError(f"{parameter}[{id!r}]", "a NodeMetadata", metadata)
+        check.whole(metadata.access_count, f"{parameter}[{id!r}].access_count")
+        check.whole(metadata.reward_count, f"{parameter}[{id!r}].reward_count")
+        check.number(metadata.cumulative_reward, f"{parameter}[{id!r}].cumulative_reward", -1e9, 1e9)
+    return entries
+
+
+def checked_vector(vector: Any, parameter: str) -> Sequence[float]:
+    """Numbers, all of them finite, in a list or an array."""
+    if isinstance(vector, str | bytes) or not hasattr(vector, "__len__") or not len(vector):
+        raise InputError(parameter, "a list of numbers", vector)
+    for number in vector:
+        if isinstance(number, bool) or not isinstance(number, Real) or not abs(float(number)) < float("inf"):
+            raise InputError(parameter, "finite numbers alone", number)
+    return vector  # type: ignore[no-any-return]
+
+
+def _node(node: object, parameter: str) -> None:
+    if not isinstance(node, Node) or node.node_type not in NODES:
+        raise InputError(parameter, "a node of pieria.graph: " + ", ".join(NODES), node)
+    check.identifier(node.id, f"{parameter}.id")
+    check.text(node.text, f"{parameter}.text")
+    if node.embedding is not None:
+        checked_vector(node.embedding, f"{parameter}.embedding")
+
+
+def _tie(tie: object, parameter: str) -> None:
+    if not isinstance(tie, Sequence) or isinstance(tie, str) or len(tie) != 3:
+        raise InputError(parameter, "two ids and a type of edge", tie)
+    one, other, edge = tie
+    check.identifier(one, parameter)
+    check.identifier(other, parameter)
+    check.one_of(str(edge), parameter, tuple(Edge))

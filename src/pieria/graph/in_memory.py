@@ -1,0 +1,232 @@
+"""A graph in this process's memory, and where it is to outlive that, in a persistence beside it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pieria import telemetry
+from pieria.errors import InputError
+from pieria.graph.backend import Found, chosen, known_options
+from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
+from pieria.graph.edge import Edge
+from pieria.graph.graph import Graph, in_order
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.nodes import Node, all_linked_ids
+from pieria.graph.persistence import JsonLines, Persistence
+from pieria.graph.valuing import checked_types
+from pieria.record import check
+from pieria.record.time import Clock, system_clock
+
+
+class _Held(NamedTuple):
+    """What readers see of one moment."""
+
+    graph: Graph
+    metadata: Mapping[str, NodeMetadata]
+
+
+class InMemoryBackend:
+    """Readers never wait: each change makes another graph, which is put in place when it is persistent.
+
+    `persistence` is the path of a file, or an object as `pieria.graph.Persistence` has it.
+    """
+
+    def __init__(self, persistence: Persistence | str | Path | None = None, *, clock: Clock = system_clock) -> None:
+        self.persistence = _persistence(persistence)
+        self._clock = clock
+        self._repo_id: str | None = None
+        self._writing = threading.RLock()
+        self._state: _Held | None = None
+
+    def init(self, opts: Mapping[str, Any] | None = None) -> None:
+        """Loads what is persistent. Options: `repo_id`, `persistence`."""
+        given = known_options(opts, ("repo_id", "persistence"))
+        with self._writing:
+            self._repo_id = given.get("repo_id", self._repo_id)
+            if given.get("persistence") is not None:
+                self._let_go()
+                self.persistence = _persistence(given["persistence"])
+            if self._state is None:
+                self._state = self._loaded()
+
+    def close(self) -> None:
+        """Lets go of the persistence; what is only in memory stays."""
+        with self._writing:
+            self._let_go()
+
+    @property
+    def graph(self) -> Graph:
+        return self._held.graph
+
+    @property
+    def metadata(self) -> Mapping[str, NodeMetadata]:
+        return self._held.metadata
+
+    def apply_changeset(self, changeset: Changeset) -> None:
+        asked = checked(changeset)
+
+        def after(held: _Held) -> _Held:
+            return _Held(held.graph.apply_changeset(asked), {**held.metadata, **asked.metadata})
+
+        def saved(persistence: Persistence, held: _Held) -> None:
+            persistence.save(_made(held.graph, asked))
+
+        if not asked.empty:
+            self._change(after, saved)
+
+    def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        ids = _ids(node_ids)
+
+        def after(held: _Held) -> _Held:
+            return _Held(held.graph.without(ids), _without(held.metadata, ids))
+
+        if ids:
+            self._change(after, lambda persistence, _: persistence.delete(ids))
+
+    def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
+        entries = checked_metadata(metadata, "metadata")
+
+        def after(held: _Held) -> _Held:
+            return held._replace(metadata={**held.metadata, **entries})
+
+        if entries:
+            self._change(after, lambda persistence, _: persistence.save_metadata(entries))
+
+    def delete_metadata(self, node_ids: Sequence[str]) -> None:
+        ids = _ids(node_ids)
+
+        def after(held: _Held) -> _Held:
+            return held._replace(metadata=_without(held.metadata, ids))
+
+        if ids:
+            self._change(after, lambda persistence, _: persistence.delete_metadata(ids))
+
+    def find_candidates(
+        self,
+        node_types: Sequence[str],
+        query_embedding: Sequence[float],
+        tag_embeddings: Sequence[Sequence[float]] = (),
+        value_fn_config: Mapping[str, Any] | None = None,
+        opts: Mapping[str, Any] | None = None,
+    ) -> list[tuple[Node, float]]:
+        known_options(opts)
+        questions = [checked_vector(query_embedding, "query_embedding")]
+        questions += [checked_vector(tag, f"tag_embeddings[{n}]") for n, tag in enumerate(tag_embeddings)]
+        held = self._held
+        candidates: list[tuple[Node, float]] = []
+        for node_type in checked_types(node_types):
+            nodes = held.graph.nodes_by_type(node_type)
+            found = [
+                Found(node, relevance, held.metadata.get(node.id))
+                for node, relevance in zip(nodes, _relevances(nodes, questions), strict=True)
+            ]
+            candidates += chosen(found, node_type, value_fn_config, self._clock)
+        return candidates
+
+    def get_node(self, node_id: str) -> Node | None:
+        return self._held.graph.get_node(check.identifier(node_id, "node_id"))
+
+    def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
+        graph = self._held.graph
+        starts = [graph.nodes[id] for id in _ids(node_ids) if id in graph.nodes]
+        if edge_type is None:
+            linked = {id for node in starts for id in all_linked_ids(node)}
+        else:
+            edge = Edge(check.one_of(edge_type, "edge_type", tuple(Edge)))
+            linked = {id for node in starts for id in node.links[edge]}
+        return in_order(graph.nodes[id] for id in linked if id in graph.nodes)
+
+    def get_nodes_by_type(self, node_types: Sequence[str]) -> list[Node]:
+        graph = self._held.graph
+        return [node for node_type in checked_types(node_types) for node in graph.nodes_by_type(node_type)]
+
+    def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
+        metadata = self._held.metadata
+        return {id: metadata[id] for id in _ids(node_ids) if id in metadata}
+
+    @property
+    def _held(self) -> _Held:
+        if self._state is None:
+            self.init()
+        assert self._state is not None
+        return self._state
+
+    def _loaded(self) -> _Held:
+        if self.persistence is None:
+            return _Held(Graph(), {})
+        with telemetry.during("storage.load", repo_id=self._repo_id):
+            return _Held(*self.persistence.load())
+
+    def _change(self, after: Callable[[_Held], _Held], saved: Callable[[Persistence, _Held], None]) -> None:
+        """Seen by readers when it is persistent, and not at all where it cannot be."""
+        with self._writing:
+            before = self._held
+            changed = after(before)
+            if self.persistence is not None:
+                with telemetry.during("storage.persist", repo_id=self._repo_id):
+                    saved(self.persistence, before)
+            self._state = changed
+
+    def _let_go(self) -> None:
+        close = getattr(self.persistence, "close", None)
+        if callable(close):
+            close()
+        if self.persistence is not None:
+            self._state = None
+
+
+def _persistence(given: object) -> Persistence | None:
+    if given is None or isinstance(given, Persistence):
+        return given
+    if isinstance(given, str | Path):
+        return JsonLines(given)
+    expected = "the path of a file, or an object with load, save, delete, save_metadata and delete_metadata"
+    raise InputError("persistence", expected, given)
+
+
+def _ids(node_ids: object) -> tuple[str, ...]:
+    """None is as good as any number of them."""
+    return () if isinstance(node_ids, list | tuple | set) and not node_ids else check.identifiers(node_ids, "node_ids")
+
+
+def _without(metadata: Mapping[str, NodeMetadata], ids: Sequence[str]) -> dict[str, NodeMetadata]:
+    gone = set(ids)
+    return {id: each for id, each in metadata.items() if id not in gone}
+
+
+def _made(graph: Graph, changeset: Changeset) -> Changeset:
+    """What comes of the changeset in this graph: what it ties in vain is not to be tied by what comes later."""
+    bare = [node.unlinked(all_linked_ids(node)) for node in changeset.nodes().values()]
+    return Changeset(bare, list(graph.made_by(changeset)), changeset.metadata)
+
+
+def _relevances(nodes: Sequence[Node], questions: Sequence[Sequence[float]]) -> list[float]:
+    """Of each node the cosine to the nearest question, at least 0; 0 of one that has no vector."""
+    import numpy as np
+
+    places = [place for place, node in enumerate(nodes) if node.embedding is not None]
+    relevances = [0.0] * len(nodes)
+    if not places:
+        return relevances
+    lengths = {len(nodes[place].embedding or ()) for place in places} | {len(question) for question in questions}
+    if len(lengths) > 1:
+        expected = f"as many numbers as the embeddings of the nodes have, {len(nodes[places[0]].embedding or ())}"
+        raise InputError("query_embedding", expected, sorted(lengths), hint="Embed all with one model.")
+    vectors = _directions(np.asarray([nodes[place].embedding for place in places], dtype=np.float64))
+    asked = _directions(np.asarray(questions, dtype=np.float64))
+    for place, relevance in zip(places, (vectors @ asked.T).max(axis=1), strict=True):
+        relevances[place] = min(1.0, max(0.0, float(relevance)))
+    return relevances
+
+
+def _directions(lines: Any) -> Any:
+    """Each line of length one; a line of zeros stays what it is."""
+    import numpy as np
+
+    largest = np.abs(lines).max(axis=1, keepdims=True)
+    scaled = lines / np.where(largest > 0, largest, 1)
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return scaled / np.where(lengths > 0, lengths, 1)

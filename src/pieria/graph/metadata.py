@@ -1,0 +1,30 @@
+"""How a node was used: counted apart from what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pieria.record.time import system_clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeMetadata:
+    access_count: int = 0
+    created_at: datetime = field(default_factory=system_clock)
+    cumulative_reward: float = 0.0
+    last_accessed_at: datetime | None = None
+    reward_count: int = 0
+
+    def avg_reward(self) -> float:
+        """0 where there was no reward yet."""
+        return self.cumulative_reward / self.reward_count if self.reward_count else 0.0
+
+    def record_access(self, at: datetime | None = None) -> NodeMetadata:
+        """One access more, now unless told otherwise."""
+        return replace(self, access_count=self.access_count + 1, last_accessed_at=at or system_clock())
+
+    def update_reward(self, reward: float) -> NodeMetadata:
+        """One reward more."""
+        rewards = self.cumulative_reward + reward
+        return replace(self, cumulative_reward=rewards, reward_count=self.reward_count + 1)

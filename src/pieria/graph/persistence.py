@@ -1,0 +1,247 @@
+"""How a graph in memory outlives its process: one file of JSON lines, or an object of the caller's.
+
+A line is one change, written and on the disk before it is seen; what a crash left unfinished at the end is cut off. A
+file that grew by much that no longer counts is written anew when it is opened, aside and then renamed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from pieria.errors import BusyError, CorruptError, ForeignFileError, InputError, PieriaError
+from pieria.graph.changeset import Changeset
+from pieria.graph.edge import Edge
+from pieria.graph.graph import Graph
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.nodes import NODES, Node
+from pieria.record.time import iso
+from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
+
+HEADER = {"pieria_graph": 1}
+BEGINNING = b'{"pieria_graph":1}'
+"""The first line of every such file."""
+SPARE_LINES = 1_000
+"""So many changes a file may hold before it is looked whether they are worth a new one."""
+
+
+@runtime_checkable
+class Persistence(Protocol):
+    """Each call is one change, kept when it returns; one that raises keeps nothing.
+
+    A method `close`, where there is one, lets go of what is held.
+    """
+
+    def load(self) -> tuple[Graph, Mapping[str, NodeMetadata]]: ...
+
+    def save(self, changeset: Changeset) -> None:
+        """Nodes, ties and metadata. Every tie leads to something on both ends."""
+
+    def delete(self, node_ids: Sequence[str]) -> None:
+        """Nodes with their metadata and every tie to them."""
+
+    def save_metadata(self, entries: Mapping[str, NodeMetadata]) -> None: ...
+
+    def delete_metadata(self, node_ids: Sequence[str]) -> None: ...
+
+
+class JsonLines:
+    """One process has the file at a time, from `load` to `close`."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser()
+        self._file: int | None = None
+
+    def load(self) -> tuple[Graph, dict[str, NodeMetadata]]:
+        self.close()
+        try:
+            self._file = self._taken()
+            changes = self._changes(self._file)
+            graph, metadata = _folded(changes)
+            if len(changes) > SPARE_LINES and len(changes) > len(graph.nodes):
+                self._write_anew(graph, metadata)
+        except OSError as problem:
+            self.close()
+            raise storage_error("load", self.path, problem) from problem
+        except PieriaError:
+            self.close()
+            raise
+        return graph, metadata
+
+    def save(self, changeset: Changeset) -> None:
+        self._append(_applied(changeset))
+
+    def delete(self, node_ids: Sequence[str]) -> None:
+        self._append({"delete": list(node_ids)})
+
+    def save_metadata(self, entries: Mapping[str, NodeMetadata]) -> None:
+        self._append({"metadata": _metadata(entries)})
+
+    def delete_metadata(self, node_ids: Sequence[str]) -> None:
+        self._append({"forget": list(node_ids)})
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _append(self, change: Mapping[str, Any]) -> None:
+        if self._file is None:
+            self.load()
+        assert self._file is not None
+        end = os.fstat(self._file).st_size
+        try:
+            _write(self._file, change)
+            os.fsync(self._file)
+        except OSError as problem:
+            os.ftruncate(self._file, end)
+            raise storage_error("persist", self.path, problem) from problem
+
+    def _taken(self) -> int:
+        """The file, made where there is none, with nobody else in it."""
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        while True:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
+            try:
+                _lock(file, self.path)
+                # Whoever had it before may have put another in its place.
+                if os.path.samestat(os.fstat(file), os.stat(self.path)):
+                    return file
+            except FileNotFoundError:
+                pass
+            except BaseException:
+                os.close(file)
+                raise
+            os.close(file)
+
+    def _changes(self, file: int) -> list[dict[str, Any]]:
+        """Those that were written to their end; what follows them is cut off."""
+        *lines, unfinished = self.path.read_bytes().split(b"\n")
+        if lines[:1] != [BEGINNING] and (lines or not BEGINNING.startswith(unfinished)):
+            hint = "Name another file; this one was left as it is."
+            raise ForeignFileError("load", f"{self.path} is no graph of Pieria's", hint=hint)
+        if unfinished:
+            os.ftruncate(file, sum(len(line) + 1 for line in lines))
+        if not lines:
+            _write(file, HEADER)
+            os.fsync(file)
+            flush(self.path.parent)
+        return [self._read(line, number) for number, line in enumerate(lines[1:], start=2)]
+
+    def _read(self, line: bytes, number: int) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError as problem:
+            raise _damaged(f"line {number} of {self.path} cannot be read") from problem
+        if not isinstance(found, dict):
+            raise _damaged(f"line {number} of {self.path} is no change")
+        return found
+
+    def _write_anew(self, graph: Graph, metadata: Mapping[str, NodeMetadata]) -> None:
+        with written_aside(self.path, "load") as aside:
+            file = os.open(aside, os.O_RDWR | os.O_APPEND)
+            try:
+                _lock(file, self.path)
+                _write(file, HEADER)
+                _write(file, _applied(Changeset(list(graph.nodes.values()), [], dict(metadata))))
+                os.fsync(file)
+                os.replace(aside, self.path)
+                flush(self.path.parent)
+            except BaseException:
+                os.close(file)
+                raise
+        self.close()
+        self._file = file
+
+
+def _folded(changes: Sequence[Mapping[str, Any]]) -> tuple[Graph, dict[str, NodeMetadata]]:
+    """The graph that comes of changes, made as seldom as can be: between two deletions they are one."""
+    graph, metadata = Graph(), dict[str, NodeMetadata]()
+    nodes: list[Node] = []
+    ties: list[tuple[str, str, Edge]] = []
+    for change in changes:
+        nodes += map(_node_of, change.get("nodes", ()))
+        ties += [(one, other, Edge(edge)) for one, other, edge in change.get("links", ())]
+        for id, entry in change.get("metadata", {}).items():
+            metadata[id] = _metadata_of(entry)
+        for id in (*change.get("delete", ()), *change.get("forget", ())):
+            metadata.pop(id, None)
+        if "delete" in change:
+            graph = graph.apply_changeset(Changeset(nodes, ties)).without(change["delete"])
+            nodes, ties = [], []
+    return graph.apply_changeset(Changeset(nodes, ties)), metadata
+
+
+def _applied(changeset: Changeset) -> dict[str, Any]:
+    return {
+        "nodes": [dict(_node(node)) for node in changeset.additions],
+        "links": [[one, other, edge] for one, other, edge in changeset.links],
+        "metadata": _metadata(changeset.metadata),
+    }
+
+
+def _node(node: Node) -> Iterator[tuple[str, Any]]:
+    yield "type", node.node_type
+    for part in fields(node):
+        value = getattr(node, part.name)
+        if part.name == "links":
+            value = {edge: sorted(ids) for edge, ids in value.items() if ids}
+        elif part.name == "embedding" and value is not None:
+            value = [float(number) for number in value]
+        yield part.name, iso(value) if isinstance(value, datetime) else value
+
+
+def _node_of(written: Mapping[str, Any]) -> Node:
+    kind = NODES.get(written.get("type", ""))
+    if kind is None:
+        raise _damaged(f"there is no node of the type {written.get('type')!r}")
+    try:
+        return kind(**{name: value for name, value in written.items() if name != "type"})
+    except (TypeError, InputError) as problem:
+        raise _damaged("a node lacks what its type has") from problem
+
+
+def _metadata(entries: Mapping[str, NodeMetadata]) -> dict[str, Any]:
+    return {
+        id: {
+            part.name: iso(value) if isinstance(value := getattr(entry, part.name), datetime) else value
+            for part in fields(entry)
+        }
+        for id, entry in entries.items()
+    }
+
+
+def _metadata_of(written: Mapping[str, Any]) -> NodeMetadata:
+    moments = {
+        name: datetime.fromisoformat(written[name])
+        for name in ("created_at", "last_accessed_at")
+        if written[name] is not None
+    }
+    return NodeMetadata(**{**written, **moments})
+
+
+def _damaged(reason: str) -> CorruptError:
+    return CorruptError("load", reason, hint="Keep the file as it is, and put a copy of it from before in its place.")
+
+
+def _write(file: int, change: Mapping[str, Any]) -> None:
+    left = memoryview(json.dumps(change, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    while left:
+        left = left[os.write(file, left) :]
+
+
+def _lock(file: int, path: Path) -> None:
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            raise BusyError("load", f"{path} is in use", hint="Close it where it is open first.") from problem
+        raise

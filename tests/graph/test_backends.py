@@ -1,0 +1,278 @@
+"""The backend in memory keeps the contract of backends, alone and with its persistences; breaches are noticed."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from tests.graph.histories import histories
+
+from pieria import telemetry
+from pieria.errors import BusyError, CorruptError, ForeignFileError, InputError, StorageError
+from pieria.graph import Changeset, Edge, Graph, InMemoryBackend, Node, NodeMetadata, Semantic, Tag
+from pieria.graph.contract import check_backend
+
+
+def fact(id: str) -> Semantic:
+    return Semantic(id=id, proposition=f"what {id} says", embedding=[1.0, 0.0])
+
+
+# --- the contract
+
+
+def test_the_backend_in_memory_keeps_the_contract() -> None:
+    check_backend(InMemoryBackend)
+
+
+def test_it_keeps_the_contract_with_a_file(tmp_path: Path) -> None:
+    made: list[InMemoryBackend] = []
+
+    def make() -> InMemoryBackend:
+        made.append(InMemoryBackend(tmp_path / f"{len(made)}.jsonl"))
+        return made[-1]
+
+    def reopened(backend: Any) -> InMemoryBackend:
+        backend.close()
+        return InMemoryBackend(backend.persistence.path)
+
+    check_backend(make, reopened=reopened)
+
+
+class Notebook:
+    """A persistence of somebody's own."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.metadata: dict[str, NodeMetadata] = {}
+
+    def load(self) -> tuple[Graph, dict[str, NodeMetadata]]:
+        return self.graph, self.metadata
+
+    def save(self, changeset: Changeset) -> None:
+        self.graph = self.graph.apply_changeset(changeset)
+        self.save_metadata(changeset.metadata)
+
+    def delete(self, node_ids: Sequence[str]) -> None:
+        self.graph = self.graph.without(node_ids)
+        self.delete_metadata(node_ids)
+
+    def save_metadata(self, entries: Mapping[str, NodeMetadata]) -> None:
+        self.metadata |= entries
+
+    def delete_metadata(self, node_ids: Sequence[str]) -> None:
+        self.metadata = {id: entry for id, entry in self.metadata.items() if id not in node_ids}
+
+
+def test_it_keeps_the_contract_with_a_persistence_of_ones_own() -> None:
+    check_backend(lambda: InMemoryBackend(Notebook()), reopened=lambda old: InMemoryBackend(old.persistence))  # type: ignore[attr-defined]
+
+
+class OneWay(InMemoryBackend):
+    def get_node(self, node_id: str) -> Node | None:
+        node = super().get_node(node_id)
+        return node and replace(node, links={Edge.PROVENANCE: node.links[Edge.PROVENANCE] - {"fact"}})
+
+
+class GivenNotLinked(InMemoryBackend):
+    def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
+        return [self.graph.nodes[id] for id in node_ids if id in self.graph.nodes]
+
+
+class Adding(InMemoryBackend):
+    def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
+        had = self.get_metadata(list(metadata)) if metadata else {}
+        counts = {id: had[id].access_count + entry.access_count for id, entry in metadata.items()}
+        super().update_metadata({id: replace(entry, access_count=counts[id]) for id, entry in metadata.items()})
+
+
+class Leaving(InMemoryBackend):
+    def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        kept = self.get_metadata(node_ids)
+        super().delete_nodes(node_ids)
+        self.update_metadata(kept)
+
+
+class Unmoved(InMemoryBackend):
+    def find_candidates(
+        self, node_types: Sequence[str], query_embedding: Sequence[float], *others: Any
+    ) -> list[tuple[Node, float]]:
+        return super().find_candidates(node_types, query_embedding, [], *others[1:])
+
+
+class Halfway(InMemoryBackend):
+    def apply_changeset(self, changeset: Changeset) -> None:
+        for node in changeset.additions:
+            super().apply_changeset(Changeset([node]))
+        super().apply_changeset(changeset)
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        (OneWay, "stands on the end named second"),
+        (GivenNotLinked, "returns the neighbours"),
+        (Adding, "comes back as it was set"),
+        (Leaving, "has no metadata"),
+        (Unmoved, "the nearest of question and tags"),
+        (Halfway, "of a refused changeset nothing is kept"),
+    ],
+)
+def test_the_contract_notices_who_breaks_it(broken: Callable[[], InMemoryBackend], rule: str) -> None:
+    with pytest.raises(AssertionError, match=rule):
+        check_backend(broken)
+
+
+def test_the_contract_notices_what_forgets() -> None:
+    with pytest.raises(AssertionError, match="what was put is there"):
+        check_backend(InMemoryBackend, reopened=lambda _: InMemoryBackend())
+
+
+# --- the file
+
+
+def grown(path: Path, history: list[Any]) -> list[tuple[Graph, Mapping[str, NodeMetadata], int]]:
+    """What the backend holds after each step, and how long its file is then."""
+    backend = InMemoryBackend(path)
+    held = [(backend.graph, backend.metadata, path.stat().st_size)]
+    for step in history:
+        if isinstance(step, Changeset):
+            backend.apply_changeset(step)
+        else:
+            backend.delete_nodes(step)
+        held.append((backend.graph, backend.metadata, path.stat().st_size))
+    backend.close()
+    return held
+
+
+@settings(max_examples=25)
+@given(histories)
+def test_a_file_cut_off_anywhere_holds_what_was_acknowledged_by_then(history: list[Any]) -> None:
+    path = Path("any.jsonl")
+    path.unlink(missing_ok=True)
+    held = grown(path, history)
+    whole = path.read_bytes()
+    for length in {size + more for *_, size in held for more in (-1, 0, 1) if 0 <= size + more <= len(whole)}:
+        path.write_bytes(whole[:length])
+        backend = InMemoryBackend(path)
+        expected = [(graph, dict(metadata)) for graph, metadata, size in held if size <= length] or [(Graph(), {})]
+        assert (backend.graph, dict(backend.metadata)) == expected[-1]
+        backend.close()
+
+
+def test_a_file_is_written_anew_when_most_of_it_counts_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pieria.graph.persistence.SPARE_LINES", 10)
+    path = tmp_path / "graph.jsonl"
+    backend = InMemoryBackend(path)
+    backend.apply_changeset(Changeset([fact("a"), Tag(id="t", label="tides")], [("t", "a", Edge.MEMBERSHIP)]))
+    for number in range(20):
+        backend.update_metadata({"a": NodeMetadata(access_count=number)})
+    held = backend.graph, backend.metadata
+    backend.close()
+    again = InMemoryBackend(path)
+    assert (again.graph, again.metadata) == held
+    assert len(path.read_text().splitlines()) == 2
+    again.apply_changeset(Changeset([fact("b")]))
+    again.close()
+    assert InMemoryBackend(path).graph.nodes.keys() == {"a", "b", "t"}
+
+
+def test_what_is_no_graph_is_left_as_it_is_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    for number, content in enumerate([b"my notes", b"my\nnotes", b"{}\n"]):
+        path = tmp_path / f"{number}"
+        path.write_bytes(content)
+        with pytest.raises(ForeignFileError, match="no graph"):
+            InMemoryBackend(path).init()
+        assert path.read_bytes() == content
+    path = tmp_path / "damaged"
+    for line in (b"{", b"[]", b'{"nodes":[{"type":"semantic","id":"a"}]}', b'{"nodes":[{"type":"song"}]}'):
+        path.write_bytes(b'{"pieria_graph":1}\n' + line + b"\n")
+        with pytest.raises(CorruptError, match="load"):
+            InMemoryBackend(path).init()
+
+
+def test_one_process_has_the_file_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "graph.jsonl"
+    code = f"from pieria.graph import InMemoryBackend; InMemoryBackend({str(path)!r}).init()"
+    backend = InMemoryBackend(path)
+    backend.init()
+    with pytest.raises(BusyError, match="in use"):
+        InMemoryBackend(path).init()
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert "BusyError" in other.stderr
+    backend.close()
+    InMemoryBackend(path).init()
+
+
+def test_only_its_owner_reads_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "graph.jsonl"
+    InMemoryBackend(path).init()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_cannot_be_made_persistent_is_not_seen_either(tmp_path: Path) -> None:
+    class Full(Notebook):
+        def save(self, changeset: Changeset) -> None:
+            raise StorageError("persist", "no space left")
+
+    backend = InMemoryBackend(Full())
+    with pytest.raises(StorageError, match="no space"):
+        backend.apply_changeset(Changeset([fact("a")]))
+    assert backend.get_node("a") is None
+    with pytest.raises(StorageError, match="cannot be written"):
+        InMemoryBackend(tmp_path).init()
+
+
+def test_a_file_that_cannot_grow_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "graph.jsonl"
+    backend = InMemoryBackend(path)
+    backend.apply_changeset(Changeset([fact("a")]))
+    before = path.read_bytes()
+
+    def failing(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(StorageError, match="no space left"):
+        backend.apply_changeset(Changeset([fact("b")]))
+    assert path.read_bytes() == before
+    assert backend.get_node("b") is None
+
+
+# --- what else it promises
+
+
+def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    backend = InMemoryBackend()
+    with pytest.raises(InputError, match="repo_id, persistence"):
+        backend.init({"persistance": "graph.jsonl"})
+    with pytest.raises(InputError, match="there are none"):
+        backend.find_candidates(["semantic"], [1.0], [], None, {"limit": 3})
+    with pytest.raises(InputError, match="load, save"):
+        InMemoryBackend(3)  # type: ignore[arg-type]
+    backend.init({"repo_id": "notes", "persistence": tmp_path / "graph.jsonl"})
+    assert (tmp_path / "graph.jsonl").exists()
+
+
+def test_embeddings_of_another_length_than_the_question_are_refused() -> None:
+    backend = InMemoryBackend()
+    backend.apply_changeset(Changeset([fact("a")]))
+    with pytest.raises(InputError, match="as many numbers"):
+        backend.find_candidates(["semantic"], [1.0, 0.0, 0.0])
+
+
+def test_loading_and_persisting_are_told_as_spans(tmp_path: Path) -> None:
+    told: list[tuple[str, Any]] = []
+    detach = telemetry.attach(lambda event, _, metadata: told.append((".".join(event[1:]), metadata.get("repo_id"))))
+    try:
+        backend = InMemoryBackend(tmp_path / "graph.jsonl")
+        backend.init({"repo_id": "notes"})
+        backend.apply_changeset(Changeset([fact("a")]))
+    finally:
+        detach()
+    stages = ["storage.load.start", "storage.load.stop", "storage.persist.start", "storage.persist.stop"]
+    assert told == [(stage, "notes") for stage in stages]
