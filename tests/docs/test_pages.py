@@ -11,6 +11,7 @@ import pytest
 
 import pieria
 from pieria.bank.facts import Facts
+from pieria.bank.graph import BankGraph
 from pieria.bank.handlers import HANDLERS
 from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
@@ -125,6 +126,7 @@ def offered() -> set[str]:
     for kind, prefix in (
         (pieria.Bank, "bank."),
         (Facts, "bank.facts."),
+        (BankGraph, "bank.graph."),
         (Hooks, "bank.hooks."),
         (Jobs, "bank.jobs."),
         (Places, "bank.places."),

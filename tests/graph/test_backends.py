@@ -92,9 +92,11 @@ class Adding(InMemoryBackend):
 
 class Leaving(InMemoryBackend):
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
-        kept = self.get_metadata(node_ids)
+        self.left = self.get_metadata(node_ids)
         super().delete_nodes(node_ids)
-        self.update_metadata(kept)
+
+    def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
+        return {**super().get_metadata(node_ids), **getattr(self, "left", {})}
 
 
 class Unmoved(InMemoryBackend):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank.analyzing import Analyzing
 from pieria.bank.browsing import Browsing
@@ -25,6 +26,9 @@ from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
 from pieria.bank.vault import NOWHERE, Vault, VaultAt
 
+if TYPE_CHECKING:
+    from pieria.bank.graph import BankGraph
+
 
 class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
@@ -39,6 +43,13 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
         self.sources = Sources(self)
         self.upkeep = Upkeep(self)
         self.vault = Vault(self, vault)
+
+    @cached_property
+    def graph(self) -> BankGraph:
+        """What it holds of lived and learnt things as nodes and ties, loaded when it is first asked for."""
+        from pieria.bank.graph import BankGraph
+
+        return BankGraph(self)
 
     def close(self) -> None:
         # While the bank is still open, so that a job which is nearly done may be.

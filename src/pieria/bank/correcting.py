@@ -267,13 +267,16 @@ class Correcting(Extracting):
             draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
         return draft
 
-    def _next_version(self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any]) -> Write | None:
+    def _next_version(
+        self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], *, anew: bool = False
+    ) -> Write | None:
+        """None where the contents are what stands there already, unless it is to be written anew all the same."""
         before = self._content_draft(writer, held)
         draft = self._redrafted(before, contents)
         number = writer.newest_version(held.state.id) + 1
         content = content_of(draft, held.state.id, number)
         same = content_of(before, held.state.id, number)
-        if content._replace(flags=None) == same._replace(flags=None):
+        if not anew and content._replace(flags=None) == same._replace(flags=None):
             return None
         trust = min(changed.trust, _said_by(changed, self.author, self.author_type)["trust"])
         state = changed._replace(version=number, type=type_of(draft.body), trust=trust)

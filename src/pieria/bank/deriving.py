@@ -6,8 +6,10 @@ source is narrowed, what was drawn from it follows.
 
 from __future__ import annotations
 
+from collections import deque
+
 from pieria.record.changeset import Changeset, State, Write
-from pieria.record.link import DRAWN_FROM, End
+from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.store.protocol import Reader
 
 NEVER_BOTH = "a memory it was drawn from does not hold at the same time"
@@ -19,15 +21,16 @@ def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
     planned = {write.state.id: number for number, write in enumerate(changeset.writes)}
     touched = {write.state.id for write in changeset.writes if not write.fresh}
     touched.update(row.source for row in changeset.links if row.relation == DRAWN_FROM and row.source_is == "memory")
-    waiting = list(touched)
+    waiting = deque(touched)
     seen: set[str] = set()
+    tied = _tied_in(changeset)
     while waiting:
-        id = waiting.pop(0)
+        id = waiting.popleft()
         state = _state(reader, changeset, planned, id)
         if state is None:
             continue
         bound = state
-        for source in _ends(reader, changeset, id, upwards=True):
+        for source in _ends(reader, tied, id, upwards=True):
             source_state = _state(reader, changeset, planned, source)
             if source_state is not None and not bound.ended:
                 bound = bounded(bound, source_state)
@@ -35,7 +38,7 @@ def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
             _write(changeset, planned, bound)
         if id not in seen or bound != state:
             seen.add(id)
-            waiting += _ends(reader, changeset, id, upwards=False)
+            waiting += _ends(reader, tied, id, upwards=False)
 
 
 def bounded(derived: State, source: State) -> State:
@@ -89,18 +92,27 @@ def _write(changeset: Changeset, planned: dict[str, int], state: State) -> None:
         changeset.writes.append(Write(state))
 
 
-def _ends(reader: Reader, changeset: Changeset, id: str, *, upwards: bool) -> list[str]:
+def _tied_in(changeset: Changeset) -> dict[str, list[LinkRow]]:
+    """The ties to sources that a changeset writes, by either end."""
+    tied: dict[str, list[LinkRow]] = {}
+    for row in changeset.links:
+        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
+            for id in (row.source, row.target):
+                tied.setdefault(id, []).append(row)
+    return tied
+
+
+def _ends(reader: Reader, tied: dict[str, list[LinkRow]], id: str, *, upwards: bool) -> list[str]:
     """What an id is drawn from or, downwards, what is drawn from it: as it will be with the changeset."""
     links = {
         link.id: (link.source.name, link.target.name)
         for link in reader.links([End("memory", id)], DRAWN_FROM)
         if link.source.what == link.target.what == "memory"
     }
-    for row in changeset.links:
-        if row.relation == DRAWN_FROM and row.source_is == row.target_is == "memory":
-            links[row.id] = (row.source, row.target)
-            if row.ended:
-                del links[row.id]
+    for row in tied.get(id, ()):
+        links[row.id] = (row.source, row.target)
+        if row.ended:
+            del links[row.id]
     if upwards:
         return [target for source, target in links.values() if source == id]
     return [source for source, target in links.values() if target == id]

@@ -104,6 +104,8 @@ class Screen:
             flags.append(CUT)
             return ""
         flags += kept.flags
+        if kept.text.rstrip() == lead.rstrip():
+            return ""
         return kept.text.removeprefix(lead) if kept.text.startswith(lead) else kept.text
 
     def draft(self, draft: Draft) -> Draft:

@@ -58,7 +58,7 @@ class GraphBackend(Protocol):
         """Of those that have any."""
 
     def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
-        """Sets it for these nodes, whatever it was."""
+        """Sets it for these nodes, whatever it was. Unknown ids do not matter."""
 
     def delete_metadata(self, node_ids: Sequence[str]) -> None:
         """Their counts begin anew. Unknown ids do not matter."""

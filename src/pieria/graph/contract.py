@@ -178,6 +178,11 @@ def _check_metadata(backend: GraphBackend, dimension: int) -> None:
     counts = backend.get_metadata(["fact"]).get("fact", NodeMetadata())
     _require((counts.access_count, counts.reward_count) == (0, 0), "after delete_metadata counts begin anew")
     _require(backend.get_node("fact") is not None, "delete_metadata leaves the node")
+    backend.update_metadata({"later": used})
+    backend.apply_changeset(Changeset([], [], {"later": used}))
+    backend.apply_changeset(Changeset([_fact("later", dimension)]))
+    counts = backend.get_metadata(["later"]).get("later", NodeMetadata())
+    _require(counts.access_count == 0, "metadata of what is not there is not kept")
     backend.update_metadata({})
     _require(backend.get_metadata([]) == {}, "get_metadata of no id returns nothing")
 

@@ -69,7 +69,8 @@ class InMemoryBackend:
         asked = checked(changeset)
 
         def after(held: _Held) -> _Held:
-            return _Held(held.graph.apply_changeset(asked), {**held.metadata, **asked.metadata})
+            graph = held.graph.apply_changeset(asked)
+            return _Held(graph, {**held.metadata, **_of_nodes(graph, asked.metadata)})
 
         def saved(persistence: Persistence, held: _Held) -> None:
             persistence.save(_made(held.graph, asked))
@@ -90,10 +91,13 @@ class InMemoryBackend:
         entries = checked_metadata(metadata, "metadata")
 
         def after(held: _Held) -> _Held:
-            return held._replace(metadata={**held.metadata, **entries})
+            return held._replace(metadata={**held.metadata, **_of_nodes(held.graph, entries)})
+
+        def saved(persistence: Persistence, held: _Held) -> None:
+            persistence.save_metadata(_of_nodes(held.graph, entries))
 
         if entries:
-            self._change(after, lambda persistence, _: persistence.save_metadata(entries))
+            self._change(after, saved)
 
     def delete_metadata(self, node_ids: Sequence[str]) -> None:
         ids = _ids(node_ids)
@@ -200,7 +204,15 @@ def _without(metadata: Mapping[str, NodeMetadata], ids: Sequence[str]) -> dict[s
 def _made(graph: Graph, changeset: Changeset) -> Changeset:
     """What comes of the changeset in this graph: what it ties in vain is not to be tied by what comes later."""
     bare = [node.unlinked(all_linked_ids(node)) for node in changeset.nodes().values()]
-    return Changeset(bare, list(graph.made_by(changeset)), changeset.metadata)
+    metadata = _of_nodes(graph, changeset.metadata) | {
+        id: changeset.metadata[id] for id in changeset.nodes() if id in changeset.metadata
+    }
+    return Changeset(bare, list(graph.made_by(changeset)), metadata)
+
+
+def _of_nodes(graph: Graph, entries: Mapping[str, NodeMetadata]) -> dict[str, NodeMetadata]:
+    """What is not there has no metadata."""
+    return {id: entry for id, entry in entries.items() if id in graph.nodes}
 
 
 def _relevances(nodes: Sequence[Node], questions: Sequence[Sequence[float]]) -> list[float]:

@@ -131,6 +131,8 @@ class Changeset:
     writes: list[Write] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     facts: list[FactRow] = field(default_factory=list)
+    unuse: list[str] = field(default_factory=list)
+    """Ids whose usage begins anew, before what is in `usage` is added."""
     usage: list[Use] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     erase: list[str] = field(default_factory=list)
@@ -147,10 +149,11 @@ class Changeset:
 
     @property
     def empty(self) -> bool:
-        return not (self.writes or self.links or self.facts or self.usage or self.records or self.erase or self.purged)
+        kept = self.writes or self.links or self.facts or self.unuse or self.usage
+        return not (kept or self.records or self.erase or self.purged)
 
     def written_ids(self) -> tuple[str, ...]:
         found = [w.state.id for w in self.writes] + [row.id for row in self.links] + [row.id for row in self.facts]
-        found += [use.id for use in self.usage] + self.erase + self.purged
+        found += [*self.unuse, *(use.id for use in self.usage), *self.erase, *self.purged]
         found += [f"{record.collection}:{record.key}" for record in self.records]
         return tuple(dict.fromkeys(found))

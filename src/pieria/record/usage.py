@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from pieria.record.time import micros
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -53,3 +55,11 @@ class Use(NamedTuple):
     rewards: float = 0.0
     rewarded: int = 0
     spaced: float = 0.0
+
+
+def use_of(id: str, usage: Usage) -> Use:
+    """All of a usage, to be added where there is none."""
+    last_access = None if usage.last_access is None else micros(usage.last_access)
+    last_review = None if usage.last_review is None else micros(usage.last_review)
+    counted = (usage.accesses, last_access, usage.reviews, last_review, usage.crossings, usage.rewards, usage.rewarded)
+    return Use(id, *counted, usage.spaced)

@@ -52,6 +52,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         embedded.follow(changeset, rows, turns)
         self._write_links(changeset, counters, known)
         self._write_facts(changeset, counters, known)
+        self._many("erase_id.usage", [(id,) for id in changeset.unuse])
         self._many("add_usage", changeset.usage)
         self._write_records(changeset)
         self.enqueue(changeset.jobs)

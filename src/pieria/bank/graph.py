@@ -1,0 +1,264 @@
+"""`bank.graph`: what a bank holds of lived and learnt things, as the nodes and ties of a graph.
+
+A node is a memory of one of seven kinds, a tie a link, and its metadata the memory's usage; a changeset of the graph is
+one change of the bank. So whatever is learnt here is recalled, corrected and forgotten through every other door, and
+what came in elsewhere as one of these kinds is a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pieria import telemetry
+from pieria.bank.graph_writing import planned, usage_set
+from pieria.bank.using import Noted, with_noted
+from pieria.errors import InputError
+from pieria.graph.backend import Found, chosen, known_options
+from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
+from pieria.graph.edge import Edge
+from pieria.graph.graph import Graph
+from pieria.graph.memories import memory_of, node_of
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.nodes import NODE_TYPES, Node
+from pieria.graph.valuing import checked_types, params_of
+from pieria.record import check
+from pieria.record.changeset import Changeset as Change
+from pieria.record.changeset import Write
+from pieria.record.filter import Filter
+from pieria.record.link import End
+from pieria.record.memory import Memory
+from pieria.record.time import moment
+from pieria.record.usage import UNUSED
+from pieria.store.protocol import Reader, Writer
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+
+EDGES = tuple(Edge)
+ALL = 2**53
+"""More than a bank holds."""
+AT_LEAST, SPARE = 200, 10
+"""How many of the nearest nodes of a type are valued: so many, or so many times those that are wanted."""
+CATCHING_UP, SECONDS = 64, 0.25
+"""What is still to be embedded before a search, and how long that may take."""
+
+
+class BankGraph:
+    """A graph backend. What it cannot do it refuses, and then nothing is changed."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+
+    def init(self, opts: Mapping[str, Any] | None = None) -> None:
+        """An open bank has nothing left to begin."""
+        known_options(opts, ("repo_id",))
+
+    def apply_changeset(self, changeset: Changeset) -> None:
+        """Nodes, then ties between what is there, then metadata, as one change of the bank.
+
+        A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
+        itself knows since when it knows.
+        """
+        asked = checked(changeset)
+        bank = self._bank
+        dimension = cache(bank._embedding.dimension)
+        drafts = {id: bank._drafted(memory_of(node), dimension) for id, node in asked.nodes().items()}
+
+        def plan(writer: Writer) -> Change:
+            change = planned(bank, writer, asked, drafts, self._filter())
+            change.space = bank._space_of(writer, change.writes)
+            return change
+
+        self._write(plan, counted=bool(asked.metadata))
+
+    def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        """Removes their memories: out of every answer, and `restore` brings them back."""
+        ids = _ids(node_ids)
+
+        def plan(writer: Writer) -> Change:
+            held = writer.states(ids, self._filter(ids))
+            removed = [Write(each.state._replace(ended="removed", reason=None)) for each in held.values()]
+            return Change("delete_nodes", writes=removed)
+
+        self._write(plan)
+
+    def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
+        self._set_usage(checked_metadata(metadata, "metadata"))
+
+    def delete_metadata(self, node_ids: Sequence[str]) -> None:
+        self._set_usage(dict.fromkeys(_ids(node_ids)))
+
+    def find_candidates(
+        self,
+        node_types: Sequence[str],
+        query_embedding: Sequence[float],
+        tag_embeddings: Sequence[Sequence[float]] = (),
+        value_fn_config: Mapping[str, Any] | None = None,
+        opts: Mapping[str, Any] | None = None,
+    ) -> list[tuple[Node, float]]:
+        """Of each type the nearest are valued, ten times as many as are wanted and at least 200."""
+        known_options(opts)
+        questions = {"query_embedding": checked_vector(query_embedding, "query_embedding")}
+        for number, tag in enumerate(tag_embeddings):
+            questions[f"tag_embeddings[{number}]"] = checked_vector(tag, f"tag_embeddings[{number}]")
+        types = checked_types(node_types)
+        self._bank._embedding.catch_up(CATCHING_UP, SECONDS)
+        candidates: list[tuple[Node, float]] = []
+        with self._bank._reading() as reader:
+            for node_type in types:
+                want = max(AT_LEAST, SPARE * int(params_of(value_fn_config, node_type)["top_k"]))
+                near = self._near(reader, questions, self._filter(kinds=(node_type,)), want)
+                candidates += chosen(self._found(reader, near), node_type, value_fn_config, self._bank.clock)
+        return candidates
+
+    def get_node(self, node_id: str) -> Node | None:
+        found = self._held([check.identifier(node_id, "node_id")])
+        return found[0] if found else None
+
+    def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
+        ids = _ids(node_ids)
+        edges = EDGES if edge_type is None else (check.one_of(edge_type, "edge_type", EDGES),)
+        with self._bank._reading() as reader:
+            starts = set(reader.states(ids, self._filter(ids)))
+            tied = {there for _, there, edge in self._steps(reader, starts) if edge in edges}
+            return self._nodes(reader, self._memories(reader, list(tied)))
+
+    def get_nodes_by_type(self, node_types: Sequence[str]) -> list[Node]:
+        with self._bank._reading() as reader:
+            return [
+                node
+                for node_type in checked_types(node_types)
+                for node in self._nodes(reader, reader.select(self._filter(kinds=(node_type,)), "oldest", ALL))
+            ]
+
+    def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
+        """Of every node that is there: one that was never used has counts of 0."""
+        ids = _ids(node_ids)
+        noted = self._noted(ids)
+        with self._bank._reading() as reader:
+            return self._metadata(reader, ids, noted)
+
+    def latest(self, top_k: int, types: Sequence[str]) -> list[tuple[Node, NodeMetadata]]:
+        """What came in, or was changed, last."""
+        wanted = checked_types(types, "types")
+        with self._bank._reading() as reader:
+            memories = reader.select(self._filter(kinds=wanted), "changed", check.whole(top_k, "top_k", 0, ALL))
+            nodes = {node.id: node for node in self._nodes(reader, memories)}
+            metadata = self._metadata(reader, list(nodes), self._noted(nodes))
+            return [(nodes[memory.id], metadata[memory.id]) for memory in memories]
+
+    @property
+    def graph(self) -> Graph:
+        """All of it, as it stands."""
+        return Graph().apply_changeset(Changeset(self.get_nodes_by_type(NODE_TYPES)))
+
+    # --- reading
+
+    def _filter(self, ids: Sequence[str] | None = None, kinds: Sequence[str] = NODE_TYPES) -> Filter:
+        asked = self._bank._filter(kinds=tuple(kinds))
+        return asked if ids is None else asked.having(ids=tuple(ids))
+
+    def _held(self, ids: Sequence[str]) -> list[Node]:
+        with self._bank._reading() as reader:
+            return self._nodes(reader, self._memories(reader, ids))
+
+    def _memories(self, reader: Reader, ids: Sequence[str]) -> list[Memory]:
+        return reader.select(self._filter(ids), "oldest", len(ids)) if ids else []
+
+    def _nodes(self, reader: Reader, memories: Sequence[Memory]) -> list[Node]:
+        """The nodes that memories are, with ties to what may be seen of the graph, and their vectors."""
+        links = self._ties(reader, {memory.id for memory in memories})
+        vectors = reader.vectors([memory.row for memory in memories])
+        return [node_of(memory, links[memory.id], _whole(vectors.get(memory.row, ()))) for memory in memories]
+
+    def _ties(self, reader: Reader, ids: set[str]) -> dict[str, dict[Edge, frozenset[str]]]:
+        found: dict[str, dict[Edge, set[str]]] = {id: Edge.empty_links() for id in ids}
+        for here, there, edge in self._steps(reader, ids):
+            found[here][edge].add(there)
+        others = {id for ties in found.values() for tied in ties.values() for id in tied} - ids
+        seen = ids | reader.states(others, self._filter(tuple(others))).keys() if others else ids
+        return {id: {edge: frozenset(tied & seen) for edge, tied in ties.items()} for id, ties in found.items()}
+
+    def _steps(self, reader: Reader, ids: set[str]) -> Iterator[tuple[str, str, Edge]]:
+        """From each of these memories to what it is tied to, whether that may be seen or not."""
+        for link in reader.links([End("memory", id) for id in ids]) if ids else ():
+            if link.relation in EDGES and link.source.what == link.target.what == "memory":
+                for here, there in ((link.source.name, link.target.name), (link.target.name, link.source.name)):
+                    if here in ids:
+                        yield here, there, Edge(link.relation)
+
+    def _noted(self, ids: Iterable[str]) -> dict[str, list[Noted]]:
+        """What was noted of their uses and is not written yet."""
+        return {id: self._bank._uses.noted(id) for id in ids}
+
+    def _metadata(
+        self, reader: Reader, ids: Sequence[str], noted: Mapping[str, list[Noted]]
+    ) -> dict[str, NodeMetadata]:
+        if not ids:
+            return {}
+        held = reader.states(ids, self._filter(ids))
+        usage, seq = reader.usage(list(held)), reader.head().seq
+        found = {}
+        for id, each in held.items():
+            used = with_noted(usage.get(id, UNUSED), noted[id], seq)
+            found[id] = NodeMetadata(
+                access_count=used.accesses,
+                created_at=moment(each.known_from),
+                cumulative_reward=used.rewards,
+                last_accessed_at=used.last_access,
+                reward_count=used.rewarded,
+            )
+        return found
+
+    def _near(
+        self, reader: Reader, questions: Mapping[str, Sequence[float]], filter: Filter, want: int
+    ) -> dict[int, float]:
+        """The nearest rows to any of the questions, each with its cosine to the nearest of those."""
+        try:
+            rows = {near.row for asked in questions.values() for near in reader.near(asked, filter, want).candidates}
+        except InputError as problem:
+            raise problem.renamed("query_embedding") from problem
+        near: dict[int, float] = dict.fromkeys(rows, 0.0)
+        for asked in questions.values() if rows else ():
+            for row, span in reader.similarities(asked, list(rows)).items():
+                near[row] = min(1.0, max(near[row], span.similarity))
+        return near
+
+    def _found(self, reader: Reader, near: Mapping[int, float]) -> list[Found]:
+        memories = list(reader.memories(list(near), self._filter()).values()) if near else []
+        ids = [memory.id for memory in memories]
+        metadata = self._metadata(reader, ids, self._noted(ids))
+        nodes = self._nodes(reader, memories)
+        pairs = zip(memories, nodes, strict=True)
+        return [Found(node, near[memory.row], metadata.get(node.id)) for memory, node in pairs]
+
+    # --- writing
+
+    def _set_usage(self, entries: Mapping[str, NodeMetadata | None]) -> None:
+        def plan(writer: Writer) -> Change:
+            held = writer.states(list(entries), self._filter(tuple(entries)))
+            change = Change("metadata")
+            usage_set(writer, change, {id: entry for id, entry in entries.items() if id in held})
+            return change
+
+        self._write(plan, counted=True)
+
+    def _write(self, plan: Callable[[Writer], Change], counted: bool = False) -> None:
+        """Where counts are set, those that were noted before are written first."""
+        if counted:
+            self._bank._uses.flush()
+        with telemetry.during("storage.persist", repo_id=self._bank.name):
+            self._bank._apply(plan)
+
+
+def _ids(node_ids: object) -> tuple[str, ...]:
+    return () if isinstance(node_ids, list | tuple | set) and not node_ids else check.identifiers(node_ids, "node_ids")
+
+
+def _whole(vectors: Sequence[tuple[int, Any]]) -> list[float] | None:
+    """One vector for the passages of a text: their mean."""
+    if not vectors:
+        return None
+    return [float(number) for number in sum(vector for _, vector in vectors) / len(vectors)]
