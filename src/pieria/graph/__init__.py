@@ -3,8 +3,8 @@
 Plain data and pure functions, and backends beside them; how experience becomes nodes is told in `learning`.
 """
 
-from pieria.graph.backend import GraphBackend
-from pieria.graph.changeset import Changeset
+from pieria.graph.backend import Found, GraphBackend, chosen
+from pieria.graph.changeset import Changeset, checked
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
 from pieria.graph.in_memory import InMemoryBackend
@@ -29,6 +29,7 @@ __all__ = [
     "Changeset",
     "Edge",
     "Episodic",
+    "Found",
     "Graph",
     "GraphBackend",
     "InMemoryBackend",
@@ -42,6 +43,8 @@ __all__ = [
     "Subgoal",
     "Tag",
     "all_linked_ids",
+    "checked",
+    "chosen",
     "cosine_similarity",
     "top_k",
 ]

@@ -11,7 +11,7 @@ from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
 from pieria.graph.valuing import params_of, score_of
-from pieria.record.time import Clock
+from pieria.record.time import Clock, system_clock
 
 
 @runtime_checkable
@@ -73,7 +73,7 @@ class Found(NamedTuple):
 
 
 def chosen(
-    found: Iterable[Found], node_type: str, config: Mapping[str, Any] | None, clock: Clock
+    found: Iterable[Found], node_type: str, config: Mapping[str, Any] | None, clock: Clock = system_clock
 ) -> list[tuple[Node, float]]:
     """The best of one type, as the value function and the parameters of the type would have it."""
     params = params_of(config, node_type)

@@ -30,6 +30,7 @@ from pieria.workspace.models import Handed, Thinker, embedders, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
+from pieria.workspace.repositories import Repositories, Repository
 from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
         raise problem.renamed("to") if problem.parameter == "data" else problem from problem
 
 
-class Workspace:
+class Workspace(Repositories):
     """Shared settings and the banks opened under them; a context manager that closes them.
 
     Threads may share it, and it outlives a fork. An opened bank may be closed alone.
@@ -148,6 +149,7 @@ class Workspace:
         """`folder` and `environ` are those of whoever it works for, where that is not this process."""
         from pieria.settings import resolve
 
+        super().__init__()
         if clock is not None and not callable(clock):
             raise InputError("clock", "a function that returns the time", clock)
         given = {} if data is None else {"data": data}
@@ -158,12 +160,14 @@ class Workspace:
         self.place: Place = place_of(self.resolved.settings)
         self.data = self.place.folder
         self.models = Library(self.resolved.settings.models)
-        self._embedder = None if "embedder" in named else embedder
-        if self._embedder is not None:
-            embedders.given(self._embedder, self.models.folder, kept)
+        own_embedder = None if "embedder" in named else embedder
+        if own_embedder is not None:
+            embedders.given(own_embedder, self.models.folder, kept)
         own_llm = None if "llm" in named or llm is None else language_model(llm)
         courier = None if notifier is None else Courier(notifier)
-        self._handed = Handed(own_llm, courier=courier, config=kept, is_named=isinstance(llm, str))
+        self._handed = Handed(
+            own_llm, courier=courier, config=kept, is_named=isinstance(llm, str), embedder=own_embedder
+        )
         self._couriers: weakref.WeakSet[Courier] = weakref.WeakSet(() if courier is None else (courier,))
         self.clock = clock or system_clock
         self._banks: weakref.WeakSet[Bank] = weakref.WeakSet()
@@ -179,6 +183,7 @@ class Workspace:
         author_type: str | None = None,
         who: str = "python",
         llm: object = None,
+        embedder: object = None,
         overrides: Mapping[str, Override] | None = None,
         notifier: object = None,
         config: object = None,
@@ -187,18 +192,21 @@ class Workspace:
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
-        `llm` is this bank's own language model, a name, an object or a function; `overrides` gives single steps, or
-        groups of them, another one or further options. `notifier` is told of what happens through this bank, and
-        `config` is its own, in place of the workspace's. Without
-        `user`, nothing of what belongs to the user is found through it or written. `secrets` is the setting of that
-        name, for what is written through it.
+        `llm` and `embedder` are this bank's own models, each a name, an object or a function; `overrides` gives single
+        steps, or groups of them, another language model or further options. `notifier` is told of what happens through
+        this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
+        user is found through it or written. `secrets` is the setting of that name, for what is written through it.
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
         kept = config_of(config)
         named: dict[str, str | None] = {
-            **names_in(kept, llm=llm is None and self._handed.llm is None, embedder=self._embedder is None),
-            **({"llm": llm} if isinstance(llm, str) else {}),
+            **names_in(
+                kept,
+                llm=llm is None and self._handed.llm is None,
+                embedder=embedder is None and self._handed.embedder is None,
+            ),
+            **{name: it for name, it in (("llm", llm), ("embedder", embedder)) if isinstance(it, str)},
         }
         own = None if llm is None or isinstance(llm, str) else language_model(llm)
         resolved = self.resolved.having(
@@ -211,6 +219,7 @@ class Workspace:
             self._handed.courier if notifier is None else self._courier(notifier),
             kept or self._handed.config,
             isinstance(llm, str) or (llm is None and "llm" not in named and self._handed.is_named),
+            self._handed.embedder if embedder is None else None if isinstance(embedder, str) else embedder,
         )
         return self._opened(resolved, who, handed, user)
 
@@ -219,7 +228,11 @@ class Workspace:
         return self.place.names()
 
     def close(self) -> None:
-        """Closes every bank that was opened here, and has notifiers told what is left. Safe to call twice."""
+        """Closes every bank and repository that was opened here, and has notifiers told what is left.
+
+        Safe to call twice.
+        """
+        self._close_repositories()
         with stores.lock:
             self._closed = True
             opened = list(self._banks)
@@ -250,10 +263,10 @@ class Workspace:
         settings = resolved.settings
         spot = self.place.at(settings.bank)
         handed = handed or self._handed
-        if self._embedder is None:
+        if handed.embedder is None:
             embedder = embedders.named(settings, handed.config)
         else:
-            embedder = embedders.given(self._embedder, self.models.folder, handed.config)
+            embedder = embedders.given(handed.embedder, self.models.folder, handed.config)
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         way = Way(settings.durability, settings.busy_seconds, self.clock)
@@ -291,7 +304,8 @@ class Workspace:
                 me=user.bank if with_user else _nobody,
                 knows_user=self.place.keeps_user,
                 vault=VaultAt(settings.vault, settings.vault_folder),
-                origins=resolved.shown() | self._origins(spot.name, resolved, thinker, embedder),
+                origins=resolved.shown()
+                | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
                 notify=None if handed.courier is None else handed.courier.tell,
                 on_close=closing,
             )
@@ -308,12 +322,16 @@ class Workspace:
             raise ClosedError("workspace")
         return bank
 
+    def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
+        bank = self.open(id, **own)
+        return Repository(bank.graph, bank, bank.close)
+
     def _origins(
         self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None
     ) -> dict[str, tuple[Any, str]]:
         """What is in force in place of what the settings say by themselves."""
         found: dict[str, tuple[Any, str]] = {"bank": (name, resolved.origins["bank"])}
-        if self._embedder is not None and embedder is not None:
+        if embedder is not None:
             found["embedder"] = (embedder.model, "argument")
         if thinker.llm is not None and thinker.is_own:
             found["llm"] = (thinker.llm.model, "argument")

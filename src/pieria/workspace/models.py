@@ -50,6 +50,7 @@ class Handed(NamedTuple):
     config: Config | None = None
     is_named: bool = False
     """Whether the language model was named by itself."""
+    embedder: object = None
 
     @property
     def profile(self) -> ExtractionProfile | None:

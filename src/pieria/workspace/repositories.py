@@ -1,0 +1,201 @@
+"""Repositories: banks and backends that are open under their ids, and the graph of each.
+
+Exists so that whoever speaks of nodes names a repository and need not know what keeps it. What a graph can do is the
+backend's business, and a bank is the backend where none is given.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pieria import telemetry
+from pieria.bank import Bank
+from pieria.errors import ClosedError, InputError, NotFoundError, PieriaError, RepoError
+from pieria.record import check
+from pieria.record.banks import check_bank_name
+
+if TYPE_CHECKING:
+    from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
+
+KNOWLEDGE = ("semantic", "procedural")
+
+
+class Repository(NamedTuple):
+    """What is open under an id: a bank, or a backend of the caller's; and how it is closed."""
+
+    backend: GraphBackend
+    bank: Bank | None
+    close: Callable[[], None]
+
+    @property
+    def is_open(self) -> bool:
+        """A bank may be closed by whoever it was handed to."""
+        return self.bank is None or not self.bank._closed
+
+
+class Repositories:
+    """The functions of a workspace that take a repository's id. Threads may share them."""
+
+    _closed: bool
+
+    def __init__(self) -> None:
+        self._repositories: dict[str, Repository] = {}
+        self._opening: set[str] = set()
+        self._repositories_lock = threading.Lock()
+
+    def open_repo(
+        self,
+        repo_id: str,
+        backend: object = None,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+    ) -> object:
+        """Opens the bank of that name, making it where there is none, and returns it.
+
+        `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
+        its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
+        those of this repository, where they are not the workspace's. Raises `RepoError` where it is open already.
+        """
+        if self._closed:
+            raise ClosedError("workspace")
+        id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
+        own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
+        given = {name: value for name, value in own.items() if value is not None}
+        with self._opened_once(id), telemetry.during("repo.open", repo_id=id):
+            opened = self._bank_under(id, given) if backend is None else _backend_under(id, backend, given)
+            with self._repositories_lock:
+                self._repositories[id] = opened
+        return opened.backend if opened.bank is None else opened.bank
+
+    def close_repo(self, repo_id: str) -> None:
+        """Closes its bank or backend. Raises `NotFoundError` where it is not open, as all that follow do."""
+        with self._repositories_lock:
+            closing = self._repositories.pop(repo_id, None) if isinstance(repo_id, str) else None
+        if closing is None or not closing.is_open:
+            raise _not_open(repo_id)
+        with telemetry.during("repo.close", repo_id=repo_id):
+            closing.close()
+
+    def list_repos(self) -> list[str]:
+        """The ids of those that are open, in their order."""
+        with self._repositories_lock:
+            return sorted(id for id, repository in self._repositories.items() if repository.is_open)
+
+    def get_graph(self, repo_id: str) -> Graph:
+        """All of it, as a value."""
+        from pieria.graph.reading import whole
+
+        return whole(self._backend(repo_id))
+
+    def get_node(self, repo_id: str, node_id: str) -> Node | None:
+        return self._backend(repo_id).get_node(node_id)
+
+    def get_nodes_by_type(self, repo_id: str, types: Sequence[str]) -> list[Node]:
+        return list(self._backend(repo_id).get_nodes_by_type(types))
+
+    def get_linked_nodes(self, repo_id: str, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
+        """The neighbours of these nodes, by ties of that type or of any."""
+        return list(self._backend(repo_id).get_linked_nodes(node_ids, edge_type))
+
+    def get_metadata(self, repo_id: str, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
+        return dict(self._backend(repo_id).get_metadata(node_ids))
+
+    def latest(self, repo_id: str, top_k: int, types: Sequence[str] = KNOWLEDGE) -> list[tuple[Node, NodeMetadata]]:
+        """The nodes that came in last, with their metadata; what has none is left out."""
+        from pieria.graph.reading import newest
+
+        return newest(self._backend(repo_id), check.whole(top_k, "top_k"), types)
+
+    def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
+        """When this returns, all of it is written."""
+        backend = self._backend(repo_id)
+        with telemetry.during("graph.apply_changeset", repo_id=repo_id) as measured:
+            backend.apply_changeset(changeset)
+            measured |= {"nodes_added": len(changeset.nodes()), "links_added": len(changeset.links)}
+
+    def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
+        """With their metadata and every tie to them."""
+        self._backend(repo_id).delete_nodes(node_ids)
+
+    def _backend(self, repo_id: str) -> GraphBackend:
+        with self._repositories_lock:
+            found = self._repositories.get(repo_id) if isinstance(repo_id, str) else None
+        if found is None or not found.is_open:
+            raise _not_open(repo_id)
+        return found.backend
+
+    @contextmanager
+    def _opened_once(self, id: str) -> Iterator[None]:
+        """While one thread opens it, another finds it open already."""
+        with self._repositories_lock:
+            held = self._repositories.get(id)
+            if id in self._opening or (held is not None and held.is_open):
+                hint = "Use it as it is, or close it first: close_repo."
+                raise RepoError(id, "already_open", hint=hint)
+            self._opening.add(id)
+        try:
+            yield
+        finally:
+            with self._repositories_lock:
+                self._opening.discard(id)
+
+    def _close_repositories(self) -> None:
+        for id in self.list_repos():
+            self.close_repo(id)
+
+    def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
+        """The bank of that name, with models of its own where they are given."""
+        raise NotImplementedError
+
+
+def _backend_under(id: str, backend: object, own: Collection[str]) -> Repository:
+    if own:
+        expected = "none of its own beside a backend, which no model serves"
+        raise InputError(next(iter(own)), expected, "a value", hint="Give it to the workspace.")
+    from pieria.graph import GraphBackend
+
+    module, opts = _module_of(backend)
+    made = module() if isinstance(module, type) else module
+    lacking = [name for name in vars(GraphBackend) if name[0] != "_" and not callable(getattr(made, name, None))]
+    if lacking:
+        hint = "pieria.graph.GraphBackend says what each is to do."
+        raise InputError("backend", f"an object with {', '.join(lacking)}", made, hint=hint)
+    try:
+        made.init({**opts, "repo_id": id})
+    except PieriaError:
+        raise
+    except Exception as problem:
+        raise RepoError(id, f"its backend could not begin: {problem}") from problem
+    close = getattr(made, "close", None)
+    return Repository(made, None, close if callable(close) else _nothing_to_close)
+
+
+def _module_of(backend: object) -> tuple[Any, Mapping[str, Any]]:
+    """What keeps the graph, and its options."""
+    if isinstance(backend, Mapping):
+        unknown = backend.keys() - {"module", "opts"}
+        if unknown or "module" not in backend:
+            raise InputError("backend", "a mapping with module and opts", sorted(map(str, backend)))
+        module, opts = backend["module"], backend.get("opts") or {}
+    elif isinstance(backend, tuple | list):
+        if len(backend) != 2:
+            raise InputError("backend", "a class or object and its options", backend)
+        module, opts = backend
+    else:
+        return backend, {}
+    if not isinstance(opts, Mapping):
+        raise InputError("backend", "options by name", opts)
+    return module, opts
+
+
+def _not_open(repo_id: object) -> NotFoundError:
+    return NotFoundError("repo", repo_id, hint="`open_repo` opens it, and `list_repos` names those that are open.")
+
+
+def _nothing_to_close() -> None:
+    """A backend need not have anything to let go of."""
