@@ -12,12 +12,13 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from pieria.errors import InputError
+from pieria.errors import InputError, PieriaError
 
 log = logging.getLogger(__name__)
 
@@ -116,6 +117,28 @@ def safe_notify(notifier: Notifier, repo_id: str, event: Event) -> None:
         notifier.notify(repo_id, event)
     except (Exception, SystemExit):
         log.warning("a notifier failed on %s of %s", event.name, repo_id, exc_info=True)
+
+
+Tell = Callable[..., object]
+"""Tells of an event by its name and, as keywords, its payload."""
+
+
+def nothing_told(name: str, **payload: Any) -> None:
+    """For where nobody listens, or where what writes tells by itself."""
+
+
+@contextmanager
+def telling(tell: Tell, operation: str, event: str, **payload: Any) -> Iterator[None]:
+    """The event once the block is through; otherwise that its operation was refused, or broke off."""
+    try:
+        yield
+    except PieriaError as problem:
+        tell("write_failed", operation=operation, reason=problem)
+        raise
+    except Exception as problem:
+        tell("write_crashed", operation=operation, reason=problem)
+        raise
+    tell(event, **payload)
 
 
 class Courier:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import pieria
-from pieria import Bank, Workspace, telemetry
+from pieria import Bank, Event, Workspace, telemetry
 from pieria.errors import BusyError, ClosedError, InputError, NotFoundError, RepoError
 from pieria.graph import Changeset, Edge, InMemoryBackend, Node, NodeMetadata, Procedural, Semantic, Tag
 
@@ -289,3 +289,59 @@ def test_opening_writing_and_closing_are_told_as_spans(workspace: Workspace) -> 
     finally:
         detach()
     assert told == [("repo.open", "notes", None), ("graph.apply_changeset", "notes", 2), ("repo.close", "notes", None)]
+
+
+# --- what is told of it
+
+
+class Listening:
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, Event]] = []
+
+    def notify(self, repo_id: str, event: Event) -> None:
+        self.heard.append((repo_id, event))
+
+
+class Torn(InMemoryBackend):
+    def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        raise ZeroDivisionError("torn")
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+def test_a_notifier_is_told_of_each_write_once_and_of_what_was_refused(
+    tmp_path: Path, keeper: Callable[[], Any]
+) -> None:
+    wrong: Any = Changeset(["no node"])  # type: ignore[list-item]
+    with Workspace(tmp_path, notifier=(listening := Listening())) as opened:
+        opened.open_repo("notes", backend=keeper())
+        opened.apply_changeset("notes", changeset := Changeset([fact()]))
+        opened.delete_nodes("notes", ["fact"])
+        with pytest.raises(InputError) as refused:
+            opened.apply_changeset("notes", wrong)
+    assert [(id, event.name, event.payload) for id, event in listening.heard] == [
+        ("notes", "changeset_applied", {"changeset": changeset}),
+        ("notes", "nodes_deleted", {"node_ids": ["fact"]}),
+        ("notes", "write_failed", {"operation": "apply_changeset", "reason": refused.value}),
+    ]
+
+
+def test_a_repository_may_have_a_notifier_of_its_own(tmp_path: Path) -> None:
+    shared, own = Listening(), Listening()
+    with Workspace(tmp_path, notifier=shared) as opened:
+        for id, keeper in (("bank", None), ("torn", Torn())):
+            opened.open_repo(id, backend=keeper, notifier=own)
+            opened.apply_changeset(id, Changeset([fact()]))
+        with pytest.raises(ZeroDivisionError):
+            opened.delete_nodes("torn", ["fact"])
+    assert [event.name for _, event in shared.heard] == []
+    assert sorted((id, event.name) for id, event in own.heard) == [
+        ("bank", "changeset_applied"),
+        ("torn", "changeset_applied"),
+        ("torn", "write_crashed"),
+    ]
+
+
+def test_what_is_written_through_the_graph_of_a_bank_is_told_as_well(tmp_path: Path) -> None:
+    with Workspace(tmp_path, notifier=(listening := Listening())) as opened:
+        opened.open("notes").graph.apply_changeset(Changeset([fact()]))
+    assert [event.name for _, event in listening.heard] == ["changeset_applied"]

@@ -23,6 +23,7 @@ from pieria.graph.memories import memory_of, node_of
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node
 from pieria.graph.valuing import checked_types, params_of
+from pieria.notifier import telling
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Write
@@ -61,17 +62,8 @@ class BankGraph:
         A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
         itself knows since when it knows.
         """
-        asked = checked(changeset)
-        bank = self._bank
-        dimension = cache(bank._embedding.dimension)
-        drafts = {id: bank._drafted(memory_of(node), dimension) for id, node in asked.nodes().items()}
-
-        def plan(writer: Writer) -> Change:
-            change = planned(bank, writer, asked, drafts, self._filter())
-            change.space = bank._space_of(writer, change.writes)
-            return change
-
-        self._write(plan, counted=bool(asked.metadata))
+        with telling(self._bank._tell, "apply_changeset", "changeset_applied", changeset=changeset):
+            self._apply(checked(changeset))
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Removes their memories: out of every answer, and `restore` brings them back."""
@@ -82,7 +74,8 @@ class BankGraph:
             removed = [Write(each.state._replace(ended="removed", reason=None)) for each in held.values()]
             return Change("delete_nodes", writes=removed)
 
-        self._write(plan)
+        with telling(self._bank._tell, "delete_nodes", "nodes_deleted", node_ids=list(ids)):
+            self._write(plan)
 
     def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
         self._set_usage(checked_metadata(metadata, "metadata"))
@@ -235,6 +228,18 @@ class BankGraph:
         return [Found(node, near[memory.row], metadata.get(node.id)) for memory, node in pairs]
 
     # --- writing
+
+    def _apply(self, asked: Changeset) -> None:
+        bank = self._bank
+        dimension = cache(bank._embedding.dimension)
+        drafts = {id: bank._drafted(memory_of(node), dimension) for id, node in asked.nodes().items()}
+
+        def plan(writer: Writer) -> Change:
+            change = planned(bank, writer, asked, drafts, self._filter())
+            change.space = bank._space_of(writer, change.writes)
+            return change
+
+        self._write(plan, counted=bool(asked.metadata))
 
     def _set_usage(self, entries: Mapping[str, NodeMetadata | None]) -> None:
         def plan(writer: Writer) -> Change:

@@ -19,7 +19,7 @@ from pieria.bank.metering import Budgets
 from pieria.bank.vault import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError
 from pieria.models import Embedder, Library, language_model, pipeline
-from pieria.notifier import Courier
+from pieria.notifier import Courier, Event, Tell, nothing_told
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
@@ -324,7 +324,13 @@ class Workspace(Repositories):
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         bank = self.open(id, **own)
-        return Repository(bank.graph, bank, bank.close)
+        return Repository(bank.graph, bank, bank.close, nothing_told)
+
+    def _teller(self, id: str, notifier: object) -> Tell:
+        courier = self._handed.courier if notifier is None else self._courier(notifier)
+        if courier is None:
+            return nothing_told
+        return lambda name, **payload: courier.tell(id, Event(name, payload))
 
     def _origins(
         self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None

@@ -7,13 +7,14 @@ backend's business, and a bank is the backend where none is given.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.bank import Bank
 from pieria.errors import ClosedError, InputError, NotFoundError, PieriaError, RepoError
+from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.banks import check_bank_name
 
@@ -24,11 +25,15 @@ KNOWLEDGE = ("semantic", "procedural")
 
 
 class Repository(NamedTuple):
-    """What is open under an id: a bank, or a backend of the caller's; and how it is closed."""
+    """What is open under an id: a bank, or a backend of the caller's; how it is closed, and whom its writes are told.
+
+    A bank tells of what is written to it by itself.
+    """
 
     backend: GraphBackend
     bank: Bank | None
     close: Callable[[], None]
+    tell: Tell
 
     @property
     def is_open(self) -> bool:
@@ -67,7 +72,7 @@ class Repositories:
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
         given = {name: value for name, value in own.items() if value is not None}
         with self._opened_once(id), telemetry.during("repo.open", repo_id=id):
-            opened = self._bank_under(id, given) if backend is None else _backend_under(id, backend, given)
+            opened = self._bank_under(id, given) if backend is None else self._backend_under(id, backend, given)
             with self._repositories_lock:
                 self._repositories[id] = opened
         return opened.backend if opened.bank is None else opened.bank
@@ -113,21 +118,30 @@ class Repositories:
 
     def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
         """When this returns, all of it is written."""
-        backend = self._backend(repo_id)
-        with telemetry.during("graph.apply_changeset", repo_id=repo_id) as measured:
-            backend.apply_changeset(changeset)
+        found = self._repository(repo_id)
+        with (
+            telemetry.during("graph.apply_changeset", repo_id=repo_id) as measured,
+            telling(found.tell, "apply_changeset", "changeset_applied", changeset=changeset),
+        ):
+            found.backend.apply_changeset(changeset)
             measured |= {"nodes_added": len(changeset.nodes()), "links_added": len(changeset.links)}
 
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """With their metadata and every tie to them."""
-        self._backend(repo_id).delete_nodes(node_ids)
+        found = self._repository(repo_id)
+        ids = [node_ids] if isinstance(node_ids, str) else list(node_ids)
+        with telling(found.tell, "delete_nodes", "nodes_deleted", node_ids=ids):
+            found.backend.delete_nodes(ids)
 
     def _backend(self, repo_id: str) -> GraphBackend:
+        return self._repository(repo_id).backend
+
+    def _repository(self, repo_id: str) -> Repository:
         with self._repositories_lock:
             found = self._repositories.get(repo_id) if isinstance(repo_id, str) else None
         if found is None or not found.is_open:
             raise _not_open(repo_id)
-        return found.backend
+        return found
 
     @contextmanager
     def _opened_once(self, id: str) -> Iterator[None]:
@@ -152,11 +166,22 @@ class Repositories:
         """The bank of that name, with models of its own where they are given."""
         raise NotImplementedError
 
+    def _teller(self, id: str, notifier: object) -> Tell:
+        """What tells the notifier, or else that of the workspace, if there is one."""
+        raise NotImplementedError
 
-def _backend_under(id: str, backend: object, own: Collection[str]) -> Repository:
-    if own:
-        expected = "none of its own beside a backend, which no model serves"
-        raise InputError(next(iter(own)), expected, "a value", hint="Give it to the workspace.")
+    def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
+        for name in own:
+            if name != "notifier":
+                expected = "none of its own beside a backend, which no model serves"
+                raise InputError(name, expected, "a value", hint="Give it to the workspace.")
+        tell = self._teller(id, own.get("notifier"))
+        made = _begun(id, backend)
+        close = getattr(made, "close", None)
+        return Repository(made, None, close if callable(close) else _nothing_to_close, tell)
+
+
+def _begun(id: str, backend: object) -> GraphBackend:
     from pieria.graph import GraphBackend
 
     module, opts = _module_of(backend)
@@ -171,8 +196,8 @@ def _backend_under(id: str, backend: object, own: Collection[str]) -> Repository
         raise
     except Exception as problem:
         raise RepoError(id, f"its backend could not begin: {problem}") from problem
-    close = getattr(made, "close", None)
-    return Repository(made, None, close if callable(close) else _nothing_to_close)
+    begun: GraphBackend = made
+    return begun
 
 
 def _module_of(backend: object) -> tuple[Any, Mapping[str, Any]]:
