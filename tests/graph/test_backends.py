@@ -260,6 +260,32 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     assert (tmp_path / "graph.jsonl").exists()
 
 
+def test_a_persistence_that_is_given_with_the_options_is_what_is_read(tmp_path: Path) -> None:
+    before, backend = InMemoryBackend(tmp_path / "graph.jsonl"), InMemoryBackend()
+    before.apply_changeset(Changeset([fact("a")]))
+    before.close()
+    backend.apply_changeset(Changeset([fact("b")]))
+    backend.init({"persistence": tmp_path / "graph.jsonl"})
+    assert backend.graph.nodes.keys() == {"a"}
+
+
+def test_a_node_is_found_by_the_vector_it_has_now() -> None:
+    backend = InMemoryBackend()
+
+    def nearness() -> list[float]:
+        found = backend.find_candidates(["semantic"], [1.0, 0.0], [], {"params": {"semantic": {"base_floor": 1.0}}})
+        return [round(score, 3) for _, score in found]
+
+    backend.apply_changeset(Changeset([fact("a")]))
+    assert nearness() == [1.0]
+    backend.apply_changeset(Changeset([replace(fact("a"), embedding=[0.0, 1.0])]))
+    assert nearness() == [0.0]
+    backend.delete_nodes(["a"])
+    assert nearness() == []
+    backend.apply_changeset(Changeset([replace(fact("a"), embedding=[0.6, 0.8]), replace(fact("b"), embedding=None)]))
+    assert nearness() == [0.6, 0.0]
+
+
 def test_embeddings_of_another_length_than_the_question_are_refused() -> None:
     backend = InMemoryBackend()
     backend.apply_changeset(Changeset([fact("a")]))

@@ -15,7 +15,7 @@ from pieria import telemetry
 from pieria.bank.graph_writing import planned, usage_set
 from pieria.bank.using import Noted, with_noted
 from pieria.errors import InputError
-from pieria.graph.backend import Found, chosen, known_options
+from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
@@ -67,7 +67,7 @@ class BankGraph:
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Removes their memories: out of every answer, and `restore` brings them back."""
-        ids = _ids(node_ids)
+        ids = known_ids(node_ids)
 
         def plan(writer: Writer) -> Change:
             held = writer.states(ids, self._filter(ids))
@@ -81,7 +81,7 @@ class BankGraph:
         self._set_usage(checked_metadata(metadata, "metadata"))
 
     def delete_metadata(self, node_ids: Sequence[str]) -> None:
-        self._set_usage(dict.fromkeys(_ids(node_ids)))
+        self._set_usage(dict.fromkeys(known_ids(node_ids)))
 
     def find_candidates(
         self,
@@ -111,7 +111,7 @@ class BankGraph:
         return found[0] if found else None
 
     def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
-        ids = _ids(node_ids)
+        ids = known_ids(node_ids)
         edges = EDGES if edge_type is None else (check.one_of(edge_type, "edge_type", EDGES),)
         with self._bank._reading() as reader:
             starts = set(reader.states(ids, self._filter(ids)))
@@ -128,7 +128,7 @@ class BankGraph:
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Of every node that is there: one that was never used has counts of 0."""
-        ids = _ids(node_ids)
+        ids = known_ids(node_ids)
         noted = self._noted(ids)
         with self._bank._reading() as reader:
             return self._metadata(reader, ids, noted)
@@ -258,12 +258,9 @@ class BankGraph:
             self._bank._apply(plan)
 
 
-def _ids(node_ids: object) -> tuple[str, ...]:
-    return () if isinstance(node_ids, list | tuple | set) and not node_ids else check.identifiers(node_ids, "node_ids")
-
-
 def _whole(vectors: Sequence[tuple[int, Any]]) -> list[float] | None:
     """One vector for the passages of a text: their mean."""
     if not vectors:
         return None
-    return [float(number) for number in sum(vector for _, vector in vectors) / len(vectors)]
+    mean: list[float] = (sum(vector for _, vector in vectors) / len(vectors)).tolist()
+    return mean

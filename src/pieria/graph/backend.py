@@ -11,6 +11,7 @@ from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
 from pieria.graph.valuing import params_of, score_of
+from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
 
@@ -93,3 +94,8 @@ def known_options(opts: Mapping[str, Any] | None, known: Sequence[str] = ()) -> 
         if name not in known:
             raise InputError("opts", "options that it knows: " + (", ".join(known) or "there are none"), name)
     return given
+
+
+def known_ids(node_ids: object) -> tuple[str, ...]:
+    """Ids of nodes, each once; none is as good as any number of them."""
+    return () if isinstance(node_ids, list | tuple | set) and not node_ids else check.identifiers(node_ids, "node_ids")

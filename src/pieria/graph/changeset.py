@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -87,9 +88,11 @@ def checked_vector(vector: Any, parameter: str) -> Sequence[float]:
     """Numbers, all of them finite, in a list or an array."""
     if isinstance(vector, str | bytes) or not hasattr(vector, "__len__") or not len(vector):
         raise InputError(parameter, "a list of numbers", vector)
-    for number in vector:
-        if isinstance(number, bool) or not isinstance(number, Real) or not abs(float(number)) < float("inf"):
-            raise InputError(parameter, "finite numbers alone", number)
+    kinds = set(map(type, vector))
+    if bool in kinds or not all(issubclass(kind, Real) for kind in kinds):
+        raise InputError(parameter, "numbers alone", vector)
+    if not all(map(math.isfinite, vector)):
+        raise InputError(parameter, "finite numbers", "one that is not")
     return vector  # type: ignore[no-any-return]
 
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from pieria import telemetry
 from pieria.errors import InputError
-from pieria.graph.backend import Found, chosen, known_options
+from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph, in_order
 from pieria.graph.metadata import NodeMetadata
+from pieria.graph.near import Directions
 from pieria.graph.nodes import Node, all_linked_ids
 from pieria.graph.persistence import JsonLines, Persistence
 from pieria.graph.valuing import checked_types
@@ -40,6 +41,7 @@ class InMemoryBackend:
         self._repo_id: str | None = None
         self._writing = threading.RLock()
         self._state: _Held | None = None
+        self._directions = Directions()
 
     def init(self, opts: Mapping[str, Any] | None = None) -> None:
         """Loads what is persistent. Options: `repo_id`, `persistence`."""
@@ -48,7 +50,7 @@ class InMemoryBackend:
             self._repo_id = given.get("repo_id", self._repo_id)
             if given.get("persistence") is not None:
                 self._let_go()
-                self.persistence = _persistence(given["persistence"])
+                self.persistence, self._state = _persistence(given["persistence"]), None
             if self._state is None:
                 self._state = self._loaded()
 
@@ -79,13 +81,14 @@ class InMemoryBackend:
             self._change(after, saved)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
-        ids = _ids(node_ids)
+        ids = known_ids(node_ids)
 
         def after(held: _Held) -> _Held:
             return _Held(held.graph.without(ids), _without(held.metadata, ids))
 
         if ids:
             self._change(after, lambda persistence, _: persistence.delete(ids))
+            self._directions.forget(ids)
 
     def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None:
         entries = checked_metadata(metadata, "metadata")
@@ -100,7 +103,7 @@ class InMemoryBackend:
             self._change(after, saved)
 
     def delete_metadata(self, node_ids: Sequence[str]) -> None:
-        ids = _ids(node_ids)
+        ids = known_ids(node_ids)
 
         def after(held: _Held) -> _Held:
             return held._replace(metadata=_without(held.metadata, ids))
@@ -122,10 +125,10 @@ class InMemoryBackend:
         held = self._held
         candidates: list[tuple[Node, float]] = []
         for node_type in checked_types(node_types):
-            nodes = held.graph.nodes_by_type(node_type)
+            nodes = [held.graph.nodes[id] for id in held.graph.by_type.get(node_type, ())]
             found = [
                 Found(node, relevance, held.metadata.get(node.id))
-                for node, relevance in zip(nodes, _relevances(nodes, questions), strict=True)
+                for node, relevance in zip(nodes, self._directions.relevances(nodes, questions), strict=True)
             ]
             candidates += chosen(found, node_type, value_fn_config, self._clock)
         return candidates
@@ -135,7 +138,7 @@ class InMemoryBackend:
 
     def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
         graph = self._held.graph
-        starts = [graph.nodes[id] for id in _ids(node_ids) if id in graph.nodes]
+        starts = [graph.nodes[id] for id in known_ids(node_ids) if id in graph.nodes]
         if edge_type is None:
             linked = {id for node in starts for id in all_linked_ids(node)}
         else:
@@ -149,7 +152,7 @@ class InMemoryBackend:
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         metadata = self._held.metadata
-        return {id: metadata[id] for id in _ids(node_ids) if id in metadata}
+        return {id: metadata[id] for id in known_ids(node_ids) if id in metadata}
 
     @property
     def _held(self) -> _Held:
@@ -191,11 +194,6 @@ def _persistence(given: object) -> Persistence | None:
     raise InputError("persistence", expected, given)
 
 
-def _ids(node_ids: object) -> tuple[str, ...]:
-    """None is as good as any number of them."""
-    return () if isinstance(node_ids, list | tuple | set) and not node_ids else check.identifiers(node_ids, "node_ids")
-
-
 def _without(metadata: Mapping[str, NodeMetadata], ids: Sequence[str]) -> dict[str, NodeMetadata]:
     gone = set(ids)
     return {id: each for id, each in metadata.items() if id not in gone}
@@ -213,32 +211,3 @@ def _made(graph: Graph, changeset: Changeset) -> Changeset:
 def _of_nodes(graph: Graph, entries: Mapping[str, NodeMetadata]) -> dict[str, NodeMetadata]:
     """What is not there has no metadata."""
     return {id: entry for id, entry in entries.items() if id in graph.nodes}
-
-
-def _relevances(nodes: Sequence[Node], questions: Sequence[Sequence[float]]) -> list[float]:
-    """Of each node the cosine to the nearest question, at least 0; 0 of one that has no vector."""
-    import numpy as np
-
-    places = [place for place, node in enumerate(nodes) if node.embedding is not None]
-    relevances = [0.0] * len(nodes)
-    if not places:
-        return relevances
-    lengths = {len(nodes[place].embedding or ()) for place in places} | {len(question) for question in questions}
-    if len(lengths) > 1:
-        expected = f"as many numbers as the embeddings of the nodes have, {len(nodes[places[0]].embedding or ())}"
-        raise InputError("query_embedding", expected, sorted(lengths), hint="Embed all with one model.")
-    vectors = _directions(np.asarray([nodes[place].embedding for place in places], dtype=np.float64))
-    asked = _directions(np.asarray(questions, dtype=np.float64))
-    for place, relevance in zip(places, (vectors @ asked.T).max(axis=1), strict=True):
-        relevances[place] = min(1.0, max(0.0, float(relevance)))
-    return relevances
-
-
-def _directions(lines: Any) -> Any:
-    """Each line of length one; a line of zeros stays what it is."""
-    import numpy as np
-
-    largest = np.abs(lines).max(axis=1, keepdims=True)
-    scaled = lines / np.where(largest > 0, largest, 1)
-    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return scaled / np.where(lengths > 0, lengths, 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from pieria.graph.edge import Edge
@@ -59,11 +60,13 @@ def drawn(one: str, other: str) -> bool:
     return _EVIDENCE.get(one, 0) <= _EVIDENCE.get(other, 0)
 
 
+@cache
 def own_fields(node_type: str) -> list[str]:
     """The fields that this type has and not every node."""
     return [part.name for part in fields(NODES[node_type]) if part.name not in OF_ALL]
 
 
+@cache
 def _in_body(node_type: str) -> list[str]:
     """The fields of a type for which a memory has no other place."""
     return [name for name in own_fields(node_type) if name not in (SAID.get(node_type), "confidence")]

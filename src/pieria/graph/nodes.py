@@ -16,6 +16,7 @@ from pieria.graph.edge import Edge
 from pieria.record.memory import Frozen
 from pieria.record.time import instant, system_clock
 
+EDGES = tuple(Edge)
 ARROW = " → "
 """Between what was observed and what was done about it."""
 
@@ -161,8 +162,8 @@ def _every_type(links: object) -> Mapping[Any, frozenset[str]]:
     if not isinstance(links, Mapping):
         raise InputError("links", "a mapping of edge types to ids", links)
     for edge, ids in links.items():
-        if edge not in list(Edge):
-            raise InputError("links", "one of " + ", ".join(Edge), edge)
+        if edge not in EDGES:
+            raise InputError("links", "one of " + ", ".join(EDGES), edge)
         if isinstance(ids, str) or not isinstance(ids, Iterable):
-            raise InputError(f"links.{Edge(edge)}", "a set of ids", ids)
-    return Frozen({edge: frozenset(links.get(edge, ())) for edge in Edge})
+            raise InputError(f"links.{edge}", "a set of ids", ids)
+    return Frozen({edge: frozenset(links.get(edge, ())) for edge in EDGES})
