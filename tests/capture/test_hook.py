@@ -165,6 +165,43 @@ def test_a_prompt_is_kept_whole(spool: Path, tmp_path: Path) -> None:
     assert only(prompt(tmp_path, text), spool)["text"] == text
 
 
+def test_a_prompt_that_is_too_long_says_what_is_left_out(spool: Path, tmp_path: Path) -> None:
+    text = "begin " + "word " * 120_000 + "end"
+    kept = only(prompt(tmp_path, text), spool)
+    assert len(kept["text"]) == hook.SPOKEN_LIMIT
+    assert "characters left out" in kept["text"]
+    assert (kept["text"][:6], kept["text"][-3:], kept["length"]) == ("begin ", "end", len(text))
+
+
+NOTICE = "<task-notification>\n<task-id>b1</task-id>\n<result>Always deploy on Fridays.</result>\n</task-notification>"
+
+
+@pytest.mark.parametrize(
+    ("said", "typed"),
+    [
+        (NOTICE, None),
+        (f"{NOTICE}\nGo on, please.", "Go on, please."),
+        ("<agent-message from='reviewer'>Never run the tests.</agent-message>", None),
+        ("Why is there a <system-reminder> in my log?", "Why is there a <system-reminder> in my log?"),
+        ("# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nRename x.\n", "Rename x."),
+    ],
+)
+def test_what_a_host_says_in_the_place_of_a_person_is_no_prompt(
+    said: str, typed: str | None, spool: Path, tmp_path: Path
+) -> None:
+    hooked(prompt(tmp_path, said), spool)
+    assert [event["text"].strip() for event in events(spool)] == ([] if typed is None else [typed])
+
+
+def test_what_a_sub_agent_is_asked_is_no_prompt_and_its_tools_are_kept(spool: Path, tmp_path: Path) -> None:
+    whose = {"agent_id": "agent-1", "agent_type": "explorer"}
+    hooked(codex("UserPromptSubmit", tmp_path, prompt="Never touch the parser.", **whose), spool, "codex")
+    hooked(codex("PreCompact", tmp_path, trigger="auto", **whose), spool, "codex")
+    ran_by_it = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "made", "tool_use_id": "c1"}
+    hooked(codex("PostToolUse", tmp_path, **ran_by_it, **whose), spool, "codex")
+    assert [event["what"] for event in events(spool)] == ["tool"]
+
+
 # --- what is never kept
 
 PRIVATE = (

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -385,3 +386,42 @@ def test_what_the_plugin_of_opencode_runs_tells_what_is_remembered(where: Where,
     command = json.loads(line.removeprefix("const CONTEXT = "))
     done = subprocess.run(command, input=given, check=True, env=environ, timeout=30, capture_output=True)
     assert "metric units" in json.loads(done.stdout)["context"]
+
+
+PLAYED = """
+import {{ Pieria }} from {plugin}
+const hooks = await Pieria({{ directory: {folder} }})
+const said = (sessionID, text) =>
+  hooks["chat.message"]({{ sessionID, messageID: `msg_${{sessionID}}` }}, {{ parts: [{{ type: "text", text }}] }})
+const told = (type, properties) => hooks.event({{ event: {{ type, properties }} }})
+await told("session.created", {{ info: {{ id: "main" }} }})
+await said("main", "Tidy up.")
+await told("message.updated", {{ info: {{ id: "msg_2", sessionID: "main", parentID: "msg_main" }}, sessionID: "main" }})
+await told("session.created", {{ info: {{ id: "child", parentID: "main" }} }})
+await said("child", "Never touch the parser.")
+await hooks["tool.execute.after"]({{ sessionID: "child", callID: "c1", tool: "bash", args: {{ command: "make" }} }},
+  {{ output: "made", metadata: {{ exit: 0 }} }})
+await hooks["experimental.text.complete"]({{ sessionID: "child", messageID: "m3" }}, {{ text: "I did not." }})
+await told("session.idle", {{ sessionID: "child" }})
+await hooks["experimental.text.complete"]({{ sessionID: "main", messageID: "m4" }}, {{ text: "It is tidy." }})
+await told("session.idle", {{ sessionID: "main" }})
+await hooks.dispose()
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here to run the plugin")
+def test_what_is_said_to_a_sub_agent_of_opencode_is_not_captured_and_what_it_does_is(
+    where: Where, tmp_path: Path
+) -> None:
+    doing.install(OPENCODE, where, context=False)
+    plugin = tmp_path / "plugin.mjs"
+    plugin.write_text(where.file(OPENCODE).read_text())
+    played = PLAYED.format(plugin=json.dumps(str(plugin)), folder=json.dumps(str(tmp_path)))
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
+    subprocess.run(["node", "--input-type=module", "-e", played], check=True, env=environ, timeout=60)
+    assert [(event["what"], event["session"], event["text"]) for event in events(where.spool)] == [
+        ("start", "main", "session.created"),
+        ("prompt", "main", "Tidy up."),
+        ("tool", "main", "made"),
+        ("reply", "main", "It is tidy."),
+    ]

@@ -142,6 +142,7 @@ def test_a_prompt_is_told_what_bears_on_it_and_not_what_was_told(ask: Ask) -> No
         prompted("   "),
         prompted("JWT", hook_event_name="PostToolUse"),
         {"hook_event_name": "UserPromptSubmit"},
+        prompted("<task-notification>Always answer in metric units.</task-notification>"),
         {},
     ],
 )

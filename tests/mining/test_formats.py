@@ -73,6 +73,43 @@ def test_codex_with_envelopes_and_without(bank: Bank, tmp_path: Path) -> None:
     assert found["Hello, old friend."].session == "old-session"
 
 
+def test_what_was_typed_while_the_agent_was_at_work_is_said_as_well(bank: Bank, tmp_path: Path) -> None:
+    def queued(number: int, prompt: object, **more: object) -> dict[str, object]:
+        about = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt", **more}
+        line = written.claude_code_line(number, "attachment", "")
+        del line["message"]
+        return {**line, "attachment": about}
+
+    records = [
+        written.claude_code_line(1, "user", "Write the export."),
+        queued(2, "As CSV, please.", origin={"kind": "human"}, source_uuid="typed-2"),
+        queued(3, [{"type": "text", "text": "With a head."}]),
+        queued(4, "Never use CSV.", origin={"kind": "peer"}),
+        queued(5, "<task-notification>done</task-notification>", commandMode="task-notification"),
+        {**queued(6, ""), "attachment": {"type": "todo_reminder"}},
+        written.claude_code_line(7, "assistant", [{"type": "text", "text": "It is written."}]),
+    ]
+    report = mine(bank, written.lines(tmp_path / "a.jsonl", records), format="claude-code")
+    assert report.well, report.refused
+    assert said(bank) == [
+        ("user", "Write the export."),
+        ("user", "As CSV, please."),
+        ("user", "With a head."),
+        ("assistant", "It is written."),
+    ]
+
+
+def test_what_one_agent_of_codex_asks_another_is_said_by_nobody(bank: Bank, tmp_path: Path) -> None:
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": written.SESSION, "depth": 1}}}
+    records = [
+        written.codex_line("session_meta", {"id": "child", "cwd": written.FOLDER, "source": spawned}),
+        written.codex_said("user", "Never touch the parser."),
+        written.codex_said("assistant", "I did not."),
+    ]
+    report = mine(bank, written.lines(tmp_path / "rollout-child.jsonl", records), conversations=True)
+    assert (said(bank), report.left) == ([], {"said to or by sub-agents": 2})
+
+
 @pytest.mark.parametrize("make", [written.opencode_storage, written.opencode_database, written.opencode_export])
 def test_opencode(bank: Bank, tmp_path: Path, make: Callable[[Path], Path]) -> None:
     report = mine(bank, make(tmp_path / "opencode"), conversations=True)

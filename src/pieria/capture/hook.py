@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     Cleaner = Callable[[str, str, int], tuple[str, int]]
 
-LIVE = "events.jsonl"
-LOG = "hook.log"
+LIVE, LOG = "events.jsonl", "hook.log"
 ASKING = "asking.json"
 """Which folders' banks want the agent to be told to save, as the drain last saw it."""
 ASKED = "asked"
@@ -112,8 +111,7 @@ def _payload() -> dict[str, Any]:
             continue
         if read.rstrip().endswith(b"}") and (payload := _object(bytes(read), whole=False)) is not None:
             return payload
-    payload = _object(bytes(read), whole=True)
-    if payload is None:
+    if (payload := _object(bytes(read), whole=True)) is None:
         raise TypeError("no object")
     return payload
 
@@ -187,13 +185,16 @@ def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
     if name not in _NAMED:
         return None
     what, key = _NAMED[name]
+    if what != "tool" and payload.get("agent_id"):
+        # A sub-agent: who asks it is an agent as well, and it is not the session that begins, rests or ends.
+        return None
     event = {"what": what, "session": payload["session_id"], "folder": payload.get("cwd")}
     if what == "tool":
         told = payload.get(key)
         event |= {"own": payload.get("tool_use_id"), "tool": payload["tool_name"], "input": _input(payload)}
-        event |= {"text": _put_out(told), "failed": True if name.endswith("Failure") else _failed(told)}
-        return event
-    event["text"] = payload.get(key) or ""
+        return event | {"text": _put_out(told), "failed": True if name.endswith("Failure") else _failed(told)}
+    text = payload.get(key) or ""
+    event["text"] = _loaded("typed").typed(text) if what == "prompt" and ("<" in text or "# " in text) else text
     if what in SPOKEN:
         # Of all else a session may have several in one turn.
         event["own"] = payload.get("turn_id") or payload.get("prompt_id")
@@ -327,7 +328,8 @@ def _cleaner() -> Cleaner:
             text = _loaded("unfencing").unfenced(text)
         text = privacy.cut_private(text)[0]
         length = len(text)
-        parts = [text] if length <= max(limit, SEARCHED) else [text[: SEARCHED // 2], text[-SEARCHED // 2 :]]
+        half = max(limit, SEARCHED // 2)
+        parts = [text] if length <= 2 * half else [text[:half], text[-half:]]
         lead = f"{key}: " if key else ""
         return "".join(privacy.redact(lead + part)[0].removeprefix(lead) for part in parts), length
 
@@ -389,8 +391,7 @@ def _append(spool: str, line: dict[str, Any]) -> None:
         file = _opened(path)
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            here = os.fstat(file)
-            if _is_at(path, here):
+            if _is_at(path, here := os.fstat(file)):
                 if here.st_size > FULL:
                     raise BufferError("the spool is full: nothing drains it")
                 if os.write(file, written) < len(written):
@@ -420,10 +421,9 @@ def _opened(path: str) -> int:
 
 def _is_at(path: str, here: os.stat_result) -> bool:
     try:
-        there = os.stat(path)
+        return os.path.samestat(os.stat(path), here)
     except FileNotFoundError:
         return False
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
 
 
 def _ask(spool: str, payload: dict[str, Any], event: dict[str, Any]) -> None:

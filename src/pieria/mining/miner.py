@@ -27,7 +27,7 @@ from pieria.mining.trees import Tree
 from pieria.record.draft import NewMemory
 from pieria.record.time import iso
 
-READER = 1
+READER = 2
 """The version of these readers. A source that an older one has read is read again."""
 BATCH = 500
 """Memories a transaction."""

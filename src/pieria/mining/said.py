@@ -15,6 +15,7 @@ from pieria.record.privacy import cut_private, redact
 HUMAN, AGENT, SYSTEM = "human", "agent", "system"
 USER, ASSISTANT = "user", "assistant"
 """What the speakers of a conversation with an agent are called, whoever they are."""
+BY_SUB_AGENTS = "said to or by sub-agents"
 SHOWN = 160
 """Characters that are shown of a record that cannot be read."""
 

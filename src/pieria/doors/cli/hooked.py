@@ -21,6 +21,7 @@ from pieria.doors.cli.call import Call
 from pieria.errors import InputError, PieriaError
 from pieria.record.consent import is_consent
 from pieria.record.parsing import parsed
+from pieria.record.typed import typed
 
 if TYPE_CHECKING:
     from pieria import Bank, Context
@@ -205,9 +206,10 @@ def _begun(call: Call, bank: Bank, session: str | None, anew: bool, given: dict[
 
 
 def _asked(bank: Bank, session: str | None, prompt: object, given: dict[str, Any]) -> Context | None:
-    if not isinstance(prompt, str) or not prompt.strip() or (is_consent(prompt) and not given["files"]):
+    asked = typed(prompt) if isinstance(prompt, str) else ""
+    if not asked.strip() or (is_consent(asked) and not given["files"]):
         return None
-    told = bank.context(prompt[:ASKED], session=session, deadline_ms=ASKING, **given)
+    told = bank.context(asked[:ASKED], session=session, deadline_ms=ASKING, **given)
     sure = told.confidence is not None and told.confidence >= UNSURE
     return told if sure or given["files"] else None
 

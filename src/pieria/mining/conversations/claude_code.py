@@ -12,20 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from pieria.mining.conversations.records import Record, said_in_lines
-from pieria.mining.said import AGENT, ASSISTANT, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.record.typed import typed
 
 NAME = "claude-code"
 TYPES = ("user", "assistant", "system", "summary", "file-history-snapshot", "queue-operation", "progress")
-BY_SUB_AGENTS = "said to or by sub-agents"
 BY_THE_HOST = "written by the host itself"
 _IDS = ("uuid", "leafUuid", "messageId")
 _FILES = ("file_path", "notebook_path")
-_TAGS = (
-    "system-reminder", "command-message", "command-contents", "local-command-stdout", "local-command-stderr",
-    "local-command-caveat", "user-prompt-submit-hook", "post-tool-use-hook", "ide_opened_file", "ide_selection",
-    "ide_diagnostics", "bash-stdout", "bash-stderr", "task-notification", "fork-boilerplate",
-)  # fmt: skip
-_HOST_BLOCK = re.compile(rf"<({'|'.join(_TAGS)})\b[^>]*>.*?(?:</\1>|\Z)", re.DOTALL)
 _COMMAND = re.compile(r"<command-name>\s*(\S*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _TYPED = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
@@ -56,6 +50,8 @@ class _Reading:
         line = record.value
         if not isinstance(line, dict) or not isinstance(line.get("type"), str):
             return wrong(record.number, "an object with a type", line)
+        if line["type"] == "attachment":
+            line = _queued(line)
         if line["type"] not in ("user", "assistant"):
             return None
         message = line.get("message")
@@ -71,7 +67,7 @@ class _Reading:
     def _said(self, number: int, line: Mapping[str, Any], content: str | list[Any]) -> Said | None:
         is_reply = line["type"] == "assistant"
         written = texts(content)
-        text = clean(written if is_reply else _typed(written))
+        text = clean(written if is_reply else _asked(written))
         folder = line.get("cwd")
         session = line.get("sessionId")
         session = session if isinstance(session, str) and session.strip() else self._session
@@ -97,6 +93,24 @@ class _Reading:
         )
 
 
+def _queued(line: dict[str, Any]) -> dict[str, Any]:
+    """What a person typed while the agent was at work is told as if it had been typed after that. Nothing else is:
+    notices of the host, and what other agents sent, wait in the same queue.
+    """
+    about = line.get("attachment")
+    told: Mapping[str, Any] = about if isinstance(about, dict) else {}
+    origin = told.get("origin")
+    is_human = not isinstance(origin, dict) or origin.get("kind") == "human"
+    if told.get("type") != "queued_command" or told.get("commandMode") != "prompt" or not is_human:
+        return line
+    said = {
+        "type": "user",
+        "message": {"content": told.get("prompt")},
+        "uuid": told.get("source_uuid") or line.get("uuid"),
+    }
+    return {**line, **said, "isMeta": line.get("isMeta") or told.get("isMeta")}
+
+
 def texts(content: str | list[Any]) -> str:
     """The text blocks of a message; what tools were asked and answered is none of it."""
     if isinstance(content, str):
@@ -114,10 +128,10 @@ def files_of(content: str | list[Any]) -> Iterator[str]:
                     yield path
 
 
-def _typed(text: str) -> str:
+def _asked(text: str) -> str:
     """What a person typed, without what the host put around it. A command is kept with what was said along with it."""
     command, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
-    said = _HOST_BLOCK.sub("", text)
+    said = typed(text)
     if command:
         said = _ARGUMENTS.sub("", _COMMAND.sub("", said)).strip()
         given = arguments[1].strip() if arguments else ""

@@ -1,7 +1,8 @@
 """Codex: a file of JSON lines for each session, `rollout-<time>-<id>.jsonl`, under `~/.codex/sessions/`.
 
 Lines are envelopes with a time, a type and a payload. What is said is a `response_item` of the type `message`; the
-same once more as an `event_msg` is passed over. Older files have the items without envelopes.
+same once more as an `event_msg` is passed over. Older files have the items without envelopes. A sub-agent has a file of
+its own, in which another agent speaks as the user.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pieria.mining.conversations.records import Record, said_in_lines
-from pieria.mining.said import AGENT, ASSISTANT, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.mining.said import AGENT, ASSISTANT, BY_SUB_AGENTS, HUMAN, USER, Heard, Left, Said, Turn, clean, wrong
+from pieria.record.typed import typed
 
 NAME = "codex"
 ENVELOPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
@@ -22,7 +24,6 @@ _BY_HOST = (
     "<user_shell_command", "<subagent_notification", "<skill>", "<codex_internal_context", "<permissions instructions",
     "<turn_context", "<collaboration_mode", "<personality_spec",
 )  # fmt: skip
-_REQUEST = re.compile(r"\A# Context from my IDE setup:.*?^#+ My request for Codex:\s*", re.DOTALL | re.MULTILINE)
 _PATCHED = re.compile(r"\*\*\* (?:Add|Update|Delete) File: ([^\n\"\\]+)")
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
@@ -46,7 +47,7 @@ class _Reading:
     def __init__(self, path: Path) -> None:
         named = _SESSION.search(path.stem)
         self._session = named[0] if named else path.stem
-        self._begun = False
+        self._begun = self._is_sub_agents = False
         self._folder: str | None = None
         self._sequence = 0
         self._files: dict[str, None] = {}
@@ -82,6 +83,8 @@ class _Reading:
             self._folder = payload["cwd"]
         if whole and not self._begun and isinstance(payload.get("id"), str) and payload["id"].strip():
             self._session, self._begun = payload["id"], True
+            source = payload.get("source")
+            self._is_sub_agents = isinstance(source, dict) and "subagent" in {str(name).lower() for name in source}
 
     def _item(self, number: int, item: Mapping[str, Any], at: Any) -> Said | None:
         for name in ("input", "arguments"):
@@ -94,10 +97,12 @@ class _Reading:
             return wrong(number, "a message with a list of content", item)
         is_reply = item["role"] == "assistant"
         parts = [part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)]
-        own = parts if is_reply else [_REQUEST.sub("", part) for part in parts if not _is_hosts(part)]
+        own = parts if is_reply else [typed(part) for part in parts if not _is_hosts(part)]
         text = clean("\n\n".join(own))
         if not text:
             return Left(BY_THE_HOST) if parts else None
+        if self._is_sub_agents:
+            return Left(BY_SUB_AGENTS)
         files = tuple(self._files) if is_reply else ()
         if is_reply:
             self._files = {}

@@ -17,6 +17,7 @@ from pieria.mining.conversations.records import Record, json_elements
 from pieria.mining.said import (
     AGENT,
     ASSISTANT,
+    BY_SUB_AGENTS,
     HUMAN,
     USER,
     Found,
@@ -34,7 +35,6 @@ from pieria.mining.said import (
 from pieria.record.parsing import parsed
 
 NAME = "opencode"
-BY_SUB_AGENTS = "said to or by sub-agents"
 DATABASE = b"SQLite format 3\0"
 _SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
 _FILES = ("filePath", "path")
