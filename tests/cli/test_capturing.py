@@ -192,6 +192,13 @@ def test_what_the_events_do_not_say_comes_from_the_line(ask: Ask) -> None:
     assert (turn.session, turn.source) == ("monday", "mine")
 
 
+def test_a_line_that_is_torn_keeps_no_other_out(ask: Ask) -> None:
+    whole = json.dumps({"what": "prompt", "session": "s", "text": "Use\u2028JWT."}, ensure_ascii=False)
+    answer = ask("capture", stdin=f'{whole}\n{{"what": "prompt"')
+    assert (answer.code, json.loads(answer.out)["kept"]) == (2, 1)
+    assert "Line 2 is not" in answer.err
+
+
 def test_nothing_private_and_no_secret_gets_in(ask: Ask, home: Path) -> None:
     text = "Take <private>HIDDEN</private> the key ghp_" + "A1b2" * 9
     ask("capture", stdin=json.dumps({**EVENT, "text": text}))

@@ -50,6 +50,13 @@ def test_the_files_are_those_that_git_would_take(bank: Bank, tmp_path: Path) -> 
     assert report.left["ignored by git"] > 5
 
 
+def test_what_leads_a_worktree_to_its_repository_is_no_text_of_the_project(bank: Bank, tmp_path: Path) -> None:
+    made(tmp_path / "project", "a.py")
+    (tmp_path / "project" / ".git").write_text("gitdir: ../elsewhere/.git/worktrees/project\n")
+    report = mine(bank, tmp_path / "project")
+    assert (mined(bank), report.left) == ({"a.py"}, {"made by tools": 1})
+
+
 def test_a_folder_within_a_repository_is_named_and_ignored_as_the_repository_says(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "project"
     (root / ".git").mkdir(parents=True)

@@ -37,9 +37,10 @@ _MADE = frozenset(
     {
         "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "poetry.lock", "uv.lock",
         "pdm.lock", "Pipfile.lock", "Cargo.lock", "Gemfile.lock", "composer.lock", "go.sum", "flake.lock",
-        "Podfile.lock", "mix.lock", "packages.lock.json", ".DS_Store",
+        "Podfile.lock", "mix.lock", "packages.lock.json", ".DS_Store", ".git",
     }
 )  # fmt: skip
+"""In a worktree and in a submodule `.git` is a file."""
 _MADE_ENDINGS = (".min.js", ".min.css", ".map", ".svg", ".lock", ".pyc", ".snap")
 _MARKDOWN = (".md", ".markdown", ".mdx", ".qmd")
 _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex", ".text", ".html", ".htm", "")

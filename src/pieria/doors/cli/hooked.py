@@ -1,8 +1,8 @@
 """`pieria context --hook HOST`: a host's payload comes in, and out comes what the host puts before its model.
 
 A session begins: it is told all, and the moment is kept for it. A prompt comes: it is told what bears on it and was not
-told yet, or nothing. The host waits for it and may take a failure for a refusal, so whatever goes wrong is said on
-stderr and in the log of the hooks, and the exit code is 0.
+told at the beginning, or nothing. The host waits for it and may take a failure for a refusal, so whatever goes wrong is
+said on stderr and in the log of the hooks, and the exit code is 0.
 """
 
 from __future__ import annotations

@@ -42,6 +42,9 @@ def capture(call: Call, /, host: str, session: str | None) -> None:
     told: list[Told] = []
     problems: list[Invalid] = []
     for number, read in enumerate(_read()):
+        if isinstance(read, InputError):
+            problems.append(read)
+            continue
         try:
             told.append(_told(read, given, call.bank))
         except Invalid as problem:
@@ -63,6 +66,7 @@ def capture(call: Call, /, host: str, session: str | None) -> None:
 
 
 def _read() -> list[Any]:
+    """What each event says; in the place of a line that is no JSON what is wrong with it. Raises that where all are."""
     written = sys.stdin.buffer.read(MOST + 1)
     if len(written) > MOST:
         raise InputError("standard input", f"at most {MOST:,} bytes", written, hint="Tell it in several calls.")
@@ -70,7 +74,10 @@ def _read() -> list[Any]:
     try:
         whole = parsed(text)
     except ValueError:
-        return [_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        read = [_line(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        if read and all(isinstance(one, InputError) for one in read):
+            raise read[0] from None
+        return read
     return whole if isinstance(whole, list) else [whole]
 
 
@@ -79,7 +86,7 @@ def _line(line: str, number: int) -> Any:
         return parsed(line)
     except ValueError as problem:
         hint = f"Line {number} is not: {problem}."
-        raise InputError("standard input", "JSON: an object, a list, or one object a line", line, hint=hint) from None
+        return InputError("standard input", "JSON: an object, a list, or one object a line", line, hint=hint)
 
 
 def _told(read: Any, given: Mapping[str, Any], bank: str | None) -> Told:
