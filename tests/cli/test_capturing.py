@@ -80,6 +80,22 @@ def test_a_project_may_have_hooks_of_its_own(ask: Ask, tmp_path: Path, monkeypat
     assert did["file"] == str(tmp_path / "app" / ".claude" / "settings.local.json")
 
 
+@pytest.mark.usefixtures("claude")
+def test_hooks_for_the_user_and_for_the_project_are_one_too_many(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "app")
+    ask("hooks", "install", "--scope", "project", "--host", "claude-code")
+    assert ask("hooks", "status", "--scope", "project").code == 0
+    ask("hooks", "install")
+    for scope in ("user", "project"):
+        answer = ask("hooks", "status", "--no-json", "--scope", scope)
+        assert (answer.code, "told everything twice" in " ".join(answer.out.split())) == (1, True)
+    ask("hooks", "install", "--no-context")
+    assert ask("hooks", "status").code == 0
+
+
 def test_hooks_that_do_not_work_are_told_by_the_exit_code(ask: Ask, claude: Path) -> None:
     claude.write_text('{"disableAllHooks": true}')
     ask("hooks", "install")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,20 @@ def status(host: Host, where: Where) -> Found:
         return made(UNREADABLE, problems=[problem.message])
     except Unusual as problem:
         return made(UNREADABLE, problems=[f"{path}: {problem}"])
-    return made(state, found, host.warnings(text, where.environ, where.home))
+    return made(
+        state, found, [*host.warnings(text, where.environ, where.home), *(_twice(host, where) if telling else ())]
+    )
+
+
+def _twice(host: Host, where: Where) -> list[str]:
+    """A host that has them for the user and for the project runs both. What it captures twice is kept once."""
+    path = replace(where, scope=USER if where.scope == PROJECT else PROJECT).file(host)
+    try:
+        found = host.found(files.read(path))
+    except (ConfigError, Unusual):
+        return []
+    both = any(CONTEXT in done for done in found.values())
+    return [f"{path} has them as well, so agents are told everything twice"] if both else []
 
 
 def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = False) -> Found:
