@@ -5,7 +5,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,20 @@ def test_what_cannot_be_read_is_set_aside_and_stops_nobody(data: Path, spool: Pa
     assert all(line["reason"] for line in told)
     assert (spool / "refused.jsonl").stat().st_mode & 0o777 == 0o600
     assert empty(Path(spool)) or sorted(path.name for path in spool.glob("*.jsonl")) == ["refused.jsonl"]
+
+
+def test_what_is_set_aside_while_others_are_tried_again_is_not_lost(spool: Path) -> None:
+    class TriedAgainMeanwhile(Spool):
+        """Somebody else had the lock just before, and took the file away."""
+
+        @contextmanager
+        def _locked(self) -> Iterator[None]:
+            (self.folder / "refused.jsonl").unlink(missing_ok=True)
+            with super()._locked():
+                yield
+
+    TriedAgainMeanwhile(spool).refuse(b"{}", "no event")
+    assert Spool(spool).standing().refused == 1
 
 
 def test_a_project_that_is_wrong_keeps_no_other_waiting_and_can_be_tried_again(

@@ -470,7 +470,7 @@ print(*sorted(name for name in sys.modules if name.startswith("pieria")))
 
 def test_the_spool_is_the_users_alone(spool: Path, tmp_path: Path) -> None:
     hooked(prompt(tmp_path, "Hello"), spool)
-    assert stat.S_IMODE(spool.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (spool, spool.parent)] == [0o700, 0o700]
     assert stat.S_IMODE((spool / hook.LIVE).stat().st_mode) == 0o600
 
 

@@ -69,10 +69,9 @@ _EXIT = r"(?:Process exited with code|[Ee]xit code:?|exited with code) (\d+)"
 
 
 def main(arguments: list[str]) -> None:
-    host, spool = arguments[0], _folder(arguments[1])
     if os.environ.get("PIERIA_CAPTURE", "").strip().lower() in OFF:
         return
-    take(host, spool, _payload())
+    take(arguments[0], _folder(arguments[1]), _payload())
 
 
 def take(host: str, spool: str, payload: dict[str, Any]) -> None:
@@ -480,6 +479,7 @@ def run(arguments: list[str]) -> None:
     """The whole process."""
     import _signal  # type: ignore[import-not-found]  # what lies behind `signal`, which takes longer to load
 
+    os.umask(0o077)
     _signal.signal(_signal.SIGALRM, _late)
     # More than once, since the first may come where any error is passed over.
     _signal.setitimer(_signal.ITIMER_REAL, LONGEST, 0.5)

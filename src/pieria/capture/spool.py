@@ -165,8 +165,9 @@ class Spool:
             yield Claim(path, file) if _hold(file) and _is_at(path, file) else None
 
     def _add(self, name: str, written: bytes) -> None:
-        file = os.open(self.folder / name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        with self._locked(), os.fdopen(file, "ab", buffering=0) as stream:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        # Opened only now: whoever held the lock before may have taken the file away.
+        with self._locked(), os.fdopen(os.open(self.folder / name, flags, 0o600), "ab", buffering=0) as stream:
             stream.write(written)
 
     @contextmanager
