@@ -448,7 +448,10 @@ def test_a_place_has_a_context_of_its_own(bank: Bank) -> None:
     bank.remember("Always answer in metric units.", author_type="human")
     bank.remember("Of the garden.", place="garden/roses", pinned=True)
     bank.remember("Of the kitchen.", place="kitchen/oven")
+    bank.hooks.checkpoint(3)
+    assert "checkpoint" in bank.context().text
     told = bank.context(place="garden").text
+    assert "checkpoint" not in told
     assert "metric" in told
     assert "garden" in told
     assert "kitchen" not in told

@@ -350,7 +350,7 @@ def test_watching_tells_of_what_is_refused_once(bank: Bank, tmp_path: Path) -> N
         return step is None
 
     told = list(watch(bank, tmp_path / "projects", wait=wait, conversations=True))
-    assert [[one.record for one in report.refused] for report in told] == [[1], [1, 14]]
+    assert [[one.record for one in report.refused] for report in told] == [[1], [1, 15]]
 
 
 def test_watching_outlasts_a_bank_that_is_busy(

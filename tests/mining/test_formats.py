@@ -37,7 +37,7 @@ def test_claude_code(bank: Bank, tmp_path: Path) -> None:
     )  # fmt: skip
     assert when(first) == "2026-03-02T09:02:00Z"
     assert (fixed.author_type, fixed.files, fixed.place) == ("agent", ("src/queue.py",), "billing/claude-code")
-    assert report.left == {"written by the host itself": 2, "said to or by sub-agents": 1}
+    assert report.left == {"written by the host itself": 3, "said to or by sub-agents": 1}
 
 
 def test_an_agent_that_worked_in_a_folder_of_a_repository_worked_in_the_repository(bank: Bank, tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def claude_code(path: Path) -> Path:
             ),
             claude_code_line(10, "user", "<local-command-stdout>ok</local-command-stdout>"),
             claude_code_line(11, "user", [{"type": "text", "text": "Thanks."}, {"type": "image", "source": {}}]),
+            claude_code_line(12, "assistant", [{"type": "text", "text": "API Error: 529"}], isApiErrorMessage=True),
         ],
     )  # fmt: skip
 

@@ -188,7 +188,7 @@ class _Telling:
         return self._bank._answer(question, filter, HITS)
 
     def _made(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Context:
-        last = at.checkpoint
+        last = at.checkpoint if wanted.place is None else None
         saved = None
         if last is not None:
             saved = checkpoint_line(last["session"], last["messages"], instant(last["at"], "at"), wanted.now)

@@ -23,6 +23,7 @@ _FILES = ("file_path", "notebook_path")
 _COMMAND = re.compile(r"<command-name>\s*(\S*?)\s*</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _TYPED = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
+_BY_HOST_MARKS = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 _BY_HOST_ALONE = ("Caveat: The messages below were generated", "[Request interrupted", "No response requested.")
 
 
@@ -60,7 +61,7 @@ class _Reading:
             return wrong(record.number, "a message with content, a text or a list", line)
         if line.get("isSidechain"):
             return Left(BY_SUB_AGENTS)
-        if line.get("isMeta") or line.get("isCompactSummary") or line.get("isVisibleInTranscriptOnly"):
+        if any(line.get(mark) for mark in _BY_HOST_MARKS):
             return Left(BY_THE_HOST)
         return self._said(record.number, line, content)
 
