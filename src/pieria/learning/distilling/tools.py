@@ -29,6 +29,18 @@ _KINDS = {
         killbash write_stdin wait memory""",
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
+_LOOKING_WORDS = """
+    get read list search fetch view find query retrieve show open download export
+"""
+_LOOKING = frozenset(_LOOKING_WORDS.split())
+_OTHERS_WORDS = """
+    issue pull comment discussion review ticket message thread mail email inbox article feed page web website site url
+    tweet post wiki transcript
+"""
+_OTHERS = frozenset(_OTHERS_WORDS.split())
+"""What tools of servers look for that anybody may have written."""
+_GATHERING = frozenset(["scrape", "crawl"])
+_WORD = re.compile(r"[A-Z]?[a-z]+")
 _PATH = ("file_path", "filePath", "path", "filename", "target_file", "notebook_path", "file", "absolute_path")
 _OLD = ("old_string", "oldString", "old_str", "old")
 _NEW = ("new_string", "newString", "new_str", "new", "content", "contents", "file_text", "new_source", "code_edit")
@@ -87,11 +99,17 @@ def _deeds(event: Event) -> list[Deed]:
         sought = _first(event.input, _SOUGHT)
         return [Deed("searched", clipped(sought, CHANGE), _hits(event.text))] if sought else []
     if kind == "fetch":
-        target = _first(event.input, _ADDRESS) or _first(event.input, _SOUGHT)
+        target = _first(event.input, _ADDRESS) or _first(event.input, _SOUGHT) or _called(event)
         return [Deed("fetched", clipped(target, 200), clipped(event.text, BEGINNING), event.failed)] if target else []
     if kind == "idle":
         return []
     return [Deed("used", event.tool or "a tool", clipped(event.text, BEGINNING), event.failed)]
+
+
+def _called(event: Event) -> str:
+    """A call without an address, by the tool's own name and what tells it from other calls."""
+    told = [str(value) for value in event.input.values() if isinstance(value, str | int)]
+    return " ".join([(event.tool or "").rpartition("__")[2], *told])
 
 
 def placed(path: str, event: Event) -> str:
@@ -117,7 +135,13 @@ def _kind(event: Event) -> str:
             return kind
     if _first(given, _PATH):
         return "edit" if _first(given, _NEW) else "read"
-    return "use"
+    return "fetch" if _reads_others(event.tool or "") else "use"
+
+
+def _reads_others(tool: str) -> bool:
+    """Whether a tool looks for what somebody out there wrote, by the words of its name."""
+    words = {word.lower().removesuffix("s") for word in _WORD.findall(tool.rpartition("__")[2])}
+    return bool(words & _GATHERING) or bool(words & _LOOKING and words & _OTHERS)
 
 
 def _is_telling(line: str) -> bool:
