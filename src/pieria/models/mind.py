@@ -118,7 +118,8 @@ class Deed:
 class Task:
     """What was asked of an agent, what it did for it, and what it said in the end. `before` is what it had said before.
 
-    A task that `goes_on` was told of already, and of what was asked in it nothing is to be noticed again.
+    A task that `goes_on` was told of already, and of what was asked in it nothing is to be noticed again. With
+    `is_outside` the agent had read what came from out there, whether or not that is among the deeds.
     """
 
     asked: str = ""
@@ -126,6 +127,7 @@ class Task:
     replied: str = ""
     before: str = ""
     goes_on: bool = False
+    is_outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def distilled(events: Iterable[Event], mind: Mind, *, told: frozenset[str] = fro
     found = read(events, told)
     noticed, by, problem = _noticed(found, mind)
     made = [_observation(found.spans[each.task], each, by, scope) for each in noticed]
-    last = [span.prompt for span in found.spans[-1:] if span.prompt is not None]
+    last = [event for span in found.spans[-1:] for event in (span.prompt, span.outside) if event is not None]
     return Distilled(tuple(_folded(made)), (*last, *found.open_failures), problem)
 
 
@@ -98,7 +98,7 @@ def _grounded(span: Span, noticed: Noticed) -> Noticed:
     told = f"{noticed.title} {noticed.text}"
     named = [place for place, deed in shown if deed.target.rpartition("/")[2] in told]
     deeds = named or [place for place, deed in shown if deed.what in ("edited", "ran")]
-    return replace(noticed, deeds=tuple(deeds), is_outside=span.outside)
+    return replace(noticed, deeds=tuple(deeds), is_outside=span.outside is not None)
 
 
 def _observation(span: Span, noticed: Noticed, by: str, scope: str) -> Observation:

@@ -29,8 +29,8 @@ class Span:
     """What the agent had said before it was asked."""
     looks: int = 0
     """Events in which the agent only looked around."""
-    outside: bool = False
-    """Something was read that came from outside."""
+    outside: Event | None = None
+    """The last that came from outside."""
 
     @property
     def first(self) -> Event | None:
@@ -76,7 +76,7 @@ class _Reader:
         self._told = told
         self._prompt: Event | None = None
         self._reply: Event | None = None
-        self._outside: bool = False
+        self._outside: Event | None = None
         # What was said after a page was read may be the page's words: nobody is to be quoted with them.
         self._before: Event | None = None if before is None or before._outside else before._reply or before._before
         self._deeds: list[Deed] = []
@@ -106,11 +106,13 @@ class _Reader:
             replied="" if self._reply is None else self._reply.text,
             before="" if self._before is None else self._before.text,
             goes_on=goes_on,
+            is_outside=self._outside is not None,
         )
         return Span(task, self._sources, asked, self._reply, self._before, self._looks, self._outside)
 
     def _do(self, event: Event) -> None:
-        self._outside = self._outside or is_outside(event)
+        if is_outside(event):
+            self._outside = event
         deeds = deeds_of(event)
         if not deeds:
             self._looks += 1
@@ -119,7 +121,8 @@ class _Reader:
 
     def _add(self, deed: Deed, event: Event) -> None:
         if event.id in self._told:
-            self.open.append(_Failure(deed.target, deed.detail, (event,), deed, None))
+            if deed.what == "ran":
+                self.open.append(_Failure(deed.target, deed.detail, (event,), deed, None))
             return
         if self._repeats(deed, event):
             return

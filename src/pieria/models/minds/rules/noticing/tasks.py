@@ -282,7 +282,7 @@ class _One:
         return asking.opening(self._task.replied, length)
 
     def _quotes_outside(self) -> bool:
-        return bool(self._fetched and self._task.replied)
+        return bool((self._fetched or self._task.is_outside) and self._task.replied)
 
     def _made(
         self,
