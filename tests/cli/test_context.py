@@ -172,6 +172,14 @@ def test_a_payload_that_is_none_is_no_failure_of_the_host_s(ask: Ask, stdin: str
     assert answer.err.count("\n") == 1
 
 
+def test_the_log_holds_nothing_of_a_payload(ask: Ask, home: Path) -> None:
+    ask("remember", "something")
+    for stdin in ('"what I told nobody"', json.dumps(begun("what I told\nnobody"))):
+        assert "what I told" in ask("context", "--hook", "claude-code", stdin=stdin).err
+    log = (home / "data" / "spool" / "hook.log").read_text()
+    assert (log.count("nothing is told"), log.count("expected"), log.count("I told")) == (2, 2, 0)
+
+
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("wrong", [["--budget", "0"], ["--query", "x"], ["--place", "a/b/c"], ["--keep"]])
 def test_a_wrong_option_is_said_and_no_failure_either(ask: Ask, wrong: list[str]) -> None:

@@ -97,7 +97,7 @@ class Spool:
         """Sets a line aside that cannot be handed over, with the reason. It does not grow for ever."""
         aside = self.folder / REFUSED
         if aside.exists() and aside.stat().st_size > FULL:
-            note(str(self.folder), f"a line is dropped, since {REFUSED} is full: {reason}")
+            note(str(self.folder), f"a line is dropped, since {REFUSED} is full")
             return
         told = json.dumps({"reason": reason, "line": line.decode("utf-8", "surrogateescape")})
         self._add(REFUSED, told.encode() + b"\n")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pieria.doors.cli.call import Call
-from pieria.errors import InputError, PieriaError
+from pieria.errors import InputError, Invalid, PieriaError
 from pieria.record.consent import is_consent
 from pieria.record.parsing import parsed
 from pieria.record.typed import typed
@@ -96,15 +96,22 @@ def answer(
 
         _tell(call, host, payload, {"fallback": fallback, **values}, say)
     except PieriaError as problem:
-        _say(call, name, f"{problem.message} {problem.hint or ''}".strip())
+        _say(call, name, f"{problem.message} {problem.hint or ''}".strip(), _without_value(problem))
     except Exception as problem:
         if call.debug:
             raise
         _say(call, name, f"{type(problem).__name__}: {problem}", type(problem).__name__)
 
 
+def _without_value(problem: PieriaError) -> str | None:
+    """What was expected may be written down, and not what came: that is the payload's."""
+    if isinstance(problem, InputError):
+        return f"{problem.parameter}: expected {problem.expected}"
+    return problem.code if isinstance(problem, Invalid) else None
+
+
 def _say(call: Call, name: str, problem: str, kept: str | None = None) -> None:
-    """`kept` is what may be written down of it: what an unforeseen error says may hold some of the prompt."""
+    """`kept` is what may be written down of it: what an error says may hold some of the payload."""
     from pieria.capture.hook import note
 
     call.note(f"nothing is told: {problem}")
