@@ -402,7 +402,7 @@ def test_an_agent_is_told_to_save_where_the_bank_wants_that(data: Path, spool: P
     assert talked(1, stop_hook_active=True) == [b"", b""]
     told, then = talked(0)
     assert json.loads(told)["decision"] == "block"
-    assert f"{hook.EVERY} messages were saved" in json.loads(told)["reason"]
+    assert f"{hook.EVERY} prompts came" in json.loads(told)["reason"]
     assert then == b""
     with pieria.open("app", data=data) as bank:
         bank.hooks.set(silent_save=True)

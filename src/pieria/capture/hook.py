@@ -29,8 +29,8 @@ ASKED = "asked"
 EVERY = 15
 """Prompts after which an agent is told to save, where that is wanted."""
 ASK = (
-    "Pieria: {count} messages were saved since you last wrote something down. Write into your memory what of them is "
-    "worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
+    "Pieria: {count} prompts came since you were last told this. Write into your memory what of them, and of what you "
+    "did, is worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
 )
 
 READ_MOST = 64 << 20
