@@ -117,6 +117,15 @@ def test_what_was_captured_stands_for_as_many_of_the_same_words(kept: Kept) -> N
         assert outcomes(bank, one, two, other) == ["told", "unchanged", "unchanged"]
 
 
+def test_what_was_captured_and_removed_does_not_come_back_by_its_log(kept: Kept) -> None:
+    with kept.opened("removed-since") as bank:
+        spoken = {"kind": "turn", "session": "s", "author_type": "human"}
+        said = bank.remember("I shall leave in May.", **spoken)  # type: ignore[arg-type]
+        bank.remove(said.id)
+        assert outcomes(bank, page(1, "I shall leave in May.", **spoken)) == ["told"]
+        assert list(bank.list()) == []
+
+
 def test_what_was_captured_without_its_secret_is_the_same(tmp_path: Path) -> None:
     said = "the key is ghp_" + "a1B2" * 9
     spoken = {"kind": "turn", "session": "s", "author_type": "human"}

@@ -292,7 +292,9 @@ class Intake:
         return True
 
     def _captured(self, reader: Reader, session: str) -> Counter[tuple[str | None, str]]:
-        held = _all(reader, anything(self._bank, session=session, kinds="turn"))
+        # What somebody removed or revised since was said all the same, and is not to come back by its log.
+        asked = anything(self._bank, session=session, kinds="turn").having(status=None, endings=ENDINGS)
+        held = _all(reader, asked)
         return Counter((one.author_type, _spoken(one.text)) for one in held if DIGEST not in one.meta)
 
     def _may_name(self, name: str) -> bool:
