@@ -182,6 +182,16 @@ def test_what_is_set_aside_while_others_are_tried_again_is_not_lost(spool: Path)
     assert Spool(spool).standing().refused == 1
 
 
+def test_what_a_killed_drain_wrote_aside_does_not_lie_about_for_ever(data: Path, spool: Path) -> None:
+    spool.mkdir(parents=True, exist_ok=True)
+    old, fresh = spool / "1.new", spool / "2.new"
+    for aside in (old, fresh):
+        aside.write_text("what was said")
+    os.utime(old, (1, 1))
+    drained(data)
+    assert (old.exists(), fresh.exists()) == (False, True)
+
+
 def test_a_project_that_is_wrong_keeps_no_other_waiting_and_can_be_tried_again(
     data: Path, spool: Path, project: Path, tmp_path: Path
 ) -> None:

@@ -29,6 +29,9 @@ FOLDER = "spool"
 ANYWHERE = "/"
 """Where nobody works in a project."""
 TAKEN, NOTED = ".taken", ".at"
+ASIDE = ".new"
+FORGOTTEN = 3_600.0
+"""Seconds after which nobody is at work any more on what he wrote aside."""
 REFUSED, LOCK = "refused.jsonl", ".lock"
 BATCH = 200
 """Lines that are handed over at once."""
@@ -87,11 +90,19 @@ class Spool:
                     "drain", f"{self.folder / LIVE} is no file", hint="Take it away: hooks cannot write to it."
                 )
             os.rename(self.folder / LIVE, self.folder / f"{time.time_ns():020d}-{os.getpid()}{TAKEN}")
+        self._clear()
         for name, _ in self._files():
             if name.endswith(TAKEN):
                 with self._held(self.folder / name) as claim:
                     if claim is not None:
                         yield claim
+
+    def _clear(self) -> None:
+        """What somebody wrote aside who was killed before it counted: what it holds is still where it came from."""
+        for aside in self.folder.glob(f"*{ASIDE}"):
+            with suppress(FileNotFoundError):
+                if time.time() - aside.stat().st_mtime > FORGOTTEN:
+                    aside.unlink()
 
     def refuse(self, line: bytes, reason: str) -> None:
         """Sets a line aside that cannot be handed over, with the reason. It does not grow for ever."""
@@ -121,7 +132,7 @@ class Spool:
     def _put(self, written: bytes) -> None:
         """As a file that was taken already: hooks go on with the live one meanwhile."""
         name = f"{time.time_ns():020d}-{os.getpid()}"
-        aside = self.folder / f"{name}.new"
+        aside = self.folder / f"{name}{ASIDE}"
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.write(written)
             file.flush()
@@ -137,7 +148,7 @@ class Spool:
             before = set(json.loads(path.read_text("utf-8"))) if path.exists() else set()
             now = before | folders if wanted else before - folders
             if now and now != before:
-                aside = path.with_suffix(".new")
+                aside = path.with_suffix(ASIDE)
                 aside.write_text(json.dumps(sorted(now)), "utf-8")
                 os.replace(aside, path)
             elif not now:
@@ -197,7 +208,7 @@ class Claim:
 
     def note(self, batch: Batch) -> None:
         """Says that everything up to its end is kept."""
-        aside = self._noted.with_suffix(".new")
+        aside = self._noted.with_suffix(ASIDE)
         aside.write_text(str(batch.end), "ascii")
         os.replace(aside, self._noted)
 
