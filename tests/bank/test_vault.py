@@ -483,6 +483,16 @@ def test_promoting_what_came_from_a_note_writes_no_second_one(local: Bank, vault
     assert [path.name for path in vault.iterdir()] == ["Maya.md"]
 
 
+def test_every_part_of_a_long_note_is_of_that_note(local: Bank, vault: Path) -> None:
+    (vault / "Long.md").write_text("Kestrels nest.\n\n" * 70_000)
+    local.vault.sync()
+    ids = [memory.id for memory in local.list()]
+    assert (len(ids), local.vault.by_hand()) == (2, {*ids})
+    assert local.vault.paths() == dict.fromkeys(ids, "Long.md")
+    assert {note.what for note in local.vault.promote(ids).notes} == {"by hand"}
+    assert not (vault / "Pieria").exists()
+
+
 def test_a_vault_that_is_suddenly_empty_is_not_taken_for_deleted(local: Bank, vault: Path) -> None:
     for name in ("One", "Two"):
         (vault / f"{name}.md").write_text(f"{name} is a number.")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.replies_vault import Noted, Synced, VaultPromoted, VaultStatus
-from pieria.bank.vault_marks import NOTES, STATE, looks_same, marks_in, others_in, paths_in
+from pieria.bank.vault_marks import NOTES, STATE, by_hand_in, looks_same, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write
@@ -133,6 +133,11 @@ class Vault:
         with self._core._reading() as reader:
             found = paths_in(reader)
         return found if ids is None else {id: found[id] for id in ids if id in found}
+
+    def by_hand(self) -> frozenset[str]:
+        """The ids of the memories of notes that somebody wrote."""
+        with self._core._reading() as reader:
+            return by_hand_in(reader)
 
     def _folder(self) -> Folder:
         if self._at.root is None:

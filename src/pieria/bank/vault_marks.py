@@ -36,8 +36,13 @@ def others_in(reader: Reader) -> dict[str, dict[str, Any]]:
 
 def paths_in(reader: Reader) -> dict[str, str]:
     """Where notes lie, by the ids of their memories."""
-    by_hand = {id: path for path, mark in others_in(reader).items() for id in mark["ids"][:1]}
+    by_hand = {id: path for path, mark in others_in(reader).items() for id in mark["ids"]}
     return by_hand | {id: mark["path"] for id, mark in marks_in(reader).items() if "gone" not in mark}
+
+
+def by_hand_in(reader: Reader) -> frozenset[str]:
+    """The ids of what notes say that somebody wrote."""
+    return frozenset(id for mark in others_in(reader).values() for id in mark["ids"])
 
 
 def looks_same(seen: Seen, mark: Mark) -> bool:

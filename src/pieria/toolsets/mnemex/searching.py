@@ -76,11 +76,11 @@ def search_unified(
     short = bank.habits.short_term_weight if stm_weight is None else stm_weight
     long = bank.habits.long_term_weight if ltm_weight is None else ltm_weight
     named, since = looked_for(tags), _since(bank, window_days)
-    paths = bank.vault.paths()
+    paths, by_hand = bank.vault.paths(), bank.vault.by_hand()
     layers = (
-        Asked(query, limit, named, "active", since, min_score, weight=short, beyond=paths),
+        Asked(query, limit, named, "active", since, min_score, weight=short, beyond=by_hand),
         Asked(query, limit, named, "promoted", fades=False, layer=LONG, weight=long),
-        Asked(query, limit, named, "active", fades=False, place=VAULT, layer=LONG, weight=long, among=paths),
+        Asked(query, limit, named, "active", fades=False, place=VAULT, layer=LONG, weight=long, among=by_hand),
     )
     found = _together([answer(bank, one) for one in layers if one.weight], limit)
     shown, paging = _paged(found.found, page, page_size)
