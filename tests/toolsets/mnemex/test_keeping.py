@@ -113,6 +113,16 @@ def test_a_memory_is_corrected_put_away_brought_back_and_erased(
     assert refused("recover_memory", memory_id=id)["message"] == f"Memory not found: {id}"
 
 
+@requirement("corrected.forgotten")
+def test_what_was_collected_can_still_be_erased(ask: Ask, refused: Refused, saved: Saved, clock: HandClock) -> None:
+    id = saved("The passphrase is under the mat.", strength=1.0)
+    clock.move(days=60)
+    assert ask("gc", dry_run=False)["memory_ids"] == [id]
+    assert "recover_memory" in refused("forget_memory", memory_id=id)["hint"]
+    assert ask("forget_memory", memory_id=id, erase=True)["status"] == "erased"
+    assert refused("recover_memory", memory_id=id)["message"] == f"Memory not found: {id}"
+
+
 @requirement("relations.made")
 def test_relations_are_made_once_and_shown_on_both_sides(ask: Ask, refused: Refused, saved: Saved) -> None:
     cause, effect = saved("The disk is full."), saved("The build fails.")

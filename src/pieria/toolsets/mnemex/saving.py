@@ -76,7 +76,7 @@ def edit_memory(
 
 def forget_memory(call: Call, memory_id: str, erase: bool, reason: str | None = None) -> dict[str, Any]:
     bank = call.bank
-    memory = opened(bank, memory_id)
+    memory = opened(bank, memory_id, include_removed=erase)
     if erase:
         receipt = bank.purge(memory_id)
         message = f"Memory {memory_id} is erased, with its history"
