@@ -436,6 +436,20 @@ def test_notes_that_go_and_come_back(bank: Bank, vault: Path) -> None:
     assert [memory.title for memory in bank.list()] == ["One"]
 
 
+def test_a_note_that_comes_back_says_what_it_says_now(bank: Bank, vault: Path) -> None:
+    for name in ("One", "Two"):
+        (vault / f"{name}.md").write_text(f"{name} is a number.")
+    bank.vault.sync()
+    (vault / "One.md").unlink()
+    bank.vault.sync()
+    (vault / "One.md").write_text("One is a story. #told")
+    os.utime(vault / "One.md", (1_700_000_000, 1_700_000_000))
+    assert bank.vault.sync().notes == {"back": 1, "unchanged": 1}
+    [one] = [memory for memory in bank.list() if memory.title == "One"]
+    assert (one.text, one.tags, one.version) == ("One is a story. #told", ("told",), 2)
+    assert bank.vault.sync().notes == {"unchanged": 2}
+
+
 def test_a_note_that_is_moved_keeps_its_memory_and_its_place_is_free(bank: Bank, vault: Path) -> None:
     (vault / "One.md").write_text("One is a number. #first")
     (vault / "Two.md").write_text("After [[One]].")

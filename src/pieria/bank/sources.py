@@ -254,19 +254,21 @@ class Intake:
         ended_by_us = state.reason in OURS
         if state.ended == "removed" and not ended_by_us and not self._force:
             return REMOVED
-        if state.ended == "removed" or (ended_by_us and (state.valid_until is not None or state.reason == GONE)):
-            until = None if ended_by_us else state.valid_until
-            back = state._replace(ended="", valid_until=until, reason=None, source=draft.new.source)
-            plan.writes.append(Write(back))
-            return BACK
-        digest = digests.get(state.row)
+        back = state.ended == "removed" or (ended_by_us and (state.valid_until is not None or state.reason == GONE))
         moved = "source" in self._follows and state.source != draft.new.source
+        digest = digests.get(state.row)
+        changed = moved or (digest is not None and digest != draft.new.meta.get(DIGEST))
+        after = state
+        if back:
+            until = None if ended_by_us else state.valid_until
+            after = after._replace(ended="", valid_until=until, reason=None, source=draft.new.source)
         if moved:
-            plan.writes.append(Write(state._replace(source=draft.new.source, place=draft.place or state.place)))
-        if moved or (digest is not None and digest != draft.new.meta.get(DIGEST)):
+            after = after._replace(source=draft.new.source, place=draft.place or state.place)
+        if after != state:
+            plan.writes.append(Write(after))
+        if changed:
             plan.changed.append((state.id, draft))
-            return UPDATED
-        return UNCHANGED
+        return BACK if back else UPDATED if changed else UNCHANGED
 
     def _update(self, id: str, draft: Draft) -> None:
         try:
