@@ -450,6 +450,22 @@ def test_a_note_that_comes_back_says_what_it_says_now(bank: Bank, vault: Path) -
     assert bank.vault.sync().notes == {"unchanged": 2}
 
 
+def test_what_a_refused_note_said_before_goes_with_the_note(folder: Kept, vault: Path) -> None:
+    for name in ("One", "Two"):
+        (vault / f"{name}.md").write_text(f"{name} is a number.")
+    with folder.opened("strict", settings={"vault": str(vault), "secrets": "refuse"}) as bank:
+        bank.vault.sync()
+        (vault / "One.md").write_text("One is AKIA5DZVPRX2QWMNK7TB.")
+        for _ in range(2):
+            synced = bank.vault.sync()
+            assert synced.notes == {"refused": 1, "unchanged": 1}
+            assert [(problem.path, problem.taken) for problem in synced.problems] == [("One.md", False)]
+            assert {memory.text for memory in bank.list()} == {"One is a number.", "Two is a number."}
+        (vault / "One.md").unlink()
+        assert bank.vault.sync().notes == {"vanished": 1, "unchanged": 1}
+        assert [memory.text for memory in bank.list()] == ["Two is a number."]
+
+
 def test_a_note_that_is_moved_keeps_its_memory_and_its_place_is_free(bank: Bank, vault: Path) -> None:
     (vault / "One.md").write_text("One is a number. #first")
     (vault / "Two.md").write_text("After [[One]].")

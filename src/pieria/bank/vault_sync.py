@@ -199,10 +199,11 @@ class Sync:
 
     def _as_it_was(self, path: str) -> None:
         mark = self._at.others[path]
+        refused = bool(mark.get("refused"))
         if mark.get("problem"):
-            self._at.bad(path, mark["problem"], taken=bool(mark["ids"]))
-        if mark["ids"] or mark.get("refused"):
-            self._at.report.notes["unchanged" if mark["ids"] else "refused"] += 1
+            self._at.bad(path, mark["problem"], taken=bool(mark["ids"]) and not refused)
+        if mark["ids"] or refused:
+            self._at.report.notes["refused" if refused else "unchanged"] += 1
         elif not mark.get("problem"):
             self._at.report.left[EMPTY] += 1
 
@@ -276,9 +277,10 @@ class Sync:
                 self._at.tell(each.path, what, str(each.items[0].id), f"from {origin}" if origin is not None else None)
 
     def _refused(self, each: _Waiting, reason: str) -> None:
-        """The bank will not have it, now or the next time; it is told of again."""
+        """The bank will not have it, now or the next time; it is told of again. What it said before stays."""
         self._at.report.notes["refused"] += 1
-        each.mark.update(problem=reason, ids=[], refused=True)
+        before = self._at.others.get(each.path, {})
+        each.mark.update(problem=reason, ids=before.get("ids", []), links=before.get("links", []), refused=True)
         if not self._dry_run:
             mark = Record("mined", f"{BY_HAND}{each.path}", each.mark)
             self._core._apply(lambda _: Changeset("vault", records=[mark], ids=(STATE,)))
