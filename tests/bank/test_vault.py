@@ -12,7 +12,7 @@ from tests.bank.kept import Kept
 import pieria
 from pieria import Bank
 from pieria.bank.replies_vault import Synced
-from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
+from pieria.errors import BusyError, ConflictError, InputError, NotFoundError, StorageError, UnavailableError
 
 JWT = "We chose JWT for all new APIs."
 
@@ -339,6 +339,23 @@ def test_a_copy_of_a_bank_shares_its_notes(folder: Kept, vault: Path) -> None:
             with folder.opened(name, settings=settings) as bank:
                 bank.vault.sync()
                 assert [(memory.id, memory.status) for memory in bank.list()] == [(id, "promoted")]
+
+
+def test_of_two_that_sync_at_once_one_is_told_to_wait(kept: Kept, bank: Bank, vault: Path) -> None:
+    (vault / "One.md").write_text("One is a number.")
+    bank.update(bank.remember(JWT).id, status="promoted")
+
+    def meanwhile(done: int, whole: int) -> None:
+        with kept.opened("vaulted", settings={"vault": str(vault), "secrets": "flag"}) as other:
+            other.vault.sync(dry_run=True)
+            with pytest.raises(BusyError, match="another process is at the vault"):
+                other.vault.sync()
+            with pytest.raises(BusyError, match="another process is at the vault"):
+                other.vault.promote()
+
+    assert bank.vault.sync(progress=meanwhile).memories == {"written": 1}
+    assert len(list((vault / "Pieria").iterdir())) == 1
+    assert bank.vault.sync().well
 
 
 def test_the_note_follows_a_revision(bank: Bank, vault: Path) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,7 @@ from pieria.record.link import SYMMETRIC, End, Link
 from pieria.record.memory import KINDS, Memory
 from pieria.record.time import instant
 from pieria.record.usage import UNUSED
+from pieria.store.files import alone
 from pieria.upkeep.promoting import Promotion
 from pieria.upkeep.selecting import selected
 from pieria.vault import markdown
@@ -81,7 +83,7 @@ class Vault:
         folder = self._folder()
         folder.check()
         chosen = self._core.upkeep.promote(ids, dry_run=True).promoted
-        with self._lock:
+        with self._alone(dry_run):
             known = self.paths()
             new = self._named([one.memory for one in chosen if one.memory.id not in known], folder)
             if not dry_run:
@@ -103,7 +105,7 @@ class Vault:
         check.flag(dry_run, "dry_run")
         check.flag(force, "force")
         folder = self._folder()
-        with self._lock:
+        with self._alone(dry_run):
             return Sync(self._core, folder, dry_run, force).run(progress)
 
     def status(self) -> VaultStatus:
@@ -138,6 +140,16 @@ class Vault:
         """The ids of the memories of notes that somebody wrote."""
         with self._core._reading() as reader:
             return by_hand_in(reader)
+
+    @contextmanager
+    def _alone(self, dry_run: bool) -> Iterator[None]:
+        """Two who sync at once would write two notes of one memory. Raises `BusyError` where another process does."""
+        with ExitStack() as held:
+            if not dry_run:
+                held.enter_context(self._lock)
+                lock = self._core.data / f".{self._core.name}.vault"
+                held.enter_context(alone(lock, "vault", "another process is at the vault"))
+            yield
 
     def _folder(self) -> Folder:
         if self._at.root is None:

@@ -6,6 +6,7 @@ For every store and for what is written beside one. What is in a file is not kno
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from pieria.errors import DiskFullError, ReadOnlyError, StorageError, TransferError
+from pieria.errors import BusyError, DiskFullError, ReadOnlyError, StorageError, TransferError
 from pieria.record.time import iso
 
 PRIVATE_FILE = 0o600
@@ -64,6 +65,24 @@ def written_aside(path: Path, operation: str, beside: tuple[str, ...] = ()) -> I
                 written.with_name(written.name + ending).unlink(missing_ok=True)
     except OSError as problem:
         raise storage_error(operation, path, problem) from problem
+
+
+@contextmanager
+def alone(path: Path, operation: str, otherwise: str) -> Iterator[None]:
+    """Holds a lock on an empty file at the path. `BusyError` where somebody else does, in this process or another."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+    except OSError as problem:
+        raise storage_error(operation, path, problem) from problem
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(operation, otherwise, hint="Try again when it is done.") from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def flush(path: Path) -> None:
