@@ -8,6 +8,7 @@ from tests.toolsets.conftest import Ask, answered
 from tests.toolsets.mnemex.conftest import Saved
 from tests.toolsets.requirements import requirement
 
+from pieria.record.draft import NewMemory
 from pieria.toolsets import Host
 
 
@@ -129,6 +130,18 @@ def test_what_is_about_to_be_forgotten_comes_beside_the_results(ask: Ask, saved:
     plain = saved.found("kestrels nest tower", top_k=4, include_review_candidates=False)
     assert set(plain) == set(new)
     assert due not in saved.found("kestrels nest tower", top_k=4, window_days=5)
+
+
+@requirement("search.review")
+def test_a_review_takes_no_answers_place_where_copies_leave_room(saved: Saved, host: Host, clock: HandClock) -> None:
+    due = saved("Kestrels nest by the old mill.", strength=1.0)
+    clock.move(days=8)
+    other = saved("Kestrels were seen, it was said by somebody who passed by the large house and the fields behind it.")
+    said = "Kestrels nest on the tower by the mill, and rest at night on the roof of the old house."
+    copies = [memory.id for memory in host.bank.remember_many([NewMemory(said)] * 400)]
+    first, second, third = saved.found("kestrels nest on the tower", top_k=2)
+    assert first in copies
+    assert (second, third) == (due, other)
 
 
 @requirement("search.pages")

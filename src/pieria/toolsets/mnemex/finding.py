@@ -74,14 +74,16 @@ def answer(bank: Bank, asked: Asked) -> Answer:
 
 def _hits(bank: Bank, asked: Asked) -> tuple[list[Any], list[str]]:
     """As many as were asked for, where there are so many, however many others stand before them."""
-    found: list[Any] = []
     page = _recalled(bank, asked, asked.k, None)
-    found += _own(page, asked)
-    while len(found) < asked.k and page.cursor is not None:
+    # Reviews come with the first page alone, beside as many answers as there are on it.
+    found = _own(page, asked)
+    lacking = asked.k - sum(REVIEW not in hit.why for hit in found)
+    while lacking > 0 and page.cursor is not None:
         page = _recalled(bank, asked, FURTHER, page.cursor)
-        found += _own(page, asked)
-    answers = [hit for hit in found if REVIEW not in hit.why][: asked.k]
-    return [hit for hit in found if REVIEW in hit.why or hit in answers], _warnings(page.plan, asked)
+        further = _own(page, asked)[:lacking]
+        found += further
+        lacking -= len(further)
+    return found, _warnings(page.plan, asked)
 
 
 def _recalled(bank: Bank, asked: Asked, k: int, cursor: str | None) -> Any:
