@@ -173,13 +173,19 @@ def test_settings_say_how_alike_is_alike(
 
 
 @requirement("clusters.known")
-def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(ask: Ask, saved: Saved) -> None:
+def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(
+    ask: Ask, refused: Refused, saved: Saved
+) -> None:
     ids = [saved(text) for text in DEPLOYS]
     [one] = ask("cluster_memories")["clusters"]
     assert ask("cluster_memories")["clusters"][0]["id"] == one["id"]
     saved(DEPLOYS[0])
     told = ask("consolidate_memories", cluster_id=one["id"], mode="apply")
     assert told["archived_ids"] == ids
+    unknown = refused("consolidate_memories", cluster_id="cluster-abc")
+    assert (unknown["message"], unknown["hint"]) == (
+        "Cluster not found: cluster-abc", "cluster_memories gives the ids there are.",
+    )  # fmt: skip
 
 
 @requirement("consolidate.applied")

@@ -13,7 +13,7 @@ from pieria.toolsets.mnemex.refusing import RefusedError
 from pieria.toolsets.tool import Tool
 from pieria.toolsets.validating import violations
 
-WHERE = "search_memory gives the ids there are."
+WHERE = {"memory": "search_memory gives the ids there are.", "cluster": "cluster_memories gives the ids there are."}
 
 
 def succeeded(call: Call, value: Any) -> Any:
@@ -24,9 +24,9 @@ def succeeded(call: Call, value: Any) -> Any:
 
 def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
     told = {"success": False, "message": str(error), "code": error.code, "hint": error.hint}
-    if isinstance(error, NotFoundError) and error.resource == "memory":
-        told["message"] = f"Memory not found: {error.id}"
-        told["hint"] = error.hint if "purged" in str(error.hint) else WHERE
+    if isinstance(error, NotFoundError) and error.resource in WHERE:
+        told["message"] = f"{error.resource.capitalize()} not found: {error.id}"
+        told["hint"] = error.hint if "purged" in str(error.hint) else WHERE[error.resource]
     if error.retryable:
         told["retryable"] = True
     if isinstance(error, RefusedError):
