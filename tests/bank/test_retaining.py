@@ -48,6 +48,16 @@ def test_that_comes_first_of_which_most_is_left(bank: Bank, clock: HandClock) ->
         bank.upkeep.ranked(least=2)
 
 
+def test_what_is_the_users_own_is_among_them_as_in_recall(bank: Bank, clock: HandClock) -> None:
+    for name in ("first", "second"):
+        bank.remember("Herons hunt.", id=name)
+        clock.move(hours=1)
+        bank.remember("Herons are what I like most.", id=f"{name} own", scope="user")
+        clock.move(hours=1)
+    assert ids(bank.upkeep.ranked()) == ["second own", "second", "first own", "first"]
+    assert ids(bank.upkeep.ranked(k=1)) == ["second own"]
+
+
 def test_what_only_stands_beside_a_match_is_left_out_where_matches_are_asked_for(bank: Bank) -> None:
     bank.remember("Tea is in the kitchen.", id="beside")
     bank.remember("Herons nest by the mill.", id="match")

@@ -44,16 +44,23 @@ class Ranking:
         used_since: Instant | None = None,
         least: float = 0.0,
     ) -> list[Retained]:
-        """The memories of which most is left, of any kind that answers; of equals the last used first."""
+        """The memories of which most is left, of any kind that answers, the user's own among them; of equals the last
+        used first.
+        """
         check.whole(k, "k", 1, 10_000)
         check.number(least, "least")
         core = self._core
         filter = core._filter(kinds=ANSWERING_KINDS, tags=tags, status=status, place=place, used_since=used_since)
-        with core._reading() as reader:
+        banks = [core] if core.is_user_bank else [core, core._me(False)]
+        found = [one for bank in banks if bank is not None for one in self._best(bank, filter, k, least)]
+        return sorted(found, key=lambda one: (-one.score, -one.last_used))[:k]
+
+    def _best(self, bank: Bank, filter: Filter, k: int, least: float) -> list[Retained]:
+        with bank._reading() as reader:
             best = nlargest(k, (one for one in self._scored(reader, filter) if one.score >= least))
             shown = reader.memories([one.row for one in best], filter)
             found = worn(reader, [shown[one.row] for one in best])
-        return [retained(one, core.fading, filter.now) for one in found]
+        return [retained(one, self._core.fading, filter.now) for one in found]
 
     def _scored(self, reader: Reader, filter: Filter) -> Iterator[_Scored]:
         """All of them, without their texts."""
