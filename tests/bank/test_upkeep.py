@@ -9,7 +9,7 @@ import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import AdapterError, InputError
+from pieria.errors import AdapterError, ConflictError, InputError
 from pieria.record.changeset import Changeset
 from pieria.record.link import End, LinkRow
 from pieria.record.memory import Memory
@@ -464,6 +464,13 @@ def test_the_least_retained_goes_first_where_there_is_a_limit(bank: Bank, clock:
 
 
 # --- promotion, validation, repair
+
+
+def test_what_is_the_users_own_is_promoted_in_its_own_bank(bank: Bank) -> None:
+    id = bank.remember("Herons are what I like most.", scope="user").id
+    with pytest.raises(ConflictError, match="user's own") as refused:
+        bank.upkeep.promote(id)
+    assert "@me" in str(refused.value.hint)
 
 
 def test_what_is_used_is_promoted(bank: Bank, clock: HandClock) -> None:

@@ -17,7 +17,7 @@ from pieria.bank.replies_upkeep import Collected, Compacted, Failure, Promoted, 
 from pieria.bank.retaining import Ranking
 from pieria.bank.reviewing import Reviewing
 from pieria.bank.session_summaries import is_current, summed_up
-from pieria.errors import PieriaError
+from pieria.errors import ConflictError, PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.composing import terms_of
@@ -167,6 +167,11 @@ class Upkeep(Reviewing, Ranking, Clustering):
         """Makes memories lasting: those named or, where none are, all that were used enough."""
         check.flag(dry_run, "dry_run")
         core = self._core
+        others = (
+            () if ids is None else tuple(id for id in check.identifiers(ids, "ids") if core._holder(id) is not core)
+        )
+        if others:
+            raise ConflictError("it is the user's own", ids=others, hint="Open the bank @me, and promote it there.")
         with core._reading() as reader:
             chosen = self._named(reader, ids) if ids is not None else self._proven(reader)
         if chosen and not dry_run:
