@@ -1,6 +1,7 @@
 """A vault of Markdown notes and a bank that say the same, in a folder and on a server."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -356,6 +357,25 @@ def test_of_two_that_sync_at_once_one_is_told_to_wait(kept: Kept, bank: Bank, va
     assert bank.vault.sync(progress=meanwhile).memories == {"written": 1}
     assert len(list((vault / "Pieria").iterdir())) == 1
     assert bank.vault.sync().well
+
+
+def test_copies_of_a_vault_on_two_machines_lose_nothing(kept: Kept, bank: Bank, vault: Path, tmp_path: Path) -> None:
+    (vault / "One.md").write_text("One is a number.")
+    (vault / "Two.md").write_text("Two is a number.")
+    id = noted(bank)
+    bank.vault.sync()
+    away = tmp_path / "away"
+    shutil.copytree(vault, away, ignore=shutil.ignore_patterns("Pieria", "Two.md"))
+    with kept.opened("vaulted", settings={"vault": str(away), "secrets": "flag"}) as other:
+        late = other.vault.sync()
+        assert (late.memories, late.notes) == ({"archived": 1}, {"unchanged": 1, "vanished": 1})
+        shutil.copytree(vault, away, dirs_exist_ok=True)
+        arrived = other.vault.sync()
+        assert (arrived.memories, arrived.notes) == ({"found": 1, "unchanged": 1}, {"back": 1, "unchanged": 1})
+    assert bank.vault.sync().well
+    memory = bank.get(id)
+    assert memory is not None
+    assert (memory.status, memory.text, bank.count()) == ("promoted", JWT, 3)
 
 
 def test_the_note_follows_a_revision(bank: Bank, vault: Path) -> None:

@@ -167,9 +167,8 @@ class Upkeep(Reviewing, Ranking, Clustering):
         """Makes memories lasting: those named or, where none are, all that were used enough."""
         check.flag(dry_run, "dry_run")
         core = self._core
-        others = (
-            () if ids is None else tuple(id for id in check.identifiers(ids, "ids") if core._holder(id) is not core)
-        )
+        wanted = () if ids is None else check.identifiers(ids, "ids")
+        others = tuple(id for id in wanted if core._holder(id) is not core)
         if others:
             raise ConflictError("it is the user's own", ids=others, hint="Open the bank @me, and promote it there.")
         with core._reading() as reader:
