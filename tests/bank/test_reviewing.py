@@ -9,6 +9,7 @@ from tests.contract.making import HandClock
 from pieria.bank import Bank
 from pieria.errors import InputError
 from pieria.recall.answer import Recall
+from pieria.record.link import DRAWN_FROM
 
 
 @pytest.fixture
@@ -116,3 +117,12 @@ def test_what_upkeep_may_not_forget_is_never_due(bank: Bank) -> None:
     assert reviewed(bank.recall("heron mill", k=6, review=True)) == ["due2"]
     bank.update("due2", tier="settled")
     assert reviewed(bank.recall("heron mill", k=6, review=True)) == []
+
+
+def test_what_others_were_drawn_from_is_kept_and_so_never_due(bank: Bank) -> None:
+    question = "Where was the heron seen at the mill?"
+    bank.link("new0", "due0", DRAWN_FROM)
+    assert {one.memory.id for one in bank.upkeep.due()} == {"due1", "due2", "bread"}
+    assert bank.upkeep.curve("due0").collected is None
+    assert bank.upkeep.curve("due1").collected is not None
+    assert reviewed(bank.recall(question, k=6, review=True)) == ["due1", "due2"]

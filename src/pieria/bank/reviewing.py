@@ -14,7 +14,7 @@ from pieria.record.fading import may_go
 from pieria.record.indexing import compared
 from pieria.record.usage import Use
 from pieria.store.protocol import Reader, Writer
-from pieria.upkeep.fading import Worn, worn
+from pieria.upkeep.fading import Worn, drawn_on, worn
 from pieria.upkeep.reviewing import Curve, Retained, curve, due, is_foreign, retained, strengthened
 
 if TYPE_CHECKING:
@@ -133,7 +133,8 @@ class Reviewing:
         noted = holder._uses.noted(id)
         with holder._reading() as reader:
             one = _worn(holder, reader, id, noted)
-        return curve(one, core.fading, core._now(), may_go=may_go(one.memory, core._fades))
+            goes = may_go(one.memory, core._fades) and not drawn_on(reader, [id])
+        return curve(one, core.fading, core._now(), may_go=goes)
 
 
 def _worn(holder: Bank, reader: Reader, id: str, noted: Sequence[Noted] = ()) -> Worn:

@@ -191,6 +191,7 @@ def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[
     maybe = due(page, {page.walk.code(*one.evidence.key) for one in shown})
     memories = _memories(page.sources, [one.scored for one in maybe])
     lasting = {key for key, memory in memories.items() if not may_go(memory, page.question.fades)}
+    lasting |= _drawn_on(page.sources, memories)
     chosen = [one for one in maybe if one.scored.evidence.key not in lasting][
         : math.ceil(page.question.review * len(hits))
     ]
@@ -201,6 +202,16 @@ def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[
     listed = tuple(code for code in page.walk.listed if code not in taken)
     page.walk = replace(page.walk, listed=listed, passed=(*page.walk.passed, *taken - set(page.walk.passed)))
     return [hit_of(one.scored, memories[one.scored.evidence.key], page, one.urgency) for one in chosen]
+
+
+def _drawn_on(sources: Sequence[Source], memories: Mapping[CandidateKey, Memory]) -> set[CandidateKey]:
+    """What other memories lead to: it is never forgotten."""
+    found: set[CandidateKey] = set()
+    for which, source in enumerate(sources):
+        theirs = {memory.id: key for key, memory in memories.items() if key[0] == which}
+        links = source.reader.links([End("memory", id) for id in theirs], DRAWN_FROM) if theirs else []
+        found |= {theirs[link.target.name] for link in links if link.target.name in theirs}
+    return found
 
 
 def _fitting(chosen: Sequence[Due], memories: Mapping[CandidateKey, Memory], left: int) -> list[Due]:

@@ -100,6 +100,11 @@ def _faded_of(reader: Reader, fading: Fading, part: Sequence[Memory], now: int, 
     maybe = [one for one in maybe if one.retained < threshold]
     if not maybe:
         return
-    links = reader.links([End("memory", one.memory.id) for one in maybe], DRAWN_FROM)
-    sources = {link.target.name for link in links}
-    yield from (one for one in maybe if one.memory.id not in sources)
+    kept = drawn_on(reader, [one.memory.id for one in maybe])
+    yield from (one for one in maybe if one.memory.id not in kept)
+
+
+def drawn_on(reader: Reader, ids: Sequence[str]) -> set[str]:
+    """What other memories lead to, and must not lose."""
+    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
+    return {link.target.name for link in links}

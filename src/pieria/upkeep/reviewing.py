@@ -12,7 +12,7 @@ from pieria.record.memory import Memory
 from pieria.record.time import LATEST, iso, micros, moment
 from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
-from pieria.upkeep.fading import Worn, forgettable, worn
+from pieria.upkeep.fading import Worn, drawn_on, forgettable, worn
 from pieria.upkeep.promoting import judged
 from pieria.upkeep.selecting import selected
 
@@ -107,6 +107,8 @@ def due(reader: Reader, fading: Fading, now: int, kinds: Sequence[str]) -> list[
             yield from (retained(one, fading, now) for one in worn(reader, fades))
 
     urgent = [one for one in found() if one.urgency > 0]
+    kept = drawn_on(reader, [one.memory.id for one in urgent])
+    urgent = [one for one in urgent if one.memory.id not in kept]
     return sorted(urgent, key=lambda one: (-one.urgency, one.score, one.memory.row))
 
 
