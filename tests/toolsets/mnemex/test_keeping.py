@@ -85,6 +85,13 @@ def test_what_is_not_there_is_named_and_not_counted(ask: Ask, saved: Saved) -> N
     assert (empty["reinforced"], empty["reason"], empty["count"]) == (False, "no memory_ids provided", 0)
 
 
+@requirement("use.observe")
+def test_a_tag_is_the_same_however_another_toolset_spells_it(ask: Ask, host: Host) -> None:
+    id = host.bank.remember("Kestrels nest.", tags=["Machine Learning"]).id
+    for context, crossed in ((["Machine Learning"], 0), (["machine_learning"], 0), (["birds"], 1)):
+        assert ask("observe_memory_usage", memory_ids=[id], context_tags=context)["cross_domain_count"] == crossed
+
+
 @requirement("use.review")
 def test_a_use_takes_a_memory_out_of_the_danger_zone(ask: Ask, saved: Saved, clock: HandClock) -> None:
     id = saved(strength=1.0)

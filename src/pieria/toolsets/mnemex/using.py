@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pieria.bank import Bank
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemex.words import cleaned, opened, score
+from pieria.toolsets.mnemex.words import cleaned, opened, score, tag
 
 NOTHING, OFF = "no memory_ids provided", "auto_reinforce is disabled in config"
 
@@ -28,7 +29,7 @@ def touch_memory(call: Call, memory_id: str, boost_strength: bool) -> dict[str, 
 def observe_memory_usage(call: Call, memory_ids: list[str], context_tags: list[str]) -> dict[str, Any]:
     if not memory_ids:
         return _nothing(NOTHING)
-    told = call.bank.upkeep.reinforce(memory_ids, context_tags=cleaned(context_tags))
+    told = call.bank.upkeep.reinforce(memory_ids, context_tags=_spelt(call.bank, memory_ids, context_tags))
     if told.reason is not None:
         return _nothing(OFF)
     return {
@@ -37,6 +38,13 @@ def observe_memory_usage(call: Call, memory_ids: list[str], context_tags: list[s
         "cross_domain_count": told.crossings,
         "results": [_result(one) for one in told.results],
     }
+
+
+def _spelt(bank: Bank, ids: list[str], tags: list[str]) -> list[str]:
+    """Tags as these memories bear them: what other toolsets keep spells them otherwise, and means the same."""
+    memories = [memory for id in ids if (memory := bank.get(id)) is not None]
+    theirs = {tag(one): one for memory in memories for one in memory.tags}
+    return [theirs.get(one, one) for one in cleaned(tags)]
 
 
 def _nothing(reason: str) -> dict[str, Any]:
