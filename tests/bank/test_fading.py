@@ -126,6 +126,18 @@ def test_what_is_new_is_not_promoted_for_that_nor_what_was_never_used(
         assert promoted(bank) == expected
 
 
+def test_what_was_said_before_it_came_here_or_was_corrected_today_is_not_new(
+    opened: Callable[..., Bank], clock: HandClock
+) -> None:
+    bank = opened()
+    bank.remember("brought along", id="brought", at=clock().replace(year=clock().year - 1))
+    bank.remember("corrected", id="corrected")
+    clock.move(days=2)
+    bank.update("corrected", text="corrected today")
+    bank.touch(["brought", "corrected"])
+    assert promoted(bank) == ["brought", "corrected"]
+
+
 def test_to_put_away_is_no_use_and_to_put_into_other_words_is(opened: Callable[..., Bank], clock: HandClock) -> None:
     bank = opened()
     bank.remember("The heron nests by the mill.", id="one")

@@ -77,7 +77,8 @@ def judged(one: Worn, fading: Fading, now: int) -> Promotion | None:
     What is new scores high whatever it is, and what nobody ever used has proven nothing: neither is promoted for it.
     """
     score, uses = one.score(fading, now), one.wear.used.accesses
-    if uses and score >= fading.promote and now - one.wear.written >= FRESH_DAYS * DAY:
+    said = min(one.wear.at, one.wear.written)
+    if uses and score >= fading.promote and now - said >= FRESH_DAYS * DAY:
         return Promotion(one.memory, "strong", score, uses)
     if uses >= fading.promote_uses and now - micros(one.memory.at) <= fading.promote_days * DAY:
         return Promotion(one.memory, "used", score, uses)

@@ -86,6 +86,14 @@ def test_what_was_promoted_says_where_its_note_is(ask: Ask, refused: Refused, ho
     assert (one["source"], one["path"], one["memory_id"]) == ("ltm", path, id)
 
 
+@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+def test_what_came_here_promoted_gets_its_note_whatever_is_left_of_it(ask: Ask, host: Host, saved: Saved) -> None:
+    Path("vault").mkdir()
+    id = saved("Ralph runs billing.")
+    host.bank.upkeep.promote(id)
+    assert ask("promote_memory", memory_id=id)["promoted_to"] == "Pieria/Ralph runs billing.md"
+
+
 @requirement("vault.found")
 @pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
 def test_notes_of_the_vault_stand_beside_memories_whatever_their_front_matter(

@@ -78,7 +78,7 @@ def _named(bank: Bank, id: str, force: bool, others_too: bool) -> list[Any]:
     problem = None
     if memory.status == "promoted" and path is not None:
         problem = RefusedError("It was promoted already", (id,), promoted_to=path)
-    elif curve.promotion is None and not force:
+    elif memory.status != "promoted" and curve.promotion is None and not force:
         said = (
             f"It does not meet the criteria, with a score of {curve.now.score:.2f} and {curve.now.used.accesses} uses"
         )
