@@ -52,7 +52,9 @@ def test_a_picture_of_it_is_a_picture_whatever_the_memory_says(ask: Ask, faded: 
     assert ask("decay", "heron", "--svg", str(svg), "--png", str(png)).code == 0
     root = ElementTree.parse(svg).getroot()  # noqa: S314 - the file is our own
     assert root.tag.endswith("svg")
-    assert any("heron" in (text.text or "") for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    labels = {text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert any("heron" in label for label in labels)
+    assert "used" in labels and "written" not in labels, "it fades from its last use, whenever it came here"
     packed = png.read_bytes()
     assert packed.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", packed[16:24])

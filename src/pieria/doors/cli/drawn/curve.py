@@ -38,10 +38,12 @@ BLUE, RED, ORANGE, GREEN, GREY = "#2563eb", "#dc2626", "#d97706", "#16a34a", "#6
 def picture(curve: Curve) -> Picture:
     fading, first, last = curve.fading, curve.points[0][0], curve.points[-1][0]
     used, memory = curve.now.used, curve.now.memory
+    accessed = None if used.last_access is None else micros(used.last_access)
+    reviewed = None if used.last_review is None else micros(used.last_review)
     moments = (
-        ("written", micros(memory.known_from), GREY),
-        ("used", None if used.last_access is None else micros(used.last_access), GREEN),
-        ("reviewed", None if used.last_review is None else micros(used.last_review), GREEN),
+        ("written", None if first in (accessed, reviewed) else first, GREY),
+        ("used", accessed, GREEN),
+        ("reviewed", reviewed, GREEN),
         ("now", curve.at, BLUE),
         ("review", curve.review_from, ORANGE),
         ("late", curve.review_to, ORANGE),
