@@ -83,6 +83,11 @@ def test_a_variable_that_means_nothing_here_is_told_with_the_reason(name: str) -
     assert resolve({}, environ={f"MNEMEX_{name}": ""}).remarks == ()
 
 
+def test_a_misspelt_variable_is_told_with_the_name_that_was_probably_meant() -> None:
+    [remark] = resolve({}, environ={"CORTEXGRAPH_PROMOTE_TRESHOLD": "0.5"}).remarks
+    assert remark.remedy == "Set CORTEXGRAPH_PROMOTE_THRESHOLD, if that was meant."
+
+
 def test_no_variable_both_sets_something_and_means_nothing() -> None:
     assert not PREFIXED.keys() & INERT.keys()
     assert {*PREFIXED.values(), *PLAIN.values()} <= Settings.model_fields.keys()

@@ -6,6 +6,7 @@ A variable of ours counts before them, and they before any file. What means noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +66,8 @@ INERT: Mapping[str, str] = {
 }
 """What means nothing here, with either prefix; and why."""
 UNKNOWN = "no setting of Pieria stands for it"
+NEAR = 0.85
+"""How alike names are of which one is probably the other misspelt."""
 
 
 class Remark(NamedTuple):
@@ -97,4 +100,6 @@ def remarks(environ: Mapping[str, str]) -> Iterator[Remark]:
         prefix = next((prefix for prefix in PREFIXES if variable.startswith(prefix)), None)
         name = variable.removeprefix(prefix or "")
         if prefix is not None and name not in PREFIXED and environ[variable]:
-            yield Remark(f"{variable} has no effect: {INERT.get(name, UNKNOWN)}", "Unset it.")
+            meant = [] if name in INERT else get_close_matches(name, PREFIXED, 1, NEAR)
+            remedy = f"Set {prefix}{meant[0]}, if that was meant." if meant else "Unset it."
+            yield Remark(f"{variable} has no effect: {INERT.get(name, UNKNOWN)}", remedy)
