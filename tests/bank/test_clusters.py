@@ -111,6 +111,22 @@ def test_undo_takes_a_merge_back(bank: Bank) -> None:
     assert [link for id in ids for link in bank.links(id)] == []
 
 
+def test_what_stands_in_the_way_of_an_undo_is_told_by_its_number(bank: Bank) -> None:
+    [id] = said(bank, DEPLOYS[0])
+    bank.update(id, text="Deploys run on Mondays.")
+    edit = bank.changes()[-1].seq
+    bank.pin(id)
+    with pytest.raises(ConflictError, match="later changes depend") as problem:
+        bank.undo(edit)
+    assert f"first: {bank.changes()[-1].seq}." in str(problem.value.hint)
+    bank.undo(bank.changes()[-1].seq)
+    bank.update(id, text="Deploys run on Tuesdays.")
+    again = bank.changes()[-1].seq
+    undone = bank.undo(again).seq
+    with pytest.raises(ConflictError, match=f"change {again} was undone already, by change {undone}"):
+        bank.undo(again)
+
+
 def test_a_merge_may_be_worded_by_whoever_asks_for_it(bank: Bank) -> None:
     merged = bank.upkeep.merge(said(bank, *DEPLOYS), text="Deploys run Fridays at noon.")
     assert held(bank, merged.id).text == "Deploys run Fridays at noon."

@@ -29,7 +29,7 @@ class Undoing(Extracting):
             states, links, facts = writer.opened(seq)
             _check_complete(found[0], states, links, facts)
             self._check_visible(writer, states, links, facts)
-            _check_untouched(seq, states, links, facts)
+            _check_untouched(writer, seq, states, links, facts)
             self._check_nothing_rests_on(writer, found[0], states)
             changeset = self._reversed(writer, found[0], states, links, facts)
             reworded.extend(_reworded(states, changeset))
@@ -95,14 +95,19 @@ def _check_complete(change: Change, states: list[Stored], links: list[Link], fac
         )
 
 
-def _check_untouched(seq: int, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
-    changed = [held.state.id for held in states if held.known_until != FOREVER]
-    changed += [link.id for link in links if link.known_until is not None]
-    changed += [fact.id for fact in facts if fact.known_until is not None]
-    if changed:
-        raise ConflictError(
-            f"later changes depend on change {seq}", ids=tuple(changed), hint="Undo those first; `changes` lists them."
-        )
+def _check_untouched(reader: Reader, seq: int, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
+    ended = [(held.state.id, held.known_until) for held in states if held.known_until != FOREVER]
+    ended += [(link.id, micros(link.known_until)) for link in links if link.known_until is not None]
+    ended += [(fact.id, micros(fact.known_until)) for fact in facts if fact.known_until is not None]
+    if not ended:
+        return
+    moments = {moment for _, moment in ended}
+    later = [change for change in reader.changes(since=seq) if micros(change.at) in moments]
+    if all(change.what == f"undo {seq}" for change in later):
+        raise ConflictError(f"change {seq} was undone already, by change {later[0].seq}")
+    numbers = ", ".join(str(change.seq) for change in later)
+    hint = f"Undo those first: {numbers}. `changes` says what they did."
+    raise ConflictError(f"later changes depend on change {seq}", ids=tuple(id for id, _ in ended), hint=hint)
 
 
 def _reworded(states: list[Stored], changeset: Changeset) -> list[str]:
