@@ -47,6 +47,14 @@ def test_nothing_is_read_where_the_setting_says_so(tmp_path: Path) -> None:
         assert (found.entities, found.strength, found.is_enriched) == ((), 1.0, False)
 
 
+def test_neither_what_is_private_nor_a_secret_becomes_a_name(bank: Bank) -> None:
+    said = "Remember: Kestrel moved <private>Zed earns 90k at Acme</private> with the key AKIAIOSFODNN7EXAMPLE."
+    assert bank.enriched(said).entities == ("kestrel",)
+    assert bank.analyze(said).saving.entities == ("kestrel",)
+    for nothing in ("<private>Zed</private>", "AKIAIOSFODNN7EXAMPLE"):
+        assert (bank.enriched(nothing).entities, bank.analyze(nothing).saving.entities) == ((), ())
+
+
 def test_analyzing_writes_nothing(bank: Bank) -> None:
     before = bank.changes()
     bank.analyze("Remember that I prefer tea")

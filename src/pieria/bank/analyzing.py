@@ -13,6 +13,7 @@ from pieria.bank.core import Core
 from pieria.bank.extracting import TIMES
 from pieria.record import check
 from pieria.record.intent import Recalling, Saving, judge_recalling, judge_saving, judge_strength, keyterms
+from pieria.record.privacy import cut_private, find_secrets
 
 if TYPE_CHECKING:
     from pieria.models.mind import Named
@@ -51,8 +52,9 @@ class Analyzing(Core):
     def analyze(self, message: str) -> Analysis:
         """Whether a message should be kept, looked up, or neither, each with its reasons."""
         check.text(message, "message")
-        kinds = self._kinds(message)
-        return Analysis(judge_saving(message, kinds), judge_recalling(message, kinds))
+        kept = _may_be_kept(message)
+        kinds = self._kinds(kept)
+        return Analysis(judge_saving(kept, kinds), judge_recalling(kept, kinds))
 
     def enriched(self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None) -> Enriched:
         """Entities and strength for a text: as given, or else read from it, if the setting `enrich` allows."""
@@ -62,9 +64,19 @@ class Analyzing(Core):
         reads = self.habits.enrich and (names is None or told is None)
         if not reads:
             return Enriched(names or (), 1.0 if told is None else told, False)
-        found = keyterms(text, self._kinds(text)) if names is None else names
-        return Enriched(found, judge_strength(text, found) if told is None else told, True)
+        kept = _may_be_kept(text)
+        found = keyterms(kept, self._kinds(kept)) if names is None else names
+        return Enriched(found, judge_strength(kept, found) if told is None else told, True)
 
     def _kinds(self, text: str) -> dict[str, str]:
         """The names of a text with their kinds, without times."""
-        return {named.name: named.kind for named in self.named(text) if named.kind not in TIMES}
+        found = self.named(text) if text.strip() else []
+        return {named.name: named.kind for named in found if named.kind not in TIMES}
+
+
+def _may_be_kept(text: str) -> str:
+    """Without what is private, and without secrets: neither may become a name that is kept beside the text."""
+    kept, _ = cut_private(text)
+    for secret in reversed(find_secrets(kept)):
+        kept = f"{kept[: secret.start]} {kept[secret.end :]}"
+    return kept
