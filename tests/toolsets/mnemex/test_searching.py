@@ -47,6 +47,14 @@ def test_of_what_is_as_relevant_that_comes_first_of_which_more_is_left(saved: Sa
     assert saved.found("where do kestrels nest?") == [old, new]
 
 
+def test_copies_of_one_text_are_one_result_and_take_no_place_of_another(saved: Saved, ask: Ask) -> None:
+    for text in ("Deploys run on Argo.", "deploys run on  Argo.", "Deploys run on Argo."):
+        saved(text, strength=1.0)
+    other = saved("Argo is a deploy tool.", strength=1.0)
+    found = [one["id"] for one in ask("search_memory", query="argo deploys", top_k=2)["results"]]
+    assert len(found) == 2 and other in found
+
+
 @requirement("search.no_query")
 @pytest.mark.parametrize("query", [None, "", "  "])
 def test_without_a_query_that_comes_first_of_which_most_is_left(

@@ -76,14 +76,16 @@ def _hits(bank: Bank, asked: Asked) -> tuple[list[Any], list[str]]:
     """As many as were asked for, where there are so many, however many others stand before them."""
     page = _recalled(bank, asked, asked.k, None)
     # Reviews come with the first page alone, beside as many answers as there are on it.
-    found = _own(page, asked)
-    lacking = asked.k - sum(REVIEW not in hit.why for hit in found)
-    while lacking > 0 and page.cursor is not None:
+    found = _once(_own(page, asked))
+    while len(_answers(found)) < asked.k and page.cursor is not None:
         page = _recalled(bank, asked, FURTHER, page.cursor)
-        further = _own(page, asked)[:lacking]
-        found += further
-        lacking -= len(further)
-    return found, _warnings(page.plan, asked)
+        found = _once([*found, *_own(page, asked)])
+    answers = _answers(found)[: asked.k]
+    return [hit for hit in found if REVIEW in hit.why or hit in answers], _warnings(page.plan, asked)
+
+
+def _answers(found: list[Any]) -> list[Any]:
+    return [hit for hit in found if REVIEW not in hit.why]
 
 
 def _recalled(bank: Bank, asked: Asked, k: int, cursor: str | None) -> Any:
@@ -110,6 +112,19 @@ def _own(found: Iterable[Any], asked: Asked) -> list[Any]:
         return id not in asked.beyond and (asked.among is None or id in asked.among)
 
     return [one for one in found if is_own(one.memory.id)]
+
+
+def same_words(text: str) -> str:
+    """What is equal of texts that say the very same."""
+    return " ".join(text.casefold().split())
+
+
+def _once(hits: Iterable[Any]) -> list[Any]:
+    """Of copies the first, which counts most."""
+    best: dict[str, Any] = {}
+    for hit in hits:
+        best.setdefault(same_words(hit.memory.text), hit)
+    return list(best.values())
 
 
 def _best_kept(bank: Bank, asked: Asked) -> list[Found]:

@@ -9,7 +9,7 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.toolsets.calling import Spoken
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemex.finding import LONG, SHORT, Answer, Asked, Found, answer
+from pieria.toolsets.mnemex.finding import LONG, SHORT, Answer, Asked, Found, answer, same_words
 from pieria.toolsets.mnemex.words import days, looked_for, preview, score, seconds, title
 
 VAULT = "vault"
@@ -106,7 +106,7 @@ def _together(answers: Sequence[Answer], limit: int) -> Answer:
     """What says the very same is one result, of whichever layer it counts more."""
     best: dict[str, Found] = {}
     for one in sorted((one for each in answers for one in each.found), key=lambda one: (-one.score, one.memory.row)):
-        best.setdefault(" ".join(one.memory.text.casefold().split()), one)
+        best.setdefault(same_words(one.memory.text), one)
     warnings = dict.fromkeys(warning for each in answers for warning in each.warnings)
     return Answer(list(best.values())[:limit], list(warnings))
 
