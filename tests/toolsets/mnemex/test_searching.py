@@ -1,5 +1,6 @@
 """Search: by the query, whatever the age; what is told of each result; pages, previews, and the text."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -192,6 +193,18 @@ def test_the_unified_search_speaks_and_gives_values(host: Host, saved: Saved) ->
     assert reply.value["warnings"][0] == "no embedder is set"
     nothing = answered(host, "search_unified", {"query": "figures"})
     assert (nothing.text, nothing.value["count"]) == ("No results found.", 0)
+
+
+@pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
+def test_a_memory_and_the_note_that_the_original_made_of_it_are_one_result(ask: Ask, host: Host) -> None:
+    note = Path("vault/STM/ralph.md")
+    note.parent.mkdir(parents=True)
+    note.write_text("---\nstm_id: mem-1\n---\n# ralph\n\n## Content\n\nRalph runs billing.\n")
+    meta = {"imported_from": "mnemex", "promoted_to": "STM/ralph.md"}
+    host.bank.remember("Ralph runs billing.", id="mem-1", meta=meta)
+    host.bank.upkeep.promote("mem-1")
+    host.bank.vault.sync()
+    assert [one["memory_id"] for one in ask("search_unified", query="who is ralph?")["results"]] == ["mem-1"]
 
 
 @requirement("unified.layers")

@@ -82,7 +82,7 @@ def search_unified(
         Asked(query, limit, named, "promoted", fades=False, layer=LONG, weight=long),
         Asked(query, limit, named, "active", fades=False, place=VAULT, layer=LONG, weight=long, among=by_hand),
     )
-    found = _together([answer(bank, one) for one in layers if one.weight], limit)
+    found = _together([answer(bank, one) for one in layers if one.weight], limit, paths)
     shown, paging = _paged(found.found, page, page_size)
     length = _length(bank, preview_length)
     told = {
@@ -102,10 +102,15 @@ def _length(bank: Bank, given: int | None) -> int:
     return bank.habits.preview_chars if given is None else given
 
 
-def _together(answers: Sequence[Answer], limit: int) -> Answer:
-    """What says the very same is one result, of whichever layer it counts more."""
+def _together(answers: Sequence[Answer], limit: int, paths: Mapping[str, str]) -> Answer:
+    """What says the very same is one result, of whichever layer it counts more. So are a memory and the note that
+    another system made of it.
+    """
+    found = [one for each in answers for one in each.found]
+    noted = {one.memory.meta.get("promoted_to") for one in found} - {None}
+    own = [one for one in found if paths.get(one.memory.id) not in noted]
     best: dict[str, Found] = {}
-    for one in sorted((one for each in answers for one in each.found), key=lambda one: (-one.score, one.memory.row)):
+    for one in sorted(own, key=lambda one: (-one.score, one.memory.row)):
         best.setdefault(same_words(one.memory.text), one)
     warnings = dict.fromkeys(warning for each in answers for warning in each.warnings)
     return Answer(list(best.values())[:limit], list(warnings))
