@@ -88,6 +88,16 @@ def test_a_misspelt_variable_is_told_with_the_name_that_was_probably_meant() -> 
     assert remark.remedy == "Set CORTEXGRAPH_PROMOTE_THRESHOLD, if that was meant."
 
 
+def test_the_file_of_variables_is_not_read_and_it_is_told_what_of_it_is_lost(home: Path) -> None:
+    file = home / ".config" / "cortexgraph" / ".env"
+    file.parent.mkdir(parents=True)
+    file.write_text("# mine\nexport MNEMEX_DECAY_BETA=0.7\nLTM_VAULT_PATH = ~/notes\nOTHER=1\n")
+    [remark] = resolve({}, environ={}).remarks
+    assert remark.what == f"{file} is not read, and names MNEMEX_DECAY_BETA, LTM_VAULT_PATH"
+    assert f". {file};" in remark.remedy
+    assert resolve({}, environ={"MNEMEX_DECAY_BETA": "0.7", "LTM_VAULT_PATH": "notes"}).remarks == ()
+
+
 def test_no_variable_both_sets_something_and_means_nothing() -> None:
     assert not PREFIXED.keys() & INERT.keys()
     assert {*PREFIXED.values(), *PLAIN.values()} <= Settings.model_fields.keys()

@@ -331,7 +331,7 @@ def resolve(
         sources.append(_impersonal(shared) if chosen is not None and chosen.origin == PROJECT else shared)
     sources.append(_from_provider(sources, variables, folder))
     settings, origins = _resolved(sources, data, own)
-    return Resolved(settings, origins, project, variables, tuple(remarks(variables)))
+    return Resolved(settings, origins, project, variables, tuple(remarks(variables, home)))
 
 
 def _resolved(sources: list[Source], data: Path | Address, own: Path) -> tuple[Settings, dict[str, str]]:

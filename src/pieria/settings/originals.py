@@ -5,9 +5,11 @@ A variable of ours counts before them, and they before any file. What means noth
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from pieria.settings.source import Source
@@ -66,6 +68,9 @@ INERT: Mapping[str, str] = {
 }
 """What means nothing here, with either prefix; and why."""
 UNKNOWN = "no setting of Pieria stands for it"
+ENV = Path("cortexgraph", ".env")
+"""Where the original keeps its variables, in the folder of configurations."""
+LOADED = "Set them where pieria is started, in the client's `env` or in the shell: set -a; . {file}; set +a"
 NEAR = 0.85
 """How alike names are of which one is probably the other misspelt."""
 
@@ -90,7 +95,7 @@ def from_originals(environ: Mapping[str, str], folder: Path) -> Source:
     )
 
 
-def remarks(environ: Mapping[str, str]) -> Iterator[Remark]:
+def remarks(environ: Mapping[str, str], home: Path | None) -> Iterator[Remark]:
     newer, older = PREFIXES
     for name in PREFIXED:
         one, other = environ.get(newer + name), environ.get(older + name)
@@ -103,3 +108,18 @@ def remarks(environ: Mapping[str, str]) -> Iterator[Remark]:
             meant = [] if name in INERT else get_close_matches(name, PREFIXED, 1, NEAR)
             remedy = f"Set {prefix}{meant[0]}, if that was meant." if meant else "Unset it."
             yield Remark(f"{variable} has no effect: {INERT.get(name, UNKNOWN)}", remedy)
+    configured = environ.get("XDG_CONFIG_HOME") or (home and home / ".config")
+    if configured:
+        yield from _unread(environ, Path(configured) / ENV)
+
+
+def _unread(environ: Mapping[str, str], file: Path) -> Iterator[Remark]:
+    """What would have its effect if the original's file of variables were read."""
+    if not os.access(file, os.R_OK) or not file.is_file():
+        return
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        named = [line.strip().removeprefix("export ").partition("=")[0].strip() for line in lines]
+    meant = {*PLAIN, *(prefix + name for prefix in PREFIXES for name in PREFIXED)}
+    lost = [name for name in dict.fromkeys(named) if name in meant and not environ.get(name)]
+    if lost:
+        yield Remark(f"{file} is not read, and names {', '.join(lost)}", LOADED.format(file=quote(str(file))))
