@@ -169,9 +169,9 @@ def test_the_page_on_jobs_has_every_kind_and_every_state() -> None:
     assert sorted(first_cells(DOCS / "jobs.md", "state")) == sorted(STATES)
 
 
-def test_the_page_on_doors_has_every_toolset() -> None:
+def test_the_page_on_doors_leads_to_every_toolset() -> None:
     table = (DOCS / "doors.md").read_text().partition("| toolset |")[2].partition("\n\n")[0]
-    rows = re.findall(r"^\| `([\w-]+)` \| `?([\w-]*)`? \|", table, flags=re.MULTILINE)
+    rows = re.findall(r"^\| \[`([\w-]+)`\]\(toolsets/\1\.md\) \| `?([\w-]*)`? \|", table, flags=re.MULTILINE)
     assert sorted(rows) == sorted((toolset.name, toolset.prefix) for toolset in registry().toolsets.values())
 
 
