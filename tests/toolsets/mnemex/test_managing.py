@@ -34,7 +34,10 @@ def test_what_is_pinned_promoted_important_evidence_or_archived_is_not_collected
     clock.move(days=60)
     assert ask("gc", dry_run=False)["memory_ids"] == [faded]
     assert ask("gc")["total_affected"] == 0
-    assert ask("recover_memory", memory_id=faded)["status"] == "active"
+    told = ask("recover_memory", memory_id=faded)
+    assert (told["status"], "touch_memory keeps it" in told["warnings"][0]) == ("active", True)
+    ask("touch_memory", memory_id=faded)
+    assert ask("gc", dry_run=False)["memory_ids"] == []
 
 
 @requirement("gc.limit")
@@ -197,7 +200,7 @@ def test_the_id_of_a_cluster_is_the_same_again_and_outlives_what_is_saved(
 
 
 @requirement("consolidate.applied")
-def test_a_merge_keeps_what_all_say_and_can_be_taken_back(ask: Ask, saved: Saved, host: Host) -> None:
+def test_a_merge_keeps_what_all_say_and_can_be_taken_back(ask: Ask, refused: Refused, saved: Saved, host: Host) -> None:
     one = saved("The deploy runs on Friday.", tags=["Ops"], entities=["Alice"], source="Maya", strength=1.0)
     other = saved("The deploy runs on Friday at noon.", tags=["ops"], entities=["alice"], source="Omar", strength=1.0)
     ask("touch_memory", memory_id=one)
@@ -211,6 +214,8 @@ def test_a_merge_keeps_what_all_say_and_can_be_taken_back(ask: Ask, saved: Saved
     )  # fmt: skip
     assert (made["source"], made["use_count"], 1.0 < made["strength"] <= 2.0) == ("Maya; Omar", 1, True)
     assert saved.found("deploy") == [made["id"]]
+    again = refused("consolidate_memories", cluster_id=cluster["id"], mode="apply")
+    assert (again["message"].startswith("It was merged already"), again["new_memory_id"]) == (True, made["id"])
     host.bank.undo(told["change"])
     assert set(saved.found("deploy")) == {one, other}
 
@@ -231,7 +236,8 @@ def test_a_cluster_may_be_related_or_worded_by_the_agent(ask: Ask, saved: Saved)
 def test_a_cluster_that_is_not_there_or_has_changed_is_refused(
     ask: Ask, refused: Refused, saved: Saved, host: Host
 ) -> None:
-    assert "cluster-abc" in refused("consolidate_memories", cluster_id="cluster-abc")["message"]
+    unknown = refused("consolidate_memories", cluster_id="cluster-abc")
+    assert ("cluster-abc" in unknown["message"], "cluster_memories" in unknown["hint"]) == (True, True)
     ids = [saved(text) for text in DEPLOYS]
     [cluster] = ask("cluster_memories")["clusters"]
     host.bank.pin(ids[0])

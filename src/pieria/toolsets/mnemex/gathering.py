@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.record.link import DRAWN_FROM
 from pieria.toolsets.host import Call
+from pieria.toolsets.mnemex.refusing import RefusedError
 from pieria.toolsets.mnemex.words import preview, score, seconds
 
 SHOWN = 20
@@ -14,6 +16,7 @@ ALIKE_DIGITS = 2
 ACTIONS = ((0.9, "auto-merge"), (0.75, "llm-review"))
 APART = "keep-separate"
 APPLY, LINK = "apply", "link"
+TAKEN_BACK = "`pieria undo` with the number of that change takes it back."
 
 
 def cluster_memories(
@@ -55,6 +58,9 @@ def consolidate_memories(call: Call, cluster_id: str, mode: str, content: str | 
     members = bank.upkeep.members(cluster_id)
     if mode == LINK:
         return _linked(bank, cluster_id, members)
+    made = _merged_before(bank, members)
+    if made:
+        raise RefusedError("It was merged already", (cluster_id,), hint=TAKEN_BACK, new_memory_id=made)
     merged = bank.upkeep.merge(members, text=content, dry_run=mode != APPLY)
     new, cohesion = merged.made.new, merged.made.cohesion
     done = f"Merged {len(members)} memories into {merged.id}"
@@ -91,6 +97,14 @@ def consolidate_memories(call: Call, cluster_id: str, mode: str, content: str | 
     if mode != APPLY:
         return told
     return {**told, "new_memory_id": merged.id, "archived_ids": list(members), "change": merged.change}
+
+
+def _merged_before(bank: Bank, members: tuple[str, ...]) -> str | None:
+    """The memory that all of them were put away for."""
+    if any(memory is not None and memory.status == "active" for memory in map(bank.get, members)):
+        return None
+    drawn = [{link.source.name for link in bank.links(id, relation=DRAWN_FROM)} - {id} for id in members]
+    return min(set.intersection(*drawn), default=None)
 
 
 def _linked(bank: Bank, cluster_id: str, members: tuple[str, ...]) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemex.words import cleaned, opened, tag, warned
 
+FADED = "It scores {score:.2f}, so that the next gc takes it again: touch_memory keeps it."
+
 
 def save_memory(
     call: Call,
@@ -98,7 +100,9 @@ def recover_memory(call: Call, memory_id: str) -> dict[str, Any]:
     if memory.status == "archived":
         memory = bank.update(memory_id, status="active")
     message = f"Memory {memory_id} is {memory.status} again" if changed else f"It is {memory.status} already"
-    return {"memory_id": memory_id, "status": memory.status, "changed": changed, "message": message}
+    left = bank.upkeep.retained(memory_id)[memory_id].score
+    told = {"memory_id": memory_id, "status": memory.status, "changed": changed, "message": message}
+    return told if left >= bank.fading.forget else {**told, "warnings": [FADED.format(score=left)]}
 
 
 def _labelled(memory: Memory) -> dict[str, Any]:
