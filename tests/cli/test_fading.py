@@ -45,6 +45,9 @@ def test_how_a_memory_fades_is_drawn_where_it_is_read_and_told_to_programs(ask: 
     assert told["retention"] == pytest.approx(0.265, abs=0.001)
     assert told["review"]["from"] < told["at"] < told["review"]["to"] < told["collected"]
     assert ask("decay", "gone").code != 0
+    assert "not yet" in shown
+    faded.upkeep.promote("heron")
+    assert "it is" in ask("decay", "heron", "--no-json").out
 
 
 def test_a_picture_of_it_is_a_picture_whatever_the_memory_says(ask: Ask, faded: Bank, tmp_path: Path) -> None:

@@ -141,6 +141,16 @@ class Vault:
         with self._core._reading() as reader:
             return by_hand_in(reader)
 
+    def unread(self) -> str | None:
+        """Why nothing of the vault that is set is found; None where it was synced, or none is set."""
+        if self._at.root is None:
+            return None
+        if not self._at.root.is_dir():
+            return f"The vault {self._at.root} is not there: nothing of it was looked for."
+        with self._core._reading() as reader:
+            synced = reader.records(STATE, "sync")
+        return None if synced else f"Notes of {self._at.root} are found after the first `pieria vault sync`."
+
     @contextmanager
     def _alone(self, dry_run: bool) -> Iterator[None]:
         """Two who sync at once would write two notes of one memory. Raises `BusyError` where another process does."""

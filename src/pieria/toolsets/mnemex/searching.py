@@ -85,11 +85,12 @@ def search_unified(
     found = _together([answer(bank, one) for one in layers if one.weight], limit, paths)
     shown, paging = _paged(found.found, page, page_size)
     length = _length(bank, preview_length)
+    unread = bank.vault.unread() if long else None
     told = {
         "count": len(shown),
         "results": [_unified(one, length, paths) for one in shown],
         **paging,
-        **_warned(found.warnings),
+        **_warned([*found.warnings, *([unread] if unread else [])]),
     }
     return Spoken(told, "\n".join(_in_words(shown, verbose, paths)))
 

@@ -32,7 +32,7 @@ def drawn(curve: Curve) -> Iterator[RenderableType]:
             ("model", curve.fading.model),
             ("review due", _span(curve, at)),
             ("collected", _when(curve.collected, at)),
-            ("promoted", f"worth it: {curve.promotion}" if curve.promotion else "not yet"),
+            ("promoted", _promoted(curve)),
         ]
     )
 
@@ -88,3 +88,9 @@ def _span(curve: Curve, now: datetime) -> str:
     if curve.review_from is None:
         return "never"
     return f"{_when(curve.review_from, now)}, until {_when(curve.review_to, now)}"
+
+
+def _promoted(curve: Curve) -> str:
+    if curve.now.memory.status == "promoted":
+        return "it is"
+    return f"worth it: {curve.promotion}" if curve.promotion else "not yet"
