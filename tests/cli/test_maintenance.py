@@ -18,6 +18,8 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_a_store_comes_in_and_what_is_broken_is_told(ask: Ask, store: Path) -> None:
+    shown = ask("import", str(store), "--from", "mnemex", "--dry-run", "--no-json").out
+    assert "a store of mnemex, into an empty bank" in " ".join(shown.split())
     answer = ask("import", str(store), "--from", "mnemex")
     assert answer.json["added"]["memories"] == 1
     assert "line 2: memories.jsonl" in answer.err

@@ -92,7 +92,7 @@ def import_file(
         what = "things were not right" if system else "lines were left out"
         call.note(f"{report.problem_count:,} {what}: {'; '.join(map(str, report.problems[:3]))}")
     document = report.as_dict() | {"path": _name(path)}
-    call.reply(document, lambda: _imported(report, _name(path)), [str(seq) for seq in report.changes or ()])
+    call.reply(document, lambda: _imported(report, _name(path), system), [str(seq) for seq in report.changes or ()])
 
 
 @click.command(cls=Command)
@@ -160,11 +160,12 @@ def _name(path: str) -> str:
     return "standard input" if path == PIPE else path
 
 
-def _imported(report: ImportReport, path: str) -> Iterator[RenderableType]:
+def _imported(report: ImportReport, path: str, system: str | None) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line, pairs
 
     done = "would import " if report.dry_run else "imported "
-    how = "  as the bank that was exported" if report.replayed else f"  mode {report.mode}"
+    whole = f"  a store of {system}, into an empty bank" if system else "  as the bank that was exported"
+    how = whole if report.replayed else f"  mode {report.mode}"
     yield line((done, "green"), (path, "bold"), (how, "dim"))
     left = {what: ", ".join(f"{number:,} {why}" for why, number in whys.items()) for what, whys in report.left.items()}
     yield pairs(
