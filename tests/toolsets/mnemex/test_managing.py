@@ -87,6 +87,10 @@ def test_what_was_promoted_says_where_its_note_is(ask: Ask, refused: Refused, ho
     assert refused("promote_memory", memory_id=id, force=True)["promoted_to"] == path
     [one] = ask("search_unified", query="JWT")["results"]
     assert (one["source"], one["path"], one["memory_id"]) == ("ltm", path, id)
+    ask("forget_memory", memory_id=id)
+    assert ask("recover_memory", memory_id=id)["status"] == "promoted"
+    host.bank.update(id, status="active")
+    assert [one["source"] for one in ask("search_unified", query="JWT")["results"]] == ["stm"]
 
 
 @pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)

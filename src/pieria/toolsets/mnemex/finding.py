@@ -12,6 +12,8 @@ from pieria.record.memory import Memory
 
 POLICY, LEFT = "decay", "retention"
 SHORT, LONG = "stm", "ltm"
+VAULT = "vault"
+"""The wing of notes that were written by hand."""
 REVIEW, DENSE = "review", "dense"
 LASTING = 0.5
 """What lasts counts so much where nothing is asked for: as what has faded by half."""
@@ -37,7 +39,7 @@ class Asked:
     weight: float = 1.0
     beyond: Collection[str] = ()
     among: Collection[str] | None = None
-    """Ids of what belongs to another layer, and of all that belongs to this one."""
+    """Ids of what belongs to another layer if it was written by hand, and of all that belongs to this one."""
 
 
 class Found(NamedTuple):
@@ -108,10 +110,11 @@ def _recalled(bank: Bank, asked: Asked, k: int, cursor: str | None) -> Any:
 
 
 def _own(found: Iterable[Any], asked: Asked) -> list[Any]:
-    def is_own(id: str) -> bool:
-        return id not in asked.beyond and (asked.among is None or id in asked.among)
+    def is_own(memory: Memory) -> bool:
+        by_hand = memory.id in asked.beyond and memory.place.partition("/")[0] == VAULT
+        return not by_hand and (asked.among is None or memory.id in asked.among)
 
-    return [one for one in found if is_own(one.memory.id)]
+    return [one for one in found if is_own(one.memory)]
 
 
 def same_words(text: str) -> str:

@@ -98,7 +98,8 @@ def recover_memory(call: Call, memory_id: str) -> dict[str, Any]:
     if memory.removed:
         memory = bank.restore(memory_id)
     if memory.status == "archived":
-        memory = bank.update(memory_id, status="active")
+        before = [one.status for one in bank.history(memory_id) if one.status != "archived"]
+        memory = bank.update(memory_id, status=before[-1] if before else "active")
     message = f"Memory {memory_id} is {memory.status} again" if changed else f"It is {memory.status} already"
     left = bank.upkeep.retained(memory_id)[memory_id].score
     told = {"memory_id": memory_id, "status": memory.status, "changed": changed, "message": message}

@@ -9,11 +9,9 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.toolsets.calling import Spoken
 from pieria.toolsets.host import Call
-from pieria.toolsets.mnemex.finding import LONG, SHORT, Answer, Asked, Found, answer, same_words
+from pieria.toolsets.mnemex.finding import LONG, SHORT, VAULT, Answer, Asked, Found, answer, same_words
 from pieria.toolsets.mnemex.words import days, looked_for, preview, score, seconds, title
 
-VAULT = "vault"
-"""The wing of notes that were written by hand."""
 LABELS = {SHORT: "STM", LONG: "LTM"}
 PAGE_SIZE = 10
 TITLE, SAID = 60, 150
