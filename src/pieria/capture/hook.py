@@ -43,8 +43,7 @@ ITEMS, DEPTH, PUT_OUT_DEPTH = 20, 4, 20
 FULL = 256 << 20
 """Bytes that wait for a drain: more would mean that none ever comes."""
 REGULAR, KIND = 0o100000, 0o170000
-LOG_MOST = 64 << 10
-TRIES = 50
+LOG_MOST, TRIES = 64 << 10, 50
 LONGEST = 5.0
 """Seconds that it may take in all, whatever it was given."""
 FIRST_WORD, SILENCE = 2.0, 0.25
@@ -53,9 +52,11 @@ FIRST_WORD, SILENCE = 2.0, 0.25
 OFF = ("0", "false", "no", "off")
 OWN_MARKS = ("pieria", "mnemosyne_", "mempalace_")
 OWN_TOOLS = (
-    *("mem-find", "mem-history", "mem-get", "mem-create", "mem-revise", "mem-remove"),
-    *("mem-export", "mem-import", "mem-maintenance", "mem-help"),
-)
+    "mem-find", "mem-history", "mem-get", "mem-create", "mem-revise", "mem-remove", "mem-export", "mem-import",
+    "mem-maintenance", "mem-help", "save_memory", "search_memory", "search_unified", "touch_memory", "_gc",
+    "observe_memory_usage", "analyze_message", "analyze_for_recall", "promote_memory", "cluster_memories",
+    "consolidate_memories", "open_memories", "create_relation", "edit_memory", "forget_memory", "recover_memory",
+)  # fmt: skip
 _OWN_COMMAND = r"""(?x)
     (?: ^ | [;&|(\n`] ) \s* (?: \w+=\S*\s+ )*
     (?: (?: sudo|time|env|exec|command|nohup|uvx | (?:pipx|uv|poetry)\ run
@@ -244,10 +245,8 @@ def _generic(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
-    "claude-code": _claude_code,
-    "codex": _codex,
-    "opencode": _opencode,
-}
+    "claude-code": _claude_code, "codex": _codex, "opencode": _opencode,
+}  # fmt: skip
 
 
 def _put_out(told: Any, depth: int = 0) -> str:
@@ -267,9 +266,8 @@ def _failed(told: Any) -> bool | None:
         for key in ("exit_code", "exitCode", "exit", "returncode"):
             if isinstance(told.get(key), int):
                 return told[key] != 0
-        for key in ("is_error", "isError", "interrupted"):
-            if told.get(key) is True:
-                return True
+        if any(told.get(key) is True for key in ("is_error", "isError", "interrupted")):
+            return True
         return not told["success"] if isinstance(told.get("success"), bool) else None
     if isinstance(told, str) and "code" in told[:200]:
         import re

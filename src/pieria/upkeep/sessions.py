@@ -75,9 +75,9 @@ class Lived:
 
 
 def _said(memory: Memory) -> Said:
-    """An observation quotes what was said, which is told of besides: its title is what it adds."""
+    """Of an observation that quotes what was said, which is told of besides, the title is what it adds."""
     entry = said(memory)
-    if memory.kind != "observation" or not memory.title:
+    if memory.kind != "observation" or not memory.title or "“" not in memory.text:
         return entry
     return replace(entry, text=f"{memory.title.rstrip('.…')}.")
 

@@ -22,8 +22,8 @@ def shown(asked: Asked) -> str:
 
 def said(told: dict[str, Any], name: str) -> object:
     """Every toolset says it in its own shape."""
-    error = told["error"]
-    if isinstance(error, str):
+    error = told.get("error")
+    if error is None or isinstance(error, str):
         return told[name]
     return error[name] if name in error else error["details"][name]
 

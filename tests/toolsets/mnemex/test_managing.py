@@ -123,16 +123,16 @@ def test_notes_of_the_vault_stand_beside_memories_whatever_their_front_matter(
 
 @requirement("vault.found")
 @pytest.mark.parametrize("settings", [{"vault": "vault"}], indirect=True)
-def test_what_has_a_note_and_is_active_again_is_found(ask: Ask, saved: Saved) -> None:
+def test_what_has_a_note_and_is_recovered_is_found(ask: Ask, saved: Saved) -> None:
     Path("vault").mkdir()
     id = saved("Kestrels nest on the tower.")
     path = ask("promote_memory", memory_id=id, force=True)["promoted_to"]
     ask("forget_memory", memory_id=id)
     assert ask("search_unified", query="kestrels")["count"] == 0
-    assert ask("recover_memory", memory_id=id)["status"] == "active"
+    assert ask("recover_memory", memory_id=id)["status"] == "promoted"
     for query in ("kestrels", None):
         [one] = ask("search_unified", query=query)["results"]
-        assert (one["memory_id"], one["source"], one["path"]) == (id, "stm", path)
+        assert (one["memory_id"], one["source"], one["path"]) == (id, "ltm", path)
 
 
 @requirement("promote.apart")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pieria.errors import NotFoundError, PieriaError
+from pieria.errors import AccessError, NotFoundError, PieriaError
 from pieria.toolsets.calling import Spoken
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemex.refusing import RefusedError
@@ -27,6 +27,8 @@ def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict
     if isinstance(error, NotFoundError) and error.resource in WHERE:
         told["message"] = f"{error.resource.capitalize()} not found: {error.id}"
         told["hint"] = error.hint if "purged" in str(error.hint) else WHERE[error.resource]
+    if isinstance(error, AccessError):
+        told["reason"] = error.reason
     if error.retryable:
         told["retryable"] = True
     if isinstance(error, RefusedError):
