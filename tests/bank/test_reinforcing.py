@@ -136,3 +136,9 @@ def test_uses_on_several_days_make_it_last_longer_than_as_many_at_once(
     assert [one.memory.id for one in bank.upkeep.gc(threshold=0.15).faded] == ["stork"]
     plain: Bank = opened()
     assert len({one.score for one in plain.upkeep.retained(["heron", "stork"]).values()}) == 1
+
+
+def test_what_is_retained_comes_in_the_order_asked_from_the_bank_and_from_what_is_the_users(bank: Bank) -> None:
+    mine = bank.remember("I like tea.", scope="user").id
+    asked = ["bare", mine, "jwt"]
+    assert [*bank.upkeep.retained(asked)] == [*bank.usage(asked)] == asked

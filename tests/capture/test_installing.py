@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -409,7 +408,7 @@ await hooks.dispose()
 """
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not here to run the plugin")
+@pytest.mark.slow
 def test_what_is_said_to_a_sub_agent_of_opencode_is_not_captured_and_what_it_does_is(
     where: Where, tmp_path: Path
 ) -> None:

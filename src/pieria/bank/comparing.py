@@ -66,13 +66,12 @@ class Comparing(Core):
 
     def embedded(self, ids: str | Iterable[str]) -> set[str]:
         """Which of these have a vector by now."""
-        found = set()
-        for id in check.identifiers(ids, "ids"):
-            holder = self._holder(id)
+        found = set[str]()
+        for holder, theirs in self._holders(check.identifiers(ids, "ids")).items():
             with holder._reading() as reader:
-                row = holder._standing(reader, id).state.row
-                if reader.vectors([row]):
-                    found.add(id)
+                rows = {id: holder._standing(reader, id).state.row for id in theirs}
+                embedded = reader.vectors(list(rows.values()))
+            found |= {id for id, row in rows.items() if row in embedded}
         return found
 
     def _by_vectors(self, text: str, filter: Filter) -> dict[int, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -184,20 +184,36 @@ class Core:
 
     def _at_hand(self, reader: Reader, id: str) -> Memory:
         """A memory by its id, whatever its standing; the caller knows that it is there."""
-        row = reader.states([id])[id].state.row
-        return reader.memories([row], self._filter().having(viewer=EVERYTHING))[row]
+        [memory] = self._all_at_hand(reader, [id])
+        return memory
+
+    def _all_at_hand(self, reader: Reader, ids: Sequence[str]) -> list[Memory]:
+        held = reader.states(ids)
+        rows = [held[id].state.row for id in ids]
+        found = reader.memories(rows, self._filter().having(viewer=EVERYTHING))
+        return [found[row] for row in rows]
 
     def _holder(self, id: str) -> Self:
-        """The bank that holds the id: this one or, for what belongs to the user, `@me`."""
+        """The bank that holds the id; see `_holders`."""
+        [holder] = self._holders([id])
+        return holder
+
+    def _holders(self, ids: Sequence[str]) -> dict[Self, list[str]]:
+        """The ids by the bank that holds them: this one or, for what belongs to the user, `@me`. What is nowhere is
+        asked of this one.
+        """
         with self._reading() as reader:
-            if reader.states([id]):
-                return self
-        user: Self | None = None if self.is_user_bank else self._me(False)
+            here = reader.states(ids)
+        beyond = [id for id in ids if id not in here]
+        user: Self | None = self._me(False) if beyond and not self.is_user_bank else None
+        there: Mapping[str, Stored] = {}
         if user is not None:
             with user._reading() as reader:
-                if reader.states([id]):
-                    return user
-        return self
+                there = reader.states(beyond)
+        found: dict[Self, list[str]] = {}
+        for id in ids:
+            found.setdefault(user if user is not None and id in there else self, []).append(id)
+        return found
 
     def _standing(self, reader: Reader, id: str) -> Stored:
         """The state of an id that this reader may see and change."""
@@ -223,10 +239,11 @@ class Core:
                 raise ConflictError("its revisions lead in a circle", ids=tuple(seen))
             seen.add(id)
 
-    def _check_known(self, reader: Reader, ids: Iterable[str]) -> None:
+    def _check_known(self, reader: Reader, ids: Sequence[str]) -> None:
         """Every one of them is there and seen, whatever its standing."""
+        seen = reader.states(ids, self._filter().having(ids=tuple(ids)).anything())
         for id in ids:
-            if not reader.states([id], self._filter().having(ids=(id,)).anything()):
+            if id not in seen:
                 self._standing(reader, id)
 
     def _tell(self, name: str, **payload: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
@@ -60,12 +60,25 @@ def taken_in(
     now on. What is wrong with a line is reported, and the rest goes in.
     """
     numbered: dict[int, Made] = {}
-    # In memory: what is private or secret is taken out as it is brought in, and lies in no file before.
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for number, (line, values) in enumerate(_lines(bank, system, memories, tied, records), start=1):
+            if line is not None:
+                numbered[number] = line
+            yield values
+
+    file = export_of(lines())
+    report = bank.import_(file, mode=mode, dry_run=dry_run, force=force, on_error="skip", progress=progress)
+    return TakenIn(report, numbered)
+
+
+def export_of(lines: Iterable[Mapping[str, Any]]) -> BytesIO:
+    """These lines, the header first, as an export with its end. In memory: what is private or secret is taken out as
+    it is brought in, and lies in no file before.
+    """
     file = BytesIO()
     digest, counts = hashlib.sha256(), Counter[str]()
-    for number, (line, values) in enumerate(_lines(bank, system, memories, tied, records), start=1):
-        if line is not None:
-            numbered[number] = line
+    for number, values in enumerate(lines, start=1):
         written = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         if number > 1:
             counts[values["line"]] += 1
@@ -73,8 +86,7 @@ def taken_in(
         file.write(written)
     end = {"line": "end", "counts": dict(counts), "sha256": digest.hexdigest()}
     file.write(json.dumps(end).encode() + b"\n")
-    report = bank.import_(file, mode=mode, dry_run=dry_run, force=force, on_error="skip", progress=progress)
-    return TakenIn(report, numbered)
+    return file
 
 
 def _lines(

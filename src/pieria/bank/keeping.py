@@ -168,7 +168,7 @@ class Upkeep(Reviewing, Ranking, Clustering):
         check.flag(dry_run, "dry_run")
         core = self._core
         wanted = () if ids is None else check.identifiers(ids, "ids")
-        others = tuple(id for id in wanted if core._holder(id) is not core)
+        others = tuple(id for holder, theirs in core._holders(wanted).items() if holder is not core for id in theirs)
         if others:
             raise ConflictError("it is the user's own", ids=others, hint="Open the bank @me, and promote it there.")
         with core._reading() as reader:

@@ -163,7 +163,7 @@ class Linking(Core):
 
     def _common_holder(self, ends: Sequence[End]) -> Self:
         """The bank that holds the memories among the ends: links stay within one."""
-        holders = {self._holder(end.name): None for end in ends if end.what == "memory"}
+        holders = self._holders([end.name for end in ends if end.what == "memory"])
         if len(holders) > 1:
             hint = "Links stay within a bank; one of these is the user's own, in @me."
             raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
@@ -217,9 +217,7 @@ class Linking(Core):
         problems.settle()
         if not (accesses or reviews or crossings or reward is not None):
             raise InputError("accesses", "at least one use to count", 0)
-        holders: dict[Core, list[str]] = {}
-        for id in wanted:
-            holders.setdefault(self._holder(id), []).append(id)
+        holders = self._holders(wanted)
         for holder, theirs in holders.items():
             with holder._reading() as reader:
                 for id in theirs:
@@ -241,13 +239,13 @@ class Linking(Core):
         """How memories have been used; one that was never used is there with zeros."""
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Usage] = {}
-        for id in wanted:
-            holder = self._holder(id)
-            noted = holder._uses.noted(id)
+        for holder, theirs in self._holders(wanted).items():
+            noted = {id: holder._uses.noted(id) for id in theirs}
             with holder._reading() as reader:
-                holder._check_known(reader, [id])
-                found[id] = with_noted(reader.usage([id]).get(id, UNUSED), noted, reader.head().seq)
-        return found
+                holder._check_known(reader, theirs)
+                used, seq = reader.usage(theirs), reader.head().seq
+            found |= {id: with_noted(used.get(id, UNUSED), noted[id], seq) for id in theirs}
+        return {id: found[id] for id in wanted}
 
 
 def _sources_of(reader: Reader, id: str) -> set[str]:

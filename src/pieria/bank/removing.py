@@ -60,9 +60,7 @@ class Removing(Core):
         session drew from them goes as well, and is counted but not named.
         """
         wanted = check.identifiers(ids, "ids")
-        by_holder: dict[Removing, list[str]] = {}
-        for id in wanted:
-            by_holder.setdefault(self._holder(id), []).append(id)
+        by_holder = self._holders(wanted)
         for holder, theirs in by_holder.items():
             with holder._reading() as reader:
                 holder._check_known(reader, theirs)

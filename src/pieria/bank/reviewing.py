@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -99,11 +99,8 @@ class Reviewing:
         return self._reinforced(check.identifiers(ids, "ids"), frozenset(), boost=False)
 
     def _reinforced(self, ids: Sequence[str], context: frozenset[str], boost: bool) -> Reinforced:
-        holders: dict[Bank, list[str]] = {}
-        for id in ids:
-            holders.setdefault(self._core._holder(id), []).append(id)
         found: dict[str, Reinforcement] = {}
-        for holder, theirs in holders.items():
+        for holder, theirs in self._core._holders(ids).items():
             with holder._writing() as writer:
                 found |= _reinforced(holder, writer, theirs, context, boost)
         return Reinforced(tuple(found[id] for id in ids))
@@ -111,13 +108,14 @@ class Reviewing:
     def retained(self, ids: str | Iterable[str]) -> dict[str, Retained]:
         """How much is left of each of these, whatever their standing."""
         core = self._core
+        wanted = check.identifiers(ids, "ids")
         found: dict[str, Retained] = {}
-        for id in check.identifiers(ids, "ids"):
-            holder = core._holder(id)
-            noted = holder._uses.noted(id)
+        for holder, theirs in core._holders(wanted).items():
+            noted = {id: holder._uses.noted(id) for id in theirs}
             with holder._reading() as reader:
-                found[id] = retained(_worn(holder, reader, id, noted), core.fading, core._now())
-        return found
+                left = [retained(one, core.fading, core._now()) for one in _worn(holder, reader, theirs, noted)]
+            found |= {one.memory.id: one for one in left}
+        return {id: found[id] for id in wanted}
 
     def due(self, k: int = 20) -> tuple[Retained, ...]:
         """What is about to be forgotten, the most urgent first; `review` counts that it was met again."""
@@ -130,19 +128,21 @@ class Reviewing:
         """How a memory has faded, and will if nobody uses it: when a review is due, and when it is forgotten."""
         core = self._core
         holder = core._holder(check.identifier(id, "id"))
-        noted = holder._uses.noted(id)
+        noted = {id: holder._uses.noted(id)}
         with holder._reading() as reader:
-            one = _worn(holder, reader, id, noted)
+            [one] = _worn(holder, reader, [id], noted)
             goes = may_go(one.memory, core._fades) and not drawn_on(reader, [id])
         return curve(one, core.fading, core._now(), may_go=goes)
 
 
-def _worn(holder: Bank, reader: Reader, id: str, noted: Sequence[Noted] = ()) -> Worn:
-    """With what was noted of its use and is not written yet."""
-    holder._check_known(reader, [id])
-    [one] = worn(reader, [holder._at_hand(reader, id)])
-    used = with_noted(one.wear.used, noted, reader.head().seq)
-    return one._replace(wear=one.wear._replace(used=used))
+def _worn(
+    holder: Bank, reader: Reader, ids: Sequence[str], noted: Mapping[str, Sequence[Noted]] | None = None
+) -> list[Worn]:
+    """With what was noted of their use and is not written yet."""
+    holder._check_known(reader, ids)
+    found, seq = worn(reader, holder._all_at_hand(reader, ids)), reader.head().seq
+    used = [with_noted(one.wear.used, (noted or {}).get(one.memory.id, ()), seq) for one in found]
+    return [one._replace(wear=one.wear._replace(used=each)) for one, each in zip(found, used, strict=True)]
 
 
 def _reinforced(
@@ -157,14 +157,14 @@ def _reinforced(
         except (NotFoundError, ConflictError) as problem:
             found[id] = Reinforcement(id, problem.message)
             continue
-        before[id] = _worn(holder, writer, id)
+        [before[id]] = _worn(holder, writer, [id])
         if is_foreign(frozenset(before[id].wear.tags), context):
             crossed.add(id)
         write = strengthened(held, by) if boost or id in crossed else None
         writes += [] if write is None else [write]
     uses = spaced_uses(writer, [Use(id, 1, now, 1, now, int(id in crossed)) for id in before])
     holder._applied(writer, lambda _: Changeset("reinforce", writes=writes, usage=uses))
-    for id, one in before.items():
-        after = retained(_worn(holder, writer, id), holder.fading, now)
+    for (id, one), new in zip(before.items(), _worn(holder, writer, list(before)), strict=True):
+        after = retained(new, holder.fading, now)
         found[id] = Reinforcement(id, None, id in crossed, retained(one, holder.fading, now), after)
     return found

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from pieria.errors import ConfigError
+from pieria.errors import ConfigError, UnavailableError
 from pieria.models import AUTO, LLM_PROVIDERS, NONE, PROVIDERS, Chat, Embedder, Embedding, provider_of
 from pieria.models.embedders.told import ToldEmbedding
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+HEEDED = ("llm", "embedding", "overrides", "extraction_profile")
+"""The fields that a bank reads. Another that says something else than by default is refused, not ignored."""
 _NAMELESS = (NONE, AUTO)
 """Names that name no model."""
 
@@ -29,11 +31,16 @@ def config_of(given: object) -> Config | None:
     """A configuration itself, or of a mapping of its fields."""
     from pieria.config import Config
 
-    if given is None or isinstance(given, Config):
-        return given
-    if isinstance(given, Mapping):
-        return Config.from_dict(given)
-    raise ConfigError(f"config: expected a Config or a mapping of its fields, got a {type(given).__name__}")
+    if given is None:
+        return None
+    if not isinstance(given, Config | Mapping):
+        raise ConfigError(f"config: expected a Config or a mapping of its fields, got a {type(given).__name__}")
+    config = given if isinstance(given, Config) else Config.from_dict(given)
+    usual = Config(llm=config.llm, embedding=config.embedding)
+    for name in (each.name for each in fields(config) if each.name not in HEEDED):
+        if getattr(config, name) != getattr(usual, name):
+            raise UnavailableError(f"config.{name}", "it has no effect in this version")
+    return config
 
 
 def names_in(config: Config | None, *, llm: bool, embedder: bool) -> dict[str, str]:

@@ -82,8 +82,8 @@ def _hits(bank: Bank, asked: Asked) -> tuple[list[Any], list[str]]:
     while len(_answers(found)) < asked.k and page.cursor is not None:
         page = _recalled(bank, asked, FURTHER, page.cursor)
         found = _once([*found, *_own(page, asked)])
-    answers = _answers(found)[: asked.k]
-    return [hit for hit in found if REVIEW in hit.why or hit in answers], _warnings(page.plan, asked)
+    shown = {hit.memory.id for hit in _answers(found)[: asked.k]}
+    return [hit for hit in found if REVIEW in hit.why or hit.memory.id in shown], _warnings(page.plan, asked)
 
 
 def _answers(found: list[Any]) -> list[Any]:

@@ -6,15 +6,13 @@ which of two wordings is the later one.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
+from pieria.bank.incoming import export_of
 from pieria.bank.tracing import REVISES
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.record.analyser import ANALYSER_VERSION
@@ -41,20 +39,14 @@ def taken_in(call: Call, bank: Bank, plan: Plan, mode: str, *, is_ours: bool, is
     made = _Made(bank, keeps_times=is_ours, from_now=is_empty and not is_ours)
     made.add(plan)
     numbered: dict[int, Record | None] = {}
-    # In memory: what is private or secret is taken out as it is brought in, and lies in no file before.
-    file = BytesIO()
-    digest, counts = hashlib.sha256(), Counter[str]()
-    for number, (record, values) in enumerate(made.lines(), start=1):
-        numbered[number] = record
-        written = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-        if number > 1:
-            counts[values["line"]] += 1
-        digest.update(written)
-        file.write(written)
-    end = {"line": "end", "counts": dict(counts), "sha256": digest.hexdigest()}
-    file.write(json.dumps(end).encode() + b"\n")
+
+    def lines() -> Iterator[Values]:
+        for number, (record, values) in enumerate(made.lines(), start=1):
+            numbered[number] = record
+            yield values
+
     try:
-        return bank.import_(file, mode=mode, progress=call.host.progress)
+        return bank.import_(export_of(lines()), mode=mode, progress=call.host.progress)
     except TransferError as problem:
         raise _refused(problem, numbered) from problem
 
