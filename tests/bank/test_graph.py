@@ -316,6 +316,21 @@ def test_the_latest_are_those_that_changed_last_with_their_metadata(bank: Bank) 
     assert found[0][1].created_at == kept_in(bank, "f0").known_from
 
 
+def test_pages_hold_each_node_once_whatever_comes_in_meanwhile(bank: Bank) -> None:
+    bank.graph.apply_changeset(Changeset([fact(str(number)) for number in range(5)]).add_node(step()))
+    first = bank.graph.page(["semantic"], 2)
+    bank.graph.apply_changeset(Changeset([fact("late")]))
+    bank.graph.delete_nodes([first.nodes[0].id])
+    second = bank.graph.page(["semantic"], 2, first.cursor)
+    last = bank.graph.page(["semantic"], 10, second.cursor)
+    assert [node.id for page in (first, second, last) for node in page.nodes] == [*"01234", "late"]
+    assert last.cursor is None
+    with pytest.raises(InputError, match="same filters"):
+        bank.graph.page(["semantic", "episodic"], 2, first.cursor)
+    both = bank.graph.page(["semantic", "episodic"], 2)
+    assert bank.graph.page(["episodic", "semantic"], 9, both.cursor).cursor is None
+
+
 def test_the_whole_graph_is_there_as_a_value(bank: Bank) -> None:
     bank.graph.apply_changeset(Changeset([fact(), Tag(id="t", label="Ferries")], [("t", "fact", Edge.MEMBERSHIP)]))
     graph = bank.graph.graph

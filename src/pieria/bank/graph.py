@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.bank.graph_writing import planned, usage_set
+from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.using import Noted, with_noted
 from pieria.errors import InputError
 from pieria.graph.backend import Found, chosen, known_ids, known_options
@@ -44,6 +45,14 @@ AT_LEAST, SPARE = 200, 10
 """How many of the nearest nodes of a type are valued: so many, or so many times those that are wanted."""
 CATCHING_UP, SECONDS = 64, 0.25
 """What is still to be embedded before a search, and how long that may take."""
+OLDEST, MOST_PAGED = "oldest", 10_000
+
+
+class NodePage(NamedTuple):
+    """Some nodes in their order; `cursor` continues after the last one, and is None when there is nothing more."""
+
+    nodes: list[Node]
+    cursor: str | None
 
 
 class BankGraph:
@@ -125,6 +134,21 @@ class BankGraph:
                 for node_type in checked_types(node_types)
                 for node in self._nodes(reader, reader.select(self._filter(kinds=(node_type,)), "oldest", ALL))
             ]
+
+    def page(self, types: Sequence[str], limit: int = 20, cursor: str | None = None) -> NodePage:
+        """Nodes of these types, the oldest first. `cursor` goes on where a page of the same types ended.
+
+        What comes in meanwhile stands on a later page, and nothing is passed over for it.
+        """
+        filter = self._filter(kinds=sorted(checked_types(types, "types")))
+        most = check.whole(limit, "limit", 1, MOST_PAGED)
+        mark = mark_of(self._bank.name, OLDEST, filter)
+        after = None if cursor is None else after_in(cursor, mark, OLDEST)
+        with self._bank._reading() as reader:
+            memories = reader.select(filter, OLDEST, most + 1, after)
+            shown = memories[:most]
+            nodes = self._nodes(reader, shown)
+        return NodePage(nodes, cursor_after(shown[-1], mark, OLDEST) if len(memories) > most else None)
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Of every node that is there: one that was never used has counts of 0."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,14 +10,13 @@ from typing import Any, Self
 
 from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core, missing
+from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.replies import Page
 from pieria.bank.tracing import REVISES, reached
 from pieria.errors import ClosedError, InputError
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.change import Change
-from pieria.record.changeset import FOREVER
-from pieria.record.cursor import foreign, is_share, is_whole, parts_of, written
 from pieria.record.draft import Instant, NewMemory, Problems, checked
 from pieria.record.end import End
 from pieria.record.filter import Filter
@@ -141,8 +139,8 @@ class Reading(Core):
             problems.found.append(InputError("offset", "0, together with a cursor", offset))
         problems.settle()
         keeper = self._keeper(filter)
-        mark = _mark(keeper.name, order, filter)
-        after = None if cursor is None else _after(cursor, mark, order)
+        mark = mark_of(keeper.name, order, filter)
+        after = None if cursor is None else after_in(cursor, mark, order)
         with keeper._reading() as reader:
             if offset:
                 rows = reader.rows(filter, order, offset + limit + 1)[offset:]
@@ -152,7 +150,7 @@ class Reading(Core):
                 found = reader.select(filter, order, limit + 1, after)
         more = len(found) > limit
         page = tuple(found[:limit])
-        return Page(page, _cursor(page[-1], mark, order) if more else None)
+        return Page(page, cursor_after(page[-1], mark, order) if more else None)
 
     def count(
         self,
@@ -282,28 +280,3 @@ class Reading(Core):
             # Whether the bank was closed meanwhile, the next look tells.
             with suppress(ClosedError):
                 self.wait(since, min(left, LONGEST_WAIT))
-
-
-def _order_value(memory: Memory, order: str) -> float:
-    if order == "important":
-        return memory.importance
-    return micros(memory.known_from if order == "changed" else memory.at)
-
-
-def _mark(bank: str, order: str, filter: Filter) -> str:
-    """Tells whose cursor it is: bank, order and all that is asked of a memory, but not the moment of asking."""
-    said = repr((bank, order, filter.having(now=0)))
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _cursor(last: Memory, mark: str, order: str) -> str:
-    return written([mark, _order_value(last, order), last.row])
-
-
-def _after(cursor: str, mark: str, order: str) -> tuple[float, int]:
-    expected = f"the cursor of a page in the order {order}, with the same filters"
-    made_for, value, row = parts_of(cursor, expected, 3)
-    is_value = is_share(value) if order == "important" else is_whole(value, -FOREVER, FOREVER)
-    if made_for != mark or not is_value or not is_whole(row):
-        raise foreign(cursor, expected)
-    return value, row
