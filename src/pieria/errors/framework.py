@@ -111,6 +111,7 @@ class SessionError(Framework):
         "preceding_op_failed": "what came before it in the queue failed",
         "pending_queue_full": "too much is waiting already",
         "session_stopping": "it is being stopped",
+        "held_elsewhere": "another process, or another object of this one, has it open",
     }
 
     def __init__(self, reason: object = None, state: object = None, **more: Unpack[More]) -> None:

@@ -9,19 +9,17 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from pieria.errors import BusyError, CorruptError, ForeignFileError, InputError, PieriaError
+from pieria.errors import BusyError, ForeignFileError, PieriaError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.nodes import NODES, Node
-from pieria.record.time import iso
+from pieria.graph.nodes import Node
+from pieria.graph.writing import damaged, metadata_written, read, written
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
 
 HEADER = {"pieria_graph": 1}
@@ -75,13 +73,13 @@ class JsonLines:
         return graph, metadata
 
     def save(self, changeset: Changeset) -> None:
-        self._append(_applied(changeset))
+        self._append(written(changeset))
 
     def delete(self, node_ids: Sequence[str]) -> None:
         self._append({"delete": list(node_ids)})
 
     def save_metadata(self, entries: Mapping[str, NodeMetadata]) -> None:
-        self._append({"metadata": _metadata(entries)})
+        self._append({"metadata": metadata_written(entries)})
 
     def delete_metadata(self, node_ids: Sequence[str]) -> None:
         self._append({"forget": list(node_ids)})
@@ -138,9 +136,9 @@ class JsonLines:
         try:
             found = json.loads(line)
         except ValueError as problem:
-            raise _damaged(f"line {number} of {self.path} cannot be read") from problem
+            raise damaged(f"line {number} of {self.path} cannot be read") from problem
         if not isinstance(found, dict):
-            raise _damaged(f"line {number} of {self.path} is no change")
+            raise damaged(f"line {number} of {self.path} is no change")
         return found
 
     def _write_anew(self, graph: Graph, metadata: Mapping[str, NodeMetadata]) -> None:
@@ -149,7 +147,7 @@ class JsonLines:
             try:
                 _lock(file, self.path)
                 _write(file, HEADER)
-                _write(file, _applied(Changeset(list(graph.nodes.values()), [], dict(metadata))))
+                _write(file, written(Changeset(list(graph.nodes.values()), [], dict(metadata))))
                 os.fsync(file)
                 os.replace(aside, self.path)
                 flush(self.path.parent)
@@ -166,68 +164,16 @@ def _folded(changes: Sequence[Mapping[str, Any]]) -> tuple[Graph, dict[str, Node
     nodes: list[Node] = []
     ties: list[tuple[str, str, Edge]] = []
     for change in changes:
-        nodes += map(_node_of, change.get("nodes", ()))
-        ties += [(one, other, Edge(edge)) for one, other, edge in change.get("links", ())]
-        for id, entry in change.get("metadata", {}).items():
-            metadata[id] = _metadata_of(entry)
+        put = read(change)
+        nodes += put.additions
+        ties += put.links
+        metadata |= put.metadata
         for id in (*change.get("delete", ()), *change.get("forget", ())):
             metadata.pop(id, None)
         if "delete" in change:
             graph = graph.apply_changeset(Changeset(nodes, ties)).without(change["delete"])
             nodes, ties = [], []
     return graph.apply_changeset(Changeset(nodes, ties)), metadata
-
-
-def _applied(changeset: Changeset) -> dict[str, Any]:
-    return {
-        "nodes": [dict(_node(node)) for node in changeset.additions],
-        "links": [[one, other, edge] for one, other, edge in changeset.links],
-        "metadata": _metadata(changeset.metadata),
-    }
-
-
-def _node(node: Node) -> Iterator[tuple[str, Any]]:
-    yield "type", node.node_type
-    for part in fields(node):
-        value = getattr(node, part.name)
-        if part.name == "links":
-            value = {edge: sorted(ids) for edge, ids in value.items() if ids}
-        elif part.name == "embedding" and value is not None:
-            value = [float(number) for number in value]
-        yield part.name, iso(value) if isinstance(value, datetime) else value
-
-
-def _node_of(written: Mapping[str, Any]) -> Node:
-    kind = NODES.get(written.get("type", ""))
-    if kind is None:
-        raise _damaged(f"there is no node of the type {written.get('type')!r}")
-    try:
-        return kind(**{name: value for name, value in written.items() if name != "type"})
-    except (TypeError, InputError) as problem:
-        raise _damaged("a node lacks what its type has") from problem
-
-
-def _metadata(entries: Mapping[str, NodeMetadata]) -> dict[str, Any]:
-    return {
-        id: {
-            part.name: iso(value) if isinstance(value := getattr(entry, part.name), datetime) else value
-            for part in fields(entry)
-        }
-        for id, entry in entries.items()
-    }
-
-
-def _metadata_of(written: Mapping[str, Any]) -> NodeMetadata:
-    moments = {
-        name: datetime.fromisoformat(written[name])
-        for name in ("created_at", "last_accessed_at")
-        if written[name] is not None
-    }
-    return NodeMetadata(**{**written, **moments})
-
-
-def _damaged(reason: str) -> CorruptError:
-    return CorruptError("load", reason, hint="Keep the file as it is, and put a copy of it from before in its place.")
 
 
 def _write(file: int, change: Mapping[str, Any]) -> None:
