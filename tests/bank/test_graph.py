@@ -331,6 +331,27 @@ def test_pages_hold_each_node_once_whatever_comes_in_meanwhile(bank: Bank) -> No
     assert bank.graph.page(["episodic", "semantic"], 9, both.cursor).cursor is None
 
 
+def test_everything_that_a_bank_holds_can_be_seen_as_nodes(bank: Bank) -> None:
+    bank.graph.apply_changeset(Changeset([fact()]))
+    for kind in ("note", "drawer", "observation", "summary", "diary", "turn"):
+        bank.remember(f"The ferry is late ({kind}).", id=kind, kind=kind, body={"subgoal": "none of a node's"})
+    bank.link("summary", "turn", "provenance")
+    every = bank.graph.everything
+    assert {node.id: node.node_type for node in every.get_nodes_by_type(NODE_TYPES)} == {
+        "fact": "semantic", "note": "semantic", "drawer": "semantic", "observation": "semantic", "summary": "semantic",
+        "diary": "episodic", "turn": "episodic",
+    }  # fmt: skip
+    turn = every.get_node("turn")
+    assert isinstance(turn, Episodic)
+    assert (turn.observation, turn.action, turn.subgoal) == ("The ferry is late (turn).", "", "")
+    assert [node.id for node in every.get_linked_nodes(["turn"], Edge.PROVENANCE)] == ["summary"]
+    assert {node.id for node, _ in every.find_candidates(["semantic"], axis(3))} >= {"note", "drawer", "fact"}
+    assert [node.id for node, _ in every.latest(1, ["episodic"])] == ["turn"]
+    every.update_metadata({"note": NodeMetadata(access_count=3)})
+    assert bank.usage("note")["note"].accesses == 3
+    assert bank.graph.get_node("note") is None
+
+
 def test_the_whole_graph_is_there_as_a_value(bank: Bank) -> None:
     bank.graph.apply_changeset(Changeset([fact(), Tag(id="t", label="Ferries")], [("t", "fact", Edge.MEMBERSHIP)]))
     graph = bank.graph.graph

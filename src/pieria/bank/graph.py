@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
@@ -20,7 +21,7 @@ from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
-from pieria.graph.memories import memory_of, node_of
+from pieria.graph.memories import SEEN_AS, memory_of, node_of, seen_as
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node
 from pieria.graph.valuing import checked_types, params_of
@@ -58,8 +59,15 @@ class NodePage(NamedTuple):
 class BankGraph:
     """A graph backend. What it cannot do it refuses, and then nothing is changed."""
 
-    def __init__(self, bank: Bank) -> None:
+    def __init__(self, bank: Bank, seen: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`seen` says as which type of node a memory of another kind is seen; others are none."""
         self._bank = bank
+        self._seen = seen
+
+    @property
+    def everything(self) -> BankGraph:
+        """The same with every memory of the bank as a node, whoever keeps it: what was said is a step, the rest a fact."""
+        return BankGraph(self._bank, SEEN_AS)
 
     def init(self, opts: Mapping[str, Any] | None = None) -> None:
         """An open bank has nothing left to begin."""
@@ -111,7 +119,7 @@ class BankGraph:
         with self._bank._reading() as reader:
             for node_type in types:
                 want = max(AT_LEAST, SPARE * int(params_of(value_fn_config, node_type)["top_k"]))
-                near = self._near(reader, questions, self._filter(kinds=(node_type,)), want)
+                near = self._near(reader, questions, self._filter(types=(node_type,)), want)
                 candidates += chosen(self._found(reader, near), node_type, value_fn_config, self._bank.clock)
         return candidates
 
@@ -132,7 +140,7 @@ class BankGraph:
             return [
                 node
                 for node_type in checked_types(node_types)
-                for node in self._nodes(reader, reader.select(self._filter(kinds=(node_type,)), "oldest", ALL))
+                for node in self._nodes(reader, reader.select(self._filter(types=(node_type,)), "oldest", ALL))
             ]
 
     def page(self, types: Sequence[str], limit: int = 20, cursor: str | None = None) -> NodePage:
@@ -140,7 +148,7 @@ class BankGraph:
 
         What comes in meanwhile stands on a later page, and nothing is passed over for it.
         """
-        filter = self._filter(kinds=sorted(checked_types(types, "types")))
+        filter = self._filter(types=sorted(checked_types(types, "types")))
         most = check.whole(limit, "limit", 1, MOST_PAGED)
         mark = mark_of(self._bank.name, OLDEST, filter)
         after = None if cursor is None else after_in(cursor, mark, OLDEST)
@@ -161,7 +169,7 @@ class BankGraph:
         """What came in, or was changed, last."""
         wanted = checked_types(types, "types")
         with self._bank._reading() as reader:
-            memories = reader.select(self._filter(kinds=wanted), "changed", check.whole(top_k, "top_k", 0, ALL))
+            memories = reader.select(self._filter(types=wanted), "changed", check.whole(top_k, "top_k", 0, ALL))
             nodes = {node.id: node for node in self._nodes(reader, memories)}
             metadata = self._metadata(reader, list(nodes), self._noted(nodes))
             return [(nodes[memory.id], metadata[memory.id]) for memory in memories]
@@ -173,8 +181,9 @@ class BankGraph:
 
     # --- reading
 
-    def _filter(self, ids: Sequence[str] | None = None, kinds: Sequence[str] = NODE_TYPES) -> Filter:
-        asked = self._bank._filter(kinds=tuple(kinds))
+    def _filter(self, ids: Sequence[str] | None = None, types: Sequence[str] = NODE_TYPES) -> Filter:
+        others = sorted(kind for kind, seen in self._seen.items() if seen in types)
+        asked = self._bank._filter(kinds=(*types, *others))
         return asked if ids is None else asked.having(ids=tuple(ids))
 
     def _held(self, ids: Sequence[str]) -> list[Node]:
@@ -188,7 +197,7 @@ class BankGraph:
         """The nodes that memories are, with ties to what may be seen of the graph, and their vectors."""
         links = self._ties(reader, {memory.id for memory in memories})
         vectors = reader.vectors([memory.row for memory in memories])
-        return [node_of(memory, links[memory.id], _whole(vectors.get(memory.row, ()))) for memory in memories]
+        return [node_of(seen_as(memory), links[memory.id], _whole(vectors.get(memory.row, ()))) for memory in memories]
 
     def _ties(self, reader: Reader, ids: set[str]) -> dict[str, dict[Edge, frozenset[str]]]:
         found: dict[str, dict[Edge, set[str]]] = {id: Edge.empty_links() for id in ids}

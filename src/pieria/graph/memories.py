@@ -7,7 +7,7 @@ lacks that a node needs is derived.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
@@ -26,6 +26,15 @@ SAID = {
     "intent": "description",
 }
 """Which field of a type is its text alone. What an episodic node says is put together from two."""
+SEEN_AS = {
+    "note": "semantic",
+    "drawer": "semantic",
+    "observation": "semantic",
+    "summary": "semantic",
+    "diary": "episodic",
+    "turn": "episodic",
+}
+"""As which type of node a memory of another kind is seen, by whoever looks at all of a bank as a graph."""
 # Evidence lies to the right of what was drawn from it: knowledge, then the steps, then their sources.
 _EVIDENCE = {"episodic": 1, "source": 2}
 
@@ -53,6 +62,12 @@ def node_of(memory: Memory, links: Mapping[Edge, frozenset[str]], embedding: Seq
         links=links,
         **{**own, **_DERIVED.get(memory.kind, _said)(memory)},
     )
+
+
+def seen_as(memory: Memory) -> Memory:
+    """A memory of any kind as one of the seven: what its kind has besides the text says nothing about a node."""
+    kind = SEEN_AS.get(memory.kind)
+    return memory if kind is None else replace(memory, kind=kind, body={})
 
 
 def drawn(one: str, other: str) -> bool:
