@@ -66,7 +66,7 @@ class BankGraph:
 
     @property
     def everything(self) -> BankGraph:
-        """The same with every memory of the bank as a node, whoever keeps it: what was said is a step, the rest a fact."""
+        """The same with every memory of the bank as a node: what was said is seen as a step, all else as a fact."""
         return BankGraph(self._bank, SEEN_AS)
 
     def init(self, opts: Mapping[str, Any] | None = None) -> None:
