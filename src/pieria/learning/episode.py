@@ -1,0 +1,214 @@
+"""An episode: what an agent lived through on the way to a goal, step by step, and where it turned to something else.
+
+A value: whatever is done to it makes another. A step is judged as it comes: the state of things after it, what it was
+for, and, since it shows what came of it, how well the step before had served. Who keeps an episode is told elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Self
+
+from pieria import telemetry
+from pieria.errors import EpisodeError, InputError, PieriaError
+from pieria.graph.similarity import cosine_similarity
+from pieria.learning.minding import embedder_of, mind_of
+from pieria.learning.steps import Step, Trajectory, vector_of
+from pieria.learning.traces import EpisodeTrace, Verbosity
+from pieria.record import check
+from pieria.record.ids import new_id
+
+if TYPE_CHECKING:
+    from pieria.config import Config
+    from pieria.models.embedder import Embedder
+    from pieria.models.mind import Mind
+
+log = logging.getLogger(__name__)
+
+BOUNDARY = 0.75
+"""A subgoal less alike than this to the one of the step before begins another trajectory."""
+NEUTRAL = 0.5
+"""The reward of a step that could not be judged."""
+OVER = "The episode is over; nothing further was observed."
+"""What came of the last step."""
+
+
+def _episode_id() -> str:
+    return f"ep_{new_id()}"
+
+
+def _trajectory_id() -> str:
+    return f"traj_{new_id()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """`trajectories` are there once it is closed; until then `current_trajectory_id` is the one that steps join."""
+
+    goal: str
+    id: str = field(default_factory=_episode_id)
+    steps: tuple[Step, ...] = ()
+    trajectories: tuple[Trajectory, ...] = ()
+    current_trajectory_id: str = field(default_factory=_trajectory_id)
+    current_subgoal_embedding: tuple[float, ...] | None = None
+    closed: bool = False
+
+    def append(
+        self,
+        observation: str,
+        action: str,
+        *,
+        llm: object = None,
+        embedding: object = None,
+        config: Config | None = None,
+        prompts: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        repo_id: str | None = None,
+        clock: Callable[[], float] = perf_counter,
+    ) -> tuple[Episode, EpisodeTrace]:
+        """The episode with one step more, and how that went.
+
+        `llm` is a language model or a mind; without one, rules judge. `embedding` is an embedding, an embedder or a
+        function of a list of texts. What fails in judging the step is raised, and the episode is as it was; a step
+        before that could not be graded gets a reward of 0.5. `session_id` and `repo_id` go with what telemetry tells;
+        `clock` counts seconds, for the trace.
+        """
+        begun = clock()
+        self._check_open()
+        observed, done = _checked(observation, "observation"), _checked(action, "action")
+        if not (observed.strip() or done.strip()):
+            raise InputError("observation", "a text that is not blank, or an action", observed)
+        with telemetry.during("episode.append", repo_id=repo_id, session_id=session_id) as measured:
+            mind = mind_of(llm, config, prompts=prompts)
+            embedder = embedder_of(embedding, config)
+            judged = self._judged(observed, done, mind, embedder)
+            graded = self._graded(observed, mind)
+            score = self._likeness(judged.embedding, embedder)
+            is_turn = score is not None and score < BOUNDARY
+            step = replace(judged, trajectory_id=_trajectory_id() if is_turn else self.current_trajectory_id)
+            grown = replace(
+                graded,
+                steps=(*graded.steps, step),
+                current_trajectory_id=step.trajectory_id,
+                current_subgoal_embedding=step.embedding,
+            )
+            measured.update(step_count=len(grown.steps), new_trajectory=is_turn)
+        reward = graded.steps[-1].reward if graded is not self else None
+        trace = _traced(step, score, is_turn, reward, int((clock() - begun) * 1_000_000), config)
+        return grown, trace
+
+    def score_pending_reward(
+        self, *, llm: object = None, config: Config | None = None, prompts: Mapping[str, Any] | None = None
+    ) -> Episode:
+        """The last step graded, where it is not yet: for whoever knows that no other follows it."""
+        self._check_open()
+        if not self.steps or self.steps[-1].reward is not None:
+            return self
+        return self._graded(OVER, mind_of(llm, config, prompts=prompts))
+
+    def close(self) -> Episode:
+        """Over, with its trajectories in the order of their first steps."""
+        if self.closed:
+            raise EpisodeError("already_closed")
+        return replace(self, trajectories=tuple(self._trajectories()), closed=True)
+
+    @staticmethod
+    def build_trajectory_from_steps(steps: Sequence[Step]) -> Trajectory:
+        """Of steps that belong together, in whatever order they come."""
+        return Trajectory.of(steps)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON has it; `from_dict` makes the same of it again."""
+        return {
+            "id": self.id,
+            "goal": self.goal,
+            "steps": [step.as_dict() for step in self.steps],
+            "trajectories": [trajectory.as_dict() for trajectory in self.trajectories],
+            "current_trajectory_id": self.current_trajectory_id,
+            "current_subgoal_embedding": _listed(self.current_subgoal_embedding),
+            "closed": self.closed,
+        }
+
+    @classmethod
+    def from_dict(cls, kept: Mapping[str, Any]) -> Self:
+        read = {
+            "steps": tuple(map(Step.from_dict, kept["steps"])),
+            "trajectories": tuple(map(Trajectory.from_dict, kept["trajectories"])),
+            "current_subgoal_embedding": vector_of(kept["current_subgoal_embedding"]),
+        }
+        return cls(**{**kept, **read})
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise EpisodeError("episode_closed", hint="Begin another one.")
+
+    def _judged(self, observation: str, action: str, mind: Mind, embedder: Embedder) -> Step:
+        """The step that is next, of no trajectory yet."""
+        last = self.steps[-1] if self.steps else None
+        before, done = (last.state, last.action) if last else (None, None)
+        state = mind.state(self.goal, observation, before=before, action=done)
+        subgoal = mind.subgoal(self.goal, state, observation, action)
+        embedding = _vector(subgoal, embedder) if subgoal else None
+        return Step(len(self.steps), observation, action, subgoal, state, embedding=embedding)
+
+    def _likeness(self, embedding: tuple[float, ...] | None, embedder: Embedder) -> float | None:
+        """Of the subgoal to that of the step before, as far as there is one of each."""
+        before = self.current_subgoal_embedding
+        if before is None or embedding is None:
+            return None
+        if len(before) != len(embedding):  # another model embeds by now
+            before = _vector(self.steps[-1].subgoal, embedder)
+        return cosine_similarity(before, embedding)
+
+    def _graded(self, outcome: str, mind: Mind) -> Episode:
+        """Itself, with the last step graded by what came of it, where that was not done yet."""
+        if not self.steps or self.steps[-1].reward is not None:
+            return self
+        *before, last = self.steps
+        try:
+            reward = mind.reward(last.subgoal, last.observation, last.action, outcome)
+        except PieriaError as problem:
+            log.warning("step %d of %s could not be graded: %s; it counts as %s", last.index, self.id, problem, NEUTRAL)
+            reward = NEUTRAL
+        return replace(self, steps=(*before, replace(last, reward=reward)))
+
+    def _trajectories(self) -> Iterator[Trajectory]:
+        """Steps that belong together stand together, since none goes back to a trajectory that was left."""
+        for _, steps in groupby(self.steps, key=lambda step: step.trajectory_id):
+            yield Trajectory.of(list(steps))
+
+
+def _checked(text: object, parameter: str) -> str:
+    """Any text that can be kept; an empty one, too."""
+    is_blank = isinstance(text, str) and not text.strip()
+    return str(text) if is_blank else check.text(text, parameter, too_long="tell it in several steps")
+
+
+def _vector(text: str, embedder: Embedder) -> tuple[float, ...]:
+    return tuple(map(float, embedder.passages([text]).vectors[0]))
+
+
+def _listed(vector: Sequence[float] | None) -> list[float] | None:
+    return None if vector is None else list(vector)
+
+
+def _traced(
+    step: Step, score: float | None, is_turn: bool, reward: float | None, taken: int, config: Config | None
+) -> EpisodeTrace:
+    verbosity: Verbosity = "detailed" if config is not None and config.trace_verbosity == "detailed" else "summary"
+    is_detailed = verbosity == "detailed"
+    return EpisodeTrace(
+        verbosity=verbosity,
+        step_index=step.index,
+        trajectory_id=step.trajectory_id,
+        boundary_detected=is_turn,
+        reward=reward,
+        duration_us=taken,
+        subgoal=step.subgoal if is_detailed else None,
+        similarity_score=score if is_detailed else None,
+        similarity_threshold=BOUNDARY if is_detailed else None,
+    )
