@@ -123,12 +123,13 @@ CASES = {
             {
                 "facts": [
                     {"proposition": "Line 40 read session['user_id'].", "concepts": ["session"], "confidence": 0.5},
-                    {"proposition": "The suite has 412 tests.", "concepts": ["suite", "suite"], "confidence": 7},
+                    {"proposition": "The suite has 412 tests.", "concepts": ["suite", "suite"], "confidence": 7}
+                    | {"steps": [3]},
                 ]
             },
             [
                 Proposition("Line 40 read session['user_id'].", ("session",), 0.5),
-                Proposition("The suite has 412 tests.", ("suite",), 1.0),
+                Proposition("The suite has 412 tests.", ("suite",), 1.0, (2,)),
             ],
             lambda mind, text: mind.propositions(text, _steps(text)),
             {"facts": ["one"]},
@@ -140,9 +141,10 @@ CASES = {
             {
                 "instructions": [
                     {"intent": "Repair", "condition": "it fails", "instruction": "Read", "expected_outcome": "known"}
+                    | {"steps": [2, 1]}
                 ]
             },
-            [Procedure("Repair", "it fails", "Read", "known")],
+            [Procedure("Repair", "it fails", "Read", "known", (0, 1))],
             lambda mind, text: mind.procedures(text, _steps(text)),
             {"instructions": [{"intent": "Repair", "condition": "it fails"}]},
             nothing="no_instructions_extracted",

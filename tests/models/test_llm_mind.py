@@ -8,6 +8,7 @@ from typing import Any, ClassVar, get_args
 
 import pytest
 from tests.models.prompt_cases import CASES, GOAL, PROCEDURES, STRUCTURED, TEXT, Case
+from tests.models.prompt_cases import STEPS as SEEN
 from tests.models.scripted import Replied, Scripted
 
 from pieria.errors import AdapterError, InputError, PromptError, ReplyUnreadableError
@@ -209,11 +210,22 @@ def test_a_confidence_is_kept_within_its_bounds_and_stands_for_certainty_where_i
 
 
 def test_an_empty_list_is_an_answer_and_is_not_asked_for_again() -> None:
+    for reply, ask in (
+        ({"facts": []}, CASES["get_semantic"].ask),
+        ({"facts": [{"proposition": " "}]}, CASES["get_semantic"].ask),
+        ({"instructions": []}, CASES["get_procedural"].ask),
+    ):
+        llm = Scripted(reply)
+        assert ask(LLMMind(llm)) == []
+        assert len(llm.calls) == 1
+    assert LLMMind(Scripted({"tags": []})).refine("Where?", []) == []
+    assert LLMMind(Scripted({"entities": []})).entities(TEXT) == []
+    assert LLMMind(Scripted({"triples": []})).triples(TEXT) == []
+
+
+def test_what_fits_and_yet_says_nothing_fails_the_step_at_once() -> None:
     for reply, ask, reason in (
-        ({"facts": []}, CASES["get_semantic"].ask, "no_facts_extracted"),
-        ({"instructions": []}, CASES["get_procedural"].ask, "no_instructions_extracted"),
         ({"scores": []}, CASES["get_return"].ask, "no_scores_extracted"),
-        ({"facts": [{"proposition": " "}]}, CASES["get_semantic"].ask, "no_facts_extracted"),
         ({"reasoning": "x", "subgoal": " "}, CASES["get_subgoal"].ask, "empty_response"),
         ({"merged_intent": "\n"}, CASES["merge_intent"].ask, "invalid_merge_result"),
     ):
@@ -222,9 +234,27 @@ def test_an_empty_list_is_an_answer_and_is_not_asked_for_again() -> None:
             ask(LLMMind(llm))
         assert failure.value.reason == reason
         assert len(llm.calls) == 1
-    assert LLMMind(Scripted({"tags": []})).refine("Where?", []) == []
-    assert LLMMind(Scripted({"entities": []})).entities(TEXT) == []
-    assert LLMMind(Scripted({"triples": []})).triples(TEXT) == []
+
+
+def test_a_list_that_is_missing_is_an_error_where_an_empty_one_is_none() -> None:
+    for step, reason in (("get_semantic", "no_facts_extracted"), ("get_procedural", "no_instructions_extracted")):
+        llm = Scripted({}, {"items": []})
+        with pytest.raises(PromptError) as failure:
+            CASES[step].ask(LLMMind(llm))
+        assert failure.value.reason == reason
+        assert len(llm.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("told", "places"),
+    [([2], (1,)), ([3, 1, 3], (0, 2)), ([0, 4, 9], ()), ([1, "2", True, None], (0,)), ([], ()), ("1", ()), (None, ())],
+)
+def test_a_fact_names_the_steps_it_comes_from_as_far_as_there_are_such(told: object, places: tuple[int, ...]) -> None:
+    fact = {"proposition": "It rains.", "concepts": [], "confidence": 1.0, "steps": told}
+    [found] = LLMMind(Scripted({"facts": [fact]})).propositions(GOAL, SEEN)
+    lesson = {"intent": "i", "condition": "c", "instruction": "x", "expected_outcome": "e", "steps": told}
+    [taught] = LLMMind(Scripted({"instructions": [lesson]})).procedures(GOAL, SEEN)
+    assert found.steps == taught.steps == places
 
 
 @pytest.mark.parametrize(("grade", "value"), [(1, 0.0), (2, 0.1111), (10, 1.0), (0, 0.0), (-(10**400), 0.0), (99, 1.0)])

@@ -29,7 +29,18 @@ names = st.text(max_size=4) | st.sampled_from(
     [
         *("subgoal", "reasoning", "facts", "proposition", "concepts", "confidence", "instructions", "intent"),
         *("condition", "instruction", "expected_outcome", "scores", "index", "return_score", "tags", "information"),
-        *("merged_intent", "statement", "entities", "name", "kind", "triples", "subject", "predicate", "object"),
+        *(
+            "merged_intent",
+            "statement",
+            "entities",
+            "name",
+            "kind",
+            "triples",
+            "subject",
+            "predicate",
+            "object",
+            "steps",
+        ),
     ]
 )
 anything = st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4))
@@ -101,8 +112,8 @@ PROMISED: dict[str, Callable[[Any], bool]] = {
     "get_state": is_text,
     "get_subgoal": is_text,
     "get_reward": is_share,
-    "get_semantic": all_of(is_proposition, 1),
-    "get_procedural": all_of(is_procedure, 1),
+    "get_semantic": all_of(is_proposition),
+    "get_procedural": all_of(is_procedure),
     "get_return": lambda given: all_of(is_share)(given) and len(given) == 2,
     "get_mode": lambda given: given in get_args(Mode),
     "get_plan": all_of(is_text, 1),

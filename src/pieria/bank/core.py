@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
@@ -16,7 +16,7 @@ from pieria.bank.metering import BankMeter
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
-from pieria.models import Chat
+from pieria.learning.minding import Thinker
 from pieria.models.mind import Mind, Namer
 from pieria.notifier import Event
 from pieria.record import check
@@ -30,9 +30,6 @@ from pieria.record.habits import Habits
 from pieria.record.memory import FADES, Memory
 from pieria.record.time import Clock, micros
 from pieria.store.protocol import Finding, Reader, Store, Writer
-
-if TYPE_CHECKING:
-    from pieria.models.minds.llm import Override
 
 log = logging.getLogger(__name__)
 
@@ -50,11 +47,8 @@ class Core:
         embedding: Embedding,
         uses: Uses,
         meter: BankMeter,
-        llm: Chat | None = None,
+        thinker: Thinker | None = None,
         namer: Namer | None = None,
-        overrides: Mapping[str, Override] | None = None,
-        overlays: Mapping[str, str] | None = None,
-        domain: str | None = None,
         data: Path,
         clock: Clock,
         who: str = "python",
@@ -79,11 +73,9 @@ class Core:
         self.store = store
         self._embedding = embedding
         self._uses = uses
-        self._llm = llm
+        self._thinker = thinker or Thinker()
+        self._llm = self._thinker.llm
         self._namer = namer
-        self._overrides = overrides or {}
-        self._overlays = overlays or {}
-        self._domain = domain
         self.clock = clock
         self.who = who
         self.viewer = viewer or Viewer()
@@ -117,15 +109,7 @@ class Core:
     @cached_property
     def mind(self) -> Mind:
         """What judges and writes: the language model that is set, metered; and where none is, rules."""
-        if self._llm is None:
-            from pieria.models.minds.rules import RuleMind
-
-            return RuleMind(self._namer) if self._namer else RuleMind()
-        from pieria.models.minds.llm import LLMMind
-
-        return LLMMind(
-            self._llm, overrides=self._overrides, overlays=self._overlays, domain=self._domain, meter=self.meter
-        )
+        return self._thinker.mind(self.meter, self._namer)
 
     @property
     def is_user_bank(self) -> bool:

@@ -28,21 +28,26 @@ class StepSeen:
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A fact that stands by itself: no pronoun points out of it. `confidence` is 1 for what was said, 0 for a guess."""
+    """A fact that stands by itself: no pronoun points out of it. `confidence` is 1 for what was said, 0 for a guess.
+
+    `steps` are the places of the steps it was drawn from, counted from 0; none where nobody can tell.
+    """
 
     text: str
     concepts: tuple[str, ...] = ()
     confidence: float = 1.0
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """What to do, when, for what, and what to expect of it."""
+    """What to do, when, for what, and what to expect of it. `steps` as those of a `Proposition`."""
 
     intent: str
     condition: str
     instruction: str
     expected_outcome: str
+    steps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +170,11 @@ class Mind(Protocol):
 
     # --- from an episode to knowledge
 
-    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]: ...
+    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
+        """None is an answer: not every stretch of work holds a fact worth keeping."""
 
-    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]: ...
+    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+        """None is an answer here as well."""
 
     def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
         """How far each procedure was borne out, 0 to 1, in their order."""

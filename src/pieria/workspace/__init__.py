@@ -26,7 +26,7 @@ from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.store.protocol import Finding
 from pieria.workspace.configuring import config_of, names_in
-from pieria.workspace.models import Handed, Thinker, embedders, settled_thinker
+from pieria.workspace.models import Handed, embedders, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
@@ -35,7 +35,8 @@ from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import CopyReport, RestoreReport
-    from pieria.models.minds.llm import Override
+    from pieria.learning.minding import Thinker
+    from pieria.models.minds.llm import Override, OwnPrompt
     from pieria.settings import Resolved
     from pieria.store.protocol import Progress
 
@@ -185,6 +186,7 @@ class Workspace(Repositories):
         llm: object = None,
         embedder: object = None,
         overrides: Mapping[str, Override] | None = None,
+        prompts: Mapping[str, OwnPrompt] | None = None,
         notifier: object = None,
         config: object = None,
         user: bool = True,
@@ -193,7 +195,8 @@ class Workspace(Repositories):
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
         `llm` and `embedder` are this bank's own models, each a name, an object or a function; `overrides` gives single
-        steps, or groups of them, another language model or further options. `notifier` is told of what happens through
+        steps, or groups of them, another language model or further options, and `prompts` gives steps a prompt of your
+        own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
         user is found through it or written. `secrets` is the setting of that name, for what is written through it.
         """
@@ -220,6 +223,7 @@ class Workspace(Repositories):
             kept or self._handed.config,
             isinstance(llm, str) or (llm is None and "llm" not in named and self._handed.is_named),
             self._handed.embedder if embedder is None else None if isinstance(embedder, str) else embedder,
+            {} if prompts is None else prompts,
         )
         return self._opened(resolved, who, handed, user)
 
@@ -283,11 +287,8 @@ class Workspace(Repositories):
                 embedding=held.embedding,
                 uses=held.uses,
                 meter=held.meter,
-                llm=thinker.llm,
-                overrides=thinker.overrides,
+                thinker=thinker,
                 namer=pipeline(settings.nlp),
-                overlays=thinker.overlays,
-                domain=thinker.domain,
                 data=self.data,
                 clock=self.clock,
                 who=who,

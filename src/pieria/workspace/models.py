@@ -9,36 +9,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.errors import InputError
+from pieria.learning.minding import Thinker, names_for, thinker_of, told_to, with_options
 from pieria.models import NONE, PROVIDERS, Chat, Embedder, language_model, provider_of, settled
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
-from pieria.workspace.configuring import (
-    configured,
-    further_of,
-    laid_over,
-    names_for,
-    say_that_rules_judge,
-    say_who_embeds,
-    told_to,
-    with_options,
-)
+from pieria.workspace.configuring import further_of, say_who_embeds
 from pieria.workspace.stores import stores
 
 if TYPE_CHECKING:
-    from pieria.config import Config, ExtractionProfile
-    from pieria.models.minds.llm import Override
+    from pieria.config import Config
+    from pieria.models.minds.llm import Override, OwnPrompt
     from pieria.settings import Settings
-
-
-class Thinker(NamedTuple):
-    """The language model of a bank, and what differs from step to step."""
-
-    llm: Chat | None
-    overrides: Mapping[str, Override]
-    overlays: Mapping[str, str] = MappingProxyType({})
-    domain: str | None = None
-    is_own: bool = False
-    """Whether somebody handed it over, and no setting names it."""
 
 
 class Handed(NamedTuple):
@@ -51,10 +32,7 @@ class Handed(NamedTuple):
     is_named: bool = False
     """Whether the language model was named by itself."""
     embedder: object = None
-
-    @property
-    def profile(self) -> ExtractionProfile | None:
-        return None if self.config is None else self.config.extraction_profile
+    prompts: Mapping[str, OwnPrompt] = MappingProxyType({})
 
 
 class Embedders:
@@ -133,28 +111,14 @@ def settled_thinker(given: Handed, settings: Settings) -> Thinker:
     if not isinstance(given.overrides, Mapping):
         raise InputError("overrides", "a mapping of steps to mappings", given.overrides)
     llm = given.llm or llms.named(settings)
-    if llm is None:
-        if given.overrides:
-            raise InputError(
-                "overrides", "none where no language model is set", given.overrides, hint="Give `llm`, too."
-            )
-        say_that_rules_judge(given.config)
-        return Thinker(None, {})
-    from pieria.models.minds.llm import LLMMind
-    from pieria.models.minds.llm.choosing import overrides_of
-
     own = {step: _with_model(step, override) for step, override in given.overrides.items()}
-    if given.config is not None:
-        overrides = laid_over(configured(given.config, llm, is_named=given.is_named), own)
-    else:
+    if given.llm is None and llm is not None and given.config is None:
         # The setting names models of the server that the settings name, and of no other.
-        steps = overrides_of(settings.llm_steps or "") if given.llm is None else {}
-        overrides = {**steps, **own}
-    profile = given.profile
-    overlays, domain = ({}, None) if profile is None else (profile.overlays, profile.domain_context or None)
-    # What cannot be right is told now, not when the first step is taken.
-    LLMMind(llm, overrides=overrides, overlays=overlays, domain=domain)
-    return Thinker(llm, overrides, overlays, domain, is_own=given.llm is not None)
+        from pieria.models.minds.llm.choosing import overrides_of
+
+        own = {**overrides_of(settings.llm_steps or ""), **own}
+    thinker = thinker_of(llm, given.config, overrides=own, prompts=given.prompts, is_named=given.is_named)
+    return thinker._replace(is_own=given.llm is not None)
 
 
 def _with_model(step: str, override: Override) -> Override:

@@ -8,5 +8,6 @@ from pieria.models.metering import Meter
 from pieria.models.minds.llm.asking import Override
 from pieria.models.minds.llm.mind import LLMMind
 from pieria.models.minds.llm.prompt import GROUPS, STEPS
+from pieria.models.minds.llm.replacing import OwnPrompt
 
-__all__ = ["GROUPS", "LLM", "STEPS", "LLMMind", "LLMResponse", "Meter", "Override"]
+__all__ = ["GROUPS", "LLM", "STEPS", "LLMMind", "LLMResponse", "Meter", "Override", "OwnPrompt"]

@@ -6,7 +6,6 @@ What a step is told stands in `prompts/`; what its reply means belongs to `mind`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict
@@ -18,7 +17,9 @@ from pieria.models.metering import Meter
 from pieria.models.minds.llm.fitting import PROMPT, Listed, fitted
 from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
 from pieria.models.minds.llm.reading import tidy
+from pieria.models.minds.llm.replacing import OwnPrompt, messages_of, object_in, schema_of, text_in
 from pieria.models.minds.llm.replying import Reply, quoted, replied
+from pieria.models.minds.llm.unknown import unknown
 from pieria.record.fencing import fenced, mark_for
 
 Datum = str | Listed | None
@@ -54,27 +55,39 @@ class Asker:
         overrides: Mapping[str, Override],
         overlays: Mapping[str, str],
         domain: str | None,
+        prompts: Mapping[str, OwnPrompt],
         meter: Meter | None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         base = _Route(_checked_llm("llm", llm), model_of(llm), {})
         self._routes = _routes(base, overrides)
         self._added = _added(overlays, domain)
+        self._prompts = prompts
         self._meter = meter
         self._clock = clock
 
     def text(self, step: str, data: Mapping[str, Datum]) -> str:
         """The reply in text, which is not blank."""
         asked = prompt(step)
-        content = self._call(step, self._messages(asked, data), None)
+        own = self._prompts.get(step)
+        if own is None:
+            content = self._call(step, self._messages(asked, data), None)
+        else:
+            content = text_in(asked, own, self._called(step, own, data))
         text = tidy(content) if isinstance(content, str) else ""
         if not text:
             raise PromptError(step, asked.nothing)
         return text
 
     def structured(self, step: str, data: Mapping[str, Datum], lacking: Lacking | None = None) -> Mapping[str, Any]:
-        """A reply that fits the schema. What it is `lacking` all the same is asked for once, and then done without."""
+        """A reply that fits the schema. What it is `lacking` all the same is asked for once, and then done without.
+
+        Of a prompt of the user's own the first reply is the last.
+        """
         asked = prompt(step)
+        own = self._prompts.get(step)
+        if own is not None:
+            return object_in(asked, own, self._called(step, own, data))
         messages = self._messages(asked, data)
         try:
             content = self._call(step, messages, asked.schema)
@@ -86,6 +99,9 @@ class Asker:
             return first.value
         again = self._call(step, [*messages, *_repair(content, problems)], asked.schema)
         return _first_fitting(step, replied(asked, again), first).value
+
+    def _called(self, step: str, own: OwnPrompt, data: Mapping[str, Datum]) -> object:
+        return self._call(step, messages_of(step, own, data, self._added[step]), schema_of(step, own))
 
     def _messages(self, asked: Prompt, data: Mapping[str, Datum]) -> list[Message]:
         system = asked.system + self._added[asked.step]
@@ -190,19 +206,14 @@ def _checked_llm(parameter: str, llm: object) -> Any:
     return llm
 
 
-def _unknown(parameter: str, name: object, known: tuple[str, ...]) -> InputError:
-    near = get_close_matches(str(name), known, 1)
-    return InputError(parameter, f"one of {', '.join(known)}", name, hint=f"Did you mean {near[0]}?" if near else None)
-
-
 def _routes(base: _Route, overrides: Mapping[str, Override]) -> dict[str, _Route]:
     """A step's own override goes over that of its group."""
     for name, override in overrides.items():
         if name not in STEPS and name not in GROUPS:
-            raise _unknown("overrides", name, (*GROUPS, *STEPS))
+            raise unknown("overrides", name, (*GROUPS, *STEPS))
         for key in override:
             if key not in Override.__annotations__:
-                raise _unknown(f"overrides.{name}", key, tuple(Override.__annotations__))
+                raise unknown(f"overrides.{name}", key, tuple(Override.__annotations__))
     routes = {}
     for group, steps in GROUPS.items():
         for step in steps:
@@ -223,7 +234,7 @@ def _added(overlays: Mapping[str, str], domain: str | None) -> dict[str, str]:
     """What stands behind each step's own system message."""
     for step, text in overlays.items():
         if step not in STEPS:
-            raise _unknown("overlays", step, STEPS)
+            raise unknown("overlays", step, STEPS)
         _check_length(f"overlays.{step}", text, OVERLAY)
     if domain is not None:
         _check_length("domain", domain, DOMAIN)

@@ -33,6 +33,7 @@ from pieria.models.minds.llm import reading
 from pieria.models.minds.llm.asking import Asker, Datum, Override, model_of
 from pieria.models.minds.llm.fitting import Listed, cut
 from pieria.models.minds.llm.prompt import STEPS, prompt
+from pieria.models.minds.llm.replacing import OwnPrompt, checked_prompts
 from pieria.record import entities
 from pieria.record.clipping import clipped
 
@@ -59,7 +60,8 @@ class LLMMind:
     """Every judgement by a chat model, one prompt a step; see `Mind` for what each method returns.
 
     `overrides` gives a step, or a group of steps, another model or further options; `overlays` adds text to the system
-    message of a step, `domain` to that of all. `meter` is asked before every call and told after it.
+    message of a step, `domain` to that of all. `prompts` puts prompts of your own in the place of ours, step by step.
+    `meter` is asked before every call and told after it.
     """
 
     def __init__(
@@ -69,11 +71,18 @@ class LLMMind:
         overrides: Mapping[str, Override] | None = None,
         overlays: Mapping[str, str] | None = None,
         domain: str | None = None,
+        prompts: Mapping[str, OwnPrompt] | None = None,
         meter: Meter | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> None:
         self._ask = Asker(
-            llm, overrides=overrides or {}, overlays=overlays or {}, domain=domain, meter=meter, clock=clock
+            llm,
+            overrides=overrides or {},
+            overlays=overlays or {},
+            domain=domain,
+            prompts=checked_prompts(prompts or {}),
+            meter=meter,
+            clock=clock,
         )
         self._name = model_of(llm)
 
@@ -108,22 +117,24 @@ class LLMMind:
     def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
         step = "get_semantic"
         reply = self._ask.structured(step, {"goal": goal, "steps": _steps(steps)})
-        found = [
-            Proposition(text, _concepts(fact), _confidence(fact))
+        return [
+            Proposition(text, _concepts(fact), _confidence(fact), reading.places(fact.get("steps"), len(steps)))
             for fact in reading.bounded(step, reply["facts"], FACTS)
             if (text := reading.tidy(fact["proposition"]))
         ]
-        return _some(step, found)
 
     def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
         step = "get_procedural"
         reply = self._ask.structured(step, {"goal": goal, "steps": _steps(steps)})
         names = ("intent", "condition", "instruction", "expected_outcome")
         found = [
-            Procedure(*(reading.tidy(item[name]) for name in names))
+            Procedure(
+                **{name: reading.tidy(item[name]) for name in names},
+                steps=reading.places(item.get("steps"), len(steps)),
+            )
             for item in reading.bounded(step, reply["instructions"], PROCEDURES)
         ]
-        return _some(step, [procedure for procedure in found if procedure.instruction])
+        return [procedure for procedure in found if procedure.instruction]
 
     def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
         """A procedure that the model does not grade, even when asked again, gets the mean reward of the steps."""
@@ -329,12 +340,6 @@ def _judged(what: Knowledge, found: Found) -> dict[str, object]:
 def _filled(step: str, text: str) -> str:
     if filled := reading.tidy(text):
         return filled
-    raise PromptError(step, prompt(step).nothing)
-
-
-def _some(step: str, items: list[T]) -> list[T]:
-    if items:
-        return items
     raise PromptError(step, prompt(step).nothing)
 
 

@@ -54,6 +54,13 @@ def confidence(number: object) -> float:
     return float(min(max(number, 0), 1))
 
 
+def places(numbers: object, count: int) -> tuple[int, ...]:
+    """The steps with these numbers, counted from 1, as places from 0; what numbers no step is passed over."""
+    listed = numbers if isinstance(numbers, list) else ()
+    known = {number - 1 for number in listed if type(number) is int and 1 <= number <= count}
+    return tuple(sorted(known))
+
+
 def graded(grade: int | float) -> float:
     """1 to 10 as 0 to 1, with four places."""
     return round((min(max(grade, _LOWEST), _HIGHEST) - _LOWEST) / (_HIGHEST - _LOWEST), 4)
