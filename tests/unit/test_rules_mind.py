@@ -130,10 +130,14 @@ def test_passing_remarks_are_no_propositions(remark: str) -> None:
 def test_procedures_come_from_what_went_well_and_from_what_was_told() -> None:
     assert MIND.procedures("fix the build", EPISODE) == [
         Procedure(
-            "install foo", "When the build fails with a missing module foo", "pip install foo", "The build passes"
+            "install foo",
+            "When the build fails with a missing module foo",
+            "pip install foo",
+            "The build passes",
+            (0,),
         ),
-        Procedure("fix the build", "", "Always answer in metric units", ""),
-        Procedure("fix the build", "When the cache is stale", "run make clean first", ""),
+        Procedure("fix the build", "", "Always answer in metric units", "", (2,)),
+        Procedure("fix the build", "When the cache is stale", "run make clean first", "", (2,)),
     ]
 
 
@@ -310,4 +314,4 @@ def test_words_of_english_are_no_technologies(text: str) -> None:
 
 def test_a_proposition_has_concepts_without_times() -> None:
     (found,) = MIND.propositions("", [StepSeen("The standup is scheduled for Friday.", "")])
-    assert found == Proposition("The standup is scheduled for Friday.", ("standup",), 0.9)
+    assert found == Proposition("The standup is scheduled for Friday.", ("standup",), 0.9, (0,))

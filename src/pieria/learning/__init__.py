@@ -12,13 +12,15 @@ if TYPE_CHECKING:
     from pieria.learning.steps import Step as Step
     from pieria.learning.steps import Trajectory as Trajectory
     from pieria.learning.traces import EpisodeTrace as EpisodeTrace
+    from pieria.learning.traces import StructuringTrace as StructuringTrace
 
-__all__ = ["Episode", "EpisodeTrace", "Step", "Trajectory"]
+__all__ = ["Episode", "EpisodeTrace", "Step", "StructuringTrace", "Trajectory"]
 
 _HOMES = {
     "Episode": "pieria.learning.episode",
     "EpisodeTrace": "pieria.learning.traces",
     "Step": "pieria.learning.steps",
+    "StructuringTrace": "pieria.learning.traces",
     "Trajectory": "pieria.learning.steps",
 }
 

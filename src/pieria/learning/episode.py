@@ -18,7 +18,7 @@ from pieria.errors import EpisodeError, InputError, PieriaError
 from pieria.graph.similarity import cosine_similarity
 from pieria.learning.minding import embedder_of, mind_of
 from pieria.learning.steps import Step, Trajectory, vector_of
-from pieria.learning.traces import EpisodeTrace, Verbosity
+from pieria.learning.traces import EpisodeTrace, verbosity_of
 from pieria.record import check
 from pieria.record.ids import new_id
 
@@ -199,7 +199,7 @@ def _listed(vector: Sequence[float] | None) -> list[float] | None:
 def _traced(
     step: Step, score: float | None, is_turn: bool, reward: float | None, taken: int, config: Config | None
 ) -> EpisodeTrace:
-    verbosity: Verbosity = "detailed" if config is not None and config.trace_verbosity == "detailed" else "summary"
+    verbosity = verbosity_of(config)
     is_detailed = verbosity == "detailed"
     return EpisodeTrace(
         verbosity=verbosity,

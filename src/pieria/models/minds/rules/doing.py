@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pieria.models.mind import Procedure, StepSeen
 from pieria.models.minds.rules.forms import forms
@@ -40,7 +41,9 @@ def procedures_of(goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
     """From the steps that went well, then from what was said is to be done; each instruction once."""
     found: dict[str, Procedure] = {}
     for procedure in (*_done(goal, steps), *_said(goal, steps)):
-        found.setdefault(procedure.instruction.casefold(), procedure)
+        key = procedure.instruction.casefold()
+        held = found.setdefault(key, procedure)
+        found[key] = replace(held, steps=tuple(sorted({*held.steps, *procedure.steps})))
     return list(found.values())
 
 
@@ -56,6 +59,7 @@ def _done(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
             condition=f"When {_small(seen)}" if seen else "",
             instruction=action,
             expected_outcome=_opening(following),
+            steps=(at,),
         )
 
 
@@ -79,10 +83,10 @@ def _small(text: str) -> str:
 
 
 def _said(goal: str, steps: Sequence[StepSeen]) -> Iterator[Procedure]:
-    for step in steps:
+    for at, step in enumerate(steps):
         for sentence in sentences_of(step.observation[:_READ]):
             if not sentence.endswith(("?", "？")) and len(sentence) < 600:
-                yield from _told(goal, sentence.rstrip("."))
+                yield from (replace(told, steps=(at,)) for told in _told(goal, sentence.rstrip(".")))
 
 
 def _told(goal: str, sentence: str) -> Iterator[Procedure]:

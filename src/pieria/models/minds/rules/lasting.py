@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pieria.models.mind import Proposition, StepSeen
 from pieria.models.minds.rules.naming import named
@@ -22,11 +23,14 @@ _HELD, _STATED, _CUED = 1.0, 0.9, 0.7
 
 
 def lasting(goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
-    """Each statement once; of two that say the same the fuller one. What belongs to the goal comes first."""
+    """Each statement once, with the steps that make it; of two that say the same the fuller one. What belongs to the
+    goal comes first.
+    """
     found: dict[frozenset[str], Proposition] = {}
-    for step in steps:
+    for place, step in enumerate(steps):
         for proposition in _of_text(step.observation):
-            found.setdefault(told(proposition.text), proposition)
+            held = found.setdefault(told(proposition.text), proposition)
+            found[told(proposition.text)] = replace(held, steps=tuple(dict.fromkeys((*held.steps, place))))
     kept = [found[key] for key in _fullest(list(found))]
     about = told(goal)
     return sorted(kept, key=lambda proposition: not (about & told(proposition.text)))

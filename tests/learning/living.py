@@ -1,0 +1,91 @@
+"""Trajectories for tests, and a mind that says what a test has written down."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from pieria.graph import Changeset, Node
+from pieria.learning.steps import Step, Trajectory
+from pieria.models import EmbeddingResponse
+from pieria.models.mind import Procedure, Proposition, StepSeen
+from pieria.models.minds.rules import RuleMind
+
+NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
+GOAL = "Get the nightly build green again"
+
+
+def clock() -> datetime:
+    return NOW
+
+
+def step(index: int, reward: float | None = 0.5, *, state: str | None = "red", trajectory: str = "traj_1") -> Step:
+    return Step(
+        index, f"Observed {index}.", f"Did {index}.", f"Aim {index}", state, reward, trajectory_id=trajectory
+    )  # fmt: skip
+
+
+def trajectory(*rewards: float | None, id: str = "traj_1", first: int = 0) -> Trajectory:
+    return Trajectory.of([step(first + n, reward, trajectory=id) for n, reward in enumerate(rewards)])
+
+
+class Told(RuleMind):
+    """Facts, procedures and returns as they are told; an error among them is raised. All else by rules."""
+
+    def __init__(self, facts: Any = (), procedures: Any = (), returns: Any = (), merged: Any = "Both") -> None:
+        super().__init__()
+        self.told = {"facts": facts, "procedures": procedures, "returns": returns, "merged": merged}
+        self.asked: list[str] = []
+
+    def _say(self, what: str) -> Any:
+        self.asked.append(what)
+        told = self.told[what]
+        if isinstance(told, BaseException):
+            raise told
+        return told
+
+    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
+        return list(self._say("facts"))
+
+    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+        return list(self._say("procedures"))
+
+    def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
+        return list(self._say("returns"))
+
+    def merge_intent(self, held: str, new: str) -> str:
+        return str(self._say("merged"))
+
+
+class Letters:
+    """Embeds a text as how often it has each of a few letters. `batches` are the calls, `broken` what one raises."""
+
+    def __init__(self, broken: BaseException | None = None) -> None:
+        self.batches: list[list[str]] = []
+        self.broken = broken
+
+    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
+        return self.embed_batch([text])
+
+    def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
+        self.batches.append(list(texts))
+        if self.broken is not None:
+            raise self.broken
+        return EmbeddingResponse([[1.0, *(float(text.lower().count(it)) for it in "aeiouns")] for text in texts], "l")
+
+
+def of(changeset: Changeset, kind: str) -> list[Any]:
+    return [node for node in changeset.additions if node.node_type == kind]
+
+
+def named(changeset: Changeset, text: str, kind: str | None = None) -> Node:
+    [found] = [node for node in changeset.additions if node.text == text and kind in (None, node.node_type)]
+    return found
+
+
+def tied(changeset: Changeset, node: Node, edge: str) -> set[str]:
+    """The texts of what it is tied to."""
+    texts = {each.id: each.text for each in changeset.additions}
+    ends = [(one, other) for one, other, kind in changeset.ties() if kind == edge and node.id in (one, other)]
+    return {texts[other if one == node.id else one] for one, other in ends}
