@@ -24,6 +24,7 @@ from tests.bank.reading_effects import READING
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
 from tests.capture.making import kept_and_dropped
+from tests.contract.making import HandClock
 from tests.models.llm_server import hangs, llm_server
 
 import pieria
@@ -38,10 +39,12 @@ from pieria.errors import (
     InputError,
     PieriaError,
     PrivacyError,
+    SessionError,
     StorageError,
     UnavailableError,
 )
 from pieria.models.mind import Said
+from pieria.sessions.log import Kept
 from pieria.settings import Settings
 from pieria.workspace.places import FileSpot
 from pieria.workspace.stores import stores
@@ -241,6 +244,19 @@ def seen_of_llm_steps(folder: Path, value: Any) -> object:
     return [request.body["model"] for request in serving.requests]
 
 
+def seen_of_session_lease(folder: Path, value: Any) -> bool:
+    """Whether another may go on with a session ten seconds after the last sign of life."""
+    clock = HandClock()
+    with Workspace(folder, {"session_lease": value}, clock=clock) as workspace:
+        workspace.open("b")._session_log.begin(Kept("session_1", "b", "Plan the trip"))
+        clock.move(seconds=10)
+        try:
+            workspace.open("b")._session_log.hold("session_1")
+        except SessionError:
+            return False
+    return True
+
+
 EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "data": (seen_of_data, {"one": ["one"], "two": ["two"]}),
     "bank": (seen_of_bank, {"one": "one", "two": "two"}),
@@ -253,6 +269,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
     "upkeep_fades": (seen_of_upkeep_fades, {"note": ["note"], "drawer": ["drawer"], "": []}),
     "count_uses": (seen_of_count_uses, {True: 1, False: 0}),
+    "session_lease": (seen_of_session_lease, {5: True, 60: False}),
     "capture": (kept_and_dropped, {True: (1, 0), False: (0, 1)}),
     "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
     "embedder": (seen_of_embedder, {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),

@@ -5,13 +5,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
+from tests.bank.kept import Kept as Place
 
+from pieria.bank.session_log import BankLog
 from pieria.errors import InputError, NotFoundError, SessionError
 from pieria.graph import Changeset, GraphBackend, InMemoryBackend, Semantic
 from pieria.learning.steps import Step
 from pieria.sessions.log import Kept, MemoryLog, SessionLog
 
-FRESH = Kept("session_AAAAAAAAAAA", "trips", "Plan the trip", "collecting", {"id": "ep_1", "closed": False})
+FRESH = Kept("session_AAAAAAAAAAA", "trips", "Plan the trip", "collecting", {"id": "ep_1"})
 RAW = Step(0, "User wants Tokyo in March", "Asked about dates")
 JUDGED = replace(
     RAW, subgoal="Settle when to go", state="No dates yet", reward=0.5, embedding=(0.6, 0.8), trajectory_id="traj_1"
@@ -25,10 +27,15 @@ class Logs(NamedTuple):
     graph: GraphBackend
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture(params=["memory", "folder", "served"])
 def logs(request: pytest.FixtureRequest) -> Iterator[Logs]:
-    graph = InMemoryBackend()
-    yield Logs(MemoryLog(graph.apply_changeset), graph)
+    if request.param == "memory":
+        graph = InMemoryBackend()
+        yield Logs(MemoryLog(graph.apply_changeset), graph)
+        return
+    kept: Place = request.getfixturevalue(request.param)
+    with kept.opened("trips") as bank:
+        yield Logs(BankLog(bank), bank.graph)
 
 
 def test_a_session_comes_back_as_it_was_kept(logs: Logs) -> None:
@@ -41,7 +48,7 @@ def test_a_session_comes_back_as_it_was_kept(logs: Logs) -> None:
     failed = replace(grown, state="failed", committed=(0,), done=("traj_1",), reason="no model answered", waiting=FACT)
     assert logs.log.keep(failed) == failed
     assert logs.log.load(FRESH.id) == (failed, [JUDGED])
-    assert logs.log.ids() == [FRESH.id]
+    assert logs.log.kept() == [failed]
 
 
 def test_a_kept_session_is_the_same_in_json() -> None:
@@ -110,7 +117,7 @@ def test_of_a_session_that_is_over_nothing_is_left(logs: Logs) -> None:
     logs.log.step(FRESH, RAW)
     logs.log.end(FRESH.id)
     assert logs.log.load(FRESH.id) is None
-    assert logs.log.ids() == []
+    assert logs.log.kept() == []
     for use in (
         lambda: logs.log.hold(FRESH.id),
         lambda: logs.log.release(FRESH.id),

@@ -28,6 +28,7 @@ from pieria.bank.vault import NOWHERE, Vault, VaultAt
 
 if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph
+    from pieria.bank.session_log import BankLog
 
 
 class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
@@ -50,6 +51,13 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
         from pieria.bank.graph import BankGraph
 
         return BankGraph(self)
+
+    @cached_property
+    def _session_log(self) -> BankLog:
+        """What it keeps of sessions that go on, loaded when it is first asked for."""
+        from pieria.bank.session_log import BankLog
+
+        return BankLog(self)
 
     def close(self) -> None:
         # While the bank is still open, so that a job which is nearly done may be.

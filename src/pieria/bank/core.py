@@ -61,6 +61,7 @@ class Core:
         fades: Sequence[str] = FADES,
         fading: Fading | None = None,
         habits: Habits | None = None,
+        session_lease: float = 60.0,
         remarks: Sequence[Finding] = (),
         me: Callable[[bool], Any] = lambda create: None,
         knows_user: bool = True,
@@ -89,6 +90,7 @@ class Core:
         self._fades = tuple(fades)
         self.fading = fading or Fading()
         self.habits = habits or Habits()
+        self.session_lease = session_lease
         self._remarks = tuple(remarks)
         self._me = me
         self._knows_user = knows_user

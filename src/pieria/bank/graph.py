@@ -8,6 +8,7 @@ what came in elsewhere as one of these kinds is a node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,7 @@ from pieria.graph.valuing import checked_types, params_of
 from pieria.notifier import telling
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change
-from pieria.record.changeset import Write
+from pieria.record.changeset import Record, Write
 from pieria.record.filter import Filter
 from pieria.record.link import End
 from pieria.record.memory import Memory
@@ -56,6 +57,12 @@ class NodePage(NamedTuple):
     cursor: str | None
 
 
+Beside = Callable[[Writer], Iterable[Record]]
+"""What is to be written in the same transaction, asked for before anything else in it."""
+More = Mapping[str, Mapping[str, Any]]
+"""By the id of a node what else is to be remembered of it, as `remember` calls it."""
+
+
 class BankGraph:
     """A graph backend. What it cannot do it refuses, and then nothing is changed."""
 
@@ -81,6 +88,11 @@ class BankGraph:
         """
         with telling(self._bank._tell, "apply_changeset", "changeset_applied", changeset=changeset):
             self._apply(checked(changeset))
+
+    def _commit(self, changeset: Changeset, beside: Beside, more: More) -> None:
+        """The same with records of the bank's own: both, or neither."""
+        with telling(self._bank._tell, "apply_changeset", "changeset_applied", changeset=changeset):
+            self._apply(checked(changeset), beside, more)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Removes their memories: out of every answer, and `restore` brings them back."""
@@ -262,13 +274,18 @@ class BankGraph:
 
     # --- writing
 
-    def _apply(self, asked: Changeset) -> None:
+    def _apply(self, asked: Changeset, beside: Beside = lambda _: (), more: More = MappingProxyType({})) -> None:
         bank = self._bank
         dimension = cache(bank._embedding.dimension)
-        drafts = {id: bank._drafted(memory_of(node), dimension) for id, node in asked.nodes().items()}
+        wanted = {id: replace(memory_of(node), **more.get(id, {})) for id, node in asked.nodes().items()}
+        drafts = {id: bank._drafted(new, dimension) for id, new in wanted.items()}
 
         def plan(writer: Writer) -> Change:
+            records = list(beside(writer))
             change = planned(bank, writer, asked, drafts, self._filter())
+            # What is undone is the knowledge; where a session stands goes its own way.
+            change.ids = change.written_ids()
+            change.records += records
             change.space = bank._space_of(writer, change.writes)
             return change
 

@@ -11,6 +11,7 @@ import time
 from pieria.bank.core import Core
 from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
+from pieria.bank.session_records import Census, counted
 from pieria.errors import UnavailableError
 from pieria.facts import summary
 from pieria.learning.distilling import pieces
@@ -18,12 +19,13 @@ from pieria.record import check
 from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, moment
-from pieria.store.protocol import Finding, Progress
+from pieria.store.protocol import Finding, Progress, Reader
 
 DEAD = "pieria jobs list --state dead says why; then replay or cancel them."
 LITTLE_SPACE = 200 << 20
 LEFT_LYING = 86_400_000_000
 """Microseconds after which what was captured is left lying: no worker has come by, and no command."""
+SECOND = 1_000_000
 CLOCK_TOLERANCE = 5_000_000
 """Microseconds by which known time may run ahead of the clock before it is worth a word."""
 
@@ -38,6 +40,7 @@ class Health(Core):
             last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
             facts = summary.stats(reader, self.clock(), everything)
             jobs, models = by_state(reader.job_counts()), self.meter.told(reader)
+            sessions = self._census(reader).by_state
         described = self.store.describe()
         return Stats(
             bank=self.name,
@@ -50,6 +53,7 @@ class Health(Core):
             store=described,
             pending={"vectors": waiting} if self._embedding.embedder else {},
             jobs=jobs,
+            sessions=sessions,
             models=models,
             last_change=last[0].as_dict() | {"ids": len(last[0].ids)} if last else None,
         )
@@ -66,6 +70,7 @@ class Health(Core):
             self._llm_finding(),
             self._work(),
             *self._raw(),
+            *self._sessions(),
             *self._disk(),
             self._clock_finding(),
             self._engine(),
@@ -152,6 +157,21 @@ class Health(Core):
         # What is of a time to come was captured while the clock was wrong, and nobody waits until then.
         left = any(not -CLOCK_TOLERANCE <= self._now() - state.touched <= LEFT_LYING for state in waiting)
         return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
+
+    def _census(self, reader: Reader) -> Census:
+        return counted(reader, self._now(), int(self.session_lease * SECOND))
+
+    def _sessions(self) -> list[Finding]:
+        """What was lived through and nobody goes on with is no damage: the steps are there."""
+        with self._reading() as reader:
+            found = self._census(reader)
+        if not found.by_state:
+            return []
+        told = [f"{number:,} {state}" for state, number in found.by_state.items()]
+        if found.left:
+            told.append(f"{found.left:,} of them were left before their end")
+        advice = "Go on with them, or discard them: Workspace.sessions names them, Workspace.resume opens one."
+        return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
 
     def _disk(self) -> list[Finding]:
         """Of this machine, where the bank is on it."""

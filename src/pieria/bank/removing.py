@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from pieria.bank.core import Core
 from pieria.bank.replies import Receipt
+from pieria.bank.session_records import without_words_of
 from pieria.bank.tracing import REVISES, reached
 from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError
@@ -85,7 +86,8 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
         shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
         erased.update(_counted(writer, every, holder))
         notes.extend(notes_of(writer, every))
-        return Changeset("purge", erase=every, records=bared(writer, every), ids=tuple(every))
+        records = [*bared(writer, every), *without_words_of(writer, every)]
+        return Changeset("purge", erase=every, records=records, ids=tuple(every))
 
     holder._apply(plan)
     holder._tell("nodes_deleted", node_ids=every)

@@ -160,6 +160,8 @@ class Stats:
     pending: Mapping[str, int]
     jobs: Mapping[str, int]
     """How many there are in each state."""
+    sessions: Mapping[str, int]
+    """How many go on, in each state."""
     models: Mapping[str, Any]
     """What models were asked, `today` and in `total`, a line for each step and model; and the day's `budgets`."""
     last_change: Mapping[str, Any] | None
@@ -176,6 +178,7 @@ class Stats:
             "store": dict(self.store),
             "pending": dict(self.pending),
             "jobs": dict(self.jobs),
+            "sessions": dict(self.sessions),
             "models": dict(self.models),
             "last_change": dict(self.last_change) if self.last_change else None,
         }

@@ -54,6 +54,8 @@ TEXTS_OF = {
     "aliases": ("name",),
     "predicates": ("name",),
     "scratchpad": ("id", "content", "created_at", "updated_at"),
+    "sessions": ("id", "goal", "state"),
+    "sessions.steps": ("observation", "action", "subgoal", "trajectory_id"),
 }
 """What whoever reads the bank's own records relies on."""
 

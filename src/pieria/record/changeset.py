@@ -122,6 +122,10 @@ class Record(NamedTuple):
     value: Any
 
 
+PASSING = ("sessions.held", "sessions.holders")
+"""Collections that say what processes are at. No export has them: they mean nothing elsewhere."""
+
+
 @dataclass(slots=True)
 class Changeset:
     """`what` names the verb. `ids` are those the journal tells; left empty, the store takes those written."""

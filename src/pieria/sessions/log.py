@@ -62,8 +62,8 @@ class Kept:
 class SessionLog(Protocol):
     """Each call is kept when it returns, and one that raises keeps nothing.
 
-    All but `load`, `ids` and `hold` raise `NotFoundError` for a session that is not there, and `SessionError` with the
-    reason `held_elsewhere` where another holds it by now.
+    All but `begin`, `load` and `kept` raise `NotFoundError` for a session that is not there, and `SessionError` with
+    the reason `held_elsewhere` where another holds it.
     """
 
     def begin(self, kept: Kept) -> Kept:
@@ -86,11 +86,11 @@ class SessionLog(Protocol):
     def load(self, id: str) -> tuple[Kept, list[Step]] | None:
         """The session and what is left of its steps, in their order; None where there is no such session."""
 
-    def ids(self) -> list[str]:
-        """Of all the sessions that are there, in their order."""
+    def kept(self) -> list[Kept]:
+        """All the sessions that are there, in the order of their ids."""
 
     def hold(self, id: str) -> None:
-        """Nobody else may go on with it from now on. Raises `SessionError` where somebody does, `NotFoundError`."""
+        """Nobody else may go on with it from now on."""
 
     def release(self, id: str) -> None:
         """Whoever wants to may go on with it."""
@@ -161,9 +161,9 @@ class MemoryLog:
             entry = self._entries.get(id)
             return None if entry is None else (entry.kept, [step for _, step in sorted(entry.steps.items())])
 
-    def ids(self) -> list[str]:
+    def kept(self) -> list[Kept]:
         with self._lock:
-            return sorted(self._entries)
+            return [entry.kept for _, entry in sorted(self._entries.items())]
 
     def hold(self, id: str) -> None:
         with self._lock:

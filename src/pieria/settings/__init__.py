@@ -176,6 +176,13 @@ class Settings(Fades):
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
     count_uses: bool = Field(default=True, description="whether what recall finds counts as used")
+    session_lease: float = Field(
+        default=60.0,
+        ge=1,
+        le=86_400,
+        allow_inf_nan=False,
+        description="seconds after which a session of a process that is gone may be taken over",
+    )
     capture: bool = Field(default=True, description="whether what agents do is captured by their hooks")
     embedder: Annotated[str, AfterValidator(_embedder)] = Field(
         default="auto", description="the model that makes vectors of texts"

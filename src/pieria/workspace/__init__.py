@@ -301,6 +301,7 @@ class Workspace(Repositories):
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
                 fading=settings.fading,
                 habits=settings.habits,
+                session_lease=settings.session_lease,
                 remarks=[*(Finding("environment", True, *remark) for remark in resolved.remarks), *offered],
                 me=user.bank if with_user else _nobody,
                 knows_user=self.place.keeps_user,

@@ -34,6 +34,7 @@ def counts(stats: Stats) -> Iterator[RenderableType]:
             *((f"by {by}", _breakdown(group)) for by, group in _groups(stats).items()),
             *((f"pending: {name}", f"{number:,}") for name, number in stats.pending.items()),
             *((f"jobs: {state}", f"{number:,}") for state, number in stats.jobs.items()),
+            *((f"sessions: {state}", f"{number:,}") for state, number in stats.sessions.items()),
             *((name.replace("_", " "), _described(name, value)) for name, value in stats.store.items()),
             ("last change", _last(stats.last_change)),
         ]

@@ -1,0 +1,304 @@
+"""The log in a bank: who has a session, what never reaches the disk, and what leaves it again."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+
+from pieria import Bank
+from pieria.bank.session_log import BankLog
+from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError
+from pieria.graph import Changeset, Edge, Episodic, Semantic, Source
+from pieria.learning.steps import Step
+from pieria.record.changeset import Changeset as Change
+from pieria.record.changeset import Record
+from pieria.sessions.log import Kept
+
+ID = "session_AAAAAAAAAAA"
+LEASE = 60
+FRESH = Kept(ID, "notes", "Plan the trip", "collecting", {"id": "ep_1", "current_trajectory_id": "traj_1"})
+STEP = Step(0, "User wants Tokyo in March", "Asked about dates", "Settle when to go", "No dates yet", 0.5, (0.6, 0.8))
+KEY = "AKIAIOSFODNN7EXAMPLE"
+
+Opened = Callable[..., Bank]
+
+
+def learnt(*indices: int) -> Changeset:
+    """What steps come to: each an episodic node with its source, and a fact from all."""
+    changeset = Changeset([Semantic(id="sem", proposition="The user wants Tokyo in March")])
+    for index in indices:
+        lived = Episodic(id=f"lived_{index}", observation=STEP.observation, action=f"{STEP.action} {index}")
+        source = Source(id=f"source_{index}", episode_id="ep_1", step_index=index, plain_text=STEP.observation)
+        changeset = changeset.add_node(lived).add_node(source)
+        changeset = changeset.add_link(lived.id, source.id, Edge.PROVENANCE).add_link("sem", lived.id, Edge.PROVENANCE)
+    return changeset
+
+
+def reason(refused: pytest.ExceptionInfo[SessionError]) -> object:
+    return refused.value.reason
+
+
+def on_disk(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def loaded(log: BankLog) -> tuple[Kept, list[Step]]:
+    found = log.load(ID)
+    assert found is not None
+    return found
+
+
+# --- who has a session
+
+
+def test_another_opening_of_the_bank_has_a_session_only_after_the_first_let_go_of_it(opened: Opened) -> None:
+    one, other = BankLog(opened()), BankLog(opened())
+    one.begin(FRESH)
+    with pytest.raises(SessionError) as refused:
+        other.hold(ID)
+    assert reason(refused) == "held_elsewhere"
+    one.release(ID)
+    other.hold(ID)
+    with pytest.raises(SessionError) as refused:
+        one.step(FRESH, STEP)
+    assert reason(refused) == "held_elsewhere"
+    assert other.load(ID) == (FRESH, [])
+
+
+def test_a_session_of_a_process_that_was_lost_is_taken_over_and_nothing_it_still_says_counts(
+    opened: Opened, clock: HandClock
+) -> None:
+    lost, other = BankLog(opened()), BankLog(opened())
+    lost.begin(FRESH)
+    clock.move(seconds=LEASE - 1)
+    with pytest.raises(SessionError):
+        other.hold(ID)
+    clock.move(seconds=1)
+    other.hold(ID)
+    after = replace(FRESH, state="failed")
+    for use in (
+        lambda: lost.step(FRESH, STEP),
+        lambda: lost.withdraw(FRESH, 0),
+        lambda: lost.keep(after),
+        lambda: lost.commit(after, learnt(0)),
+        lambda: lost.release(ID),
+        lambda: lost.end(ID),
+    ):
+        with pytest.raises(SessionError) as refused:
+            use()
+        assert reason(refused) == "held_elsewhere"
+    assert other.load(ID) == (FRESH, [])
+    assert opened().graph.get_nodes_by_type(["semantic"]) == []
+
+
+def test_whoever_is_there_keeps_its_sessions_by_what_it_writes_and_by_saying_so(
+    opened: Opened, clock: HandClock
+) -> None:
+    log, other = BankLog(opened()), BankLog(opened())
+    log.begin(FRESH)
+    for say in (lambda: log.step(FRESH, STEP), log.beat):
+        clock.move(seconds=LEASE - 1)
+        say()
+        clock.move(seconds=LEASE - 1)
+        with pytest.raises(SessionError):
+            other.hold(ID)
+        say()
+
+
+def test_a_clock_that_was_set_back_locks_nobody_out_and_takes_nothing_away(opened: Opened, clock: HandClock) -> None:
+    log, other = BankLog(opened()), BankLog(opened())
+    log.begin(FRESH)
+    clock.move(days=-300)
+    log.step(FRESH, STEP)
+    with pytest.raises(SessionError):
+        other.hold(ID)
+    clock.move(days=-300)
+    other.hold(ID)
+    assert other.load(ID) == (FRESH, [STEP])
+
+
+def test_who_holds_nothing_leaves_no_trace_of_having_held(opened: Opened, clock: HandClock) -> None:
+    bank = opened()
+    log, other = BankLog(bank), BankLog(opened())
+    log.begin(FRESH)
+    log.begin(replace(FRESH, id="session_BBBBBBBBBBB"))
+    log.release(ID)
+    with bank._reading() as reader:
+        assert len(reader.records("sessions.holders")) == 1
+    log.end("session_BBBBBBBBBBB")
+    assert log.beat() is None
+    other.hold(ID)
+    clock.move(seconds=LEASE)
+    log.hold(ID)
+    log.release(ID)
+    with bank._reading() as reader:
+        assert not reader.records("sessions.holders")
+        assert not reader.records("sessions.held")
+
+
+def test_sessions_long_idle_are_swept_and_those_with_an_episode_never(opened: Opened, clock: HandClock) -> None:
+    log = BankLog(opened())
+    log.begin(FRESH)
+    log.release(ID)
+    for number, is_left in enumerate((False, True)):
+        idle = replace(FRESH, id=f"session_{number}", state="idle", episode=None)
+        log.begin(idle)
+        if not is_left:
+            log.release(idle.id)
+    clock.move(days=8)
+    log.beat()
+    log.begin(replace(FRESH, id="session_new"))
+    assert [kept.id for kept in log.kept()] == ["session_1", ID, "session_new"]
+
+
+# --- what is committed
+
+
+def test_a_commit_is_one_change_that_carries_its_session_and_can_be_undone(opened: Opened) -> None:
+    bank = opened()
+    log = BankLog(bank)
+    log.begin(FRESH)
+    log.step(FRESH, STEP)
+    log.step(FRESH, replace(STEP, index=1))
+    before = bank.changes()[-1].seq
+    after = replace(FRESH, committed=(0, 1))
+    log.commit(after, learnt(0, 1), forget=[0])
+    [change] = bank.changes(since=before)
+    assert loaded(log) == (after, [replace(STEP, index=1)])
+    found = {memory.id: (memory.session, memory.sequence) for memory in bank.list(kinds=["episodic", "source"])}
+    assert (found["lived_1"], found["source_0"]) == ((ID, 1), (ID, 0))
+    bank.undo(change.seq)
+    assert bank.graph.get_nodes_by_type(["episodic", "semantic"]) == []
+    assert loaded(log)[0] == after
+
+
+# --- what never reaches the disk, and what leaves it
+
+
+def test_what_is_private_or_secret_reaches_no_file(opened: Opened, tmp_path: Path) -> None:
+    log = BankLog(opened(secrets="redact"))
+    goal = f"Plan the trip <private>with Maya</private> {KEY}"
+    kept = log.begin(replace(FRESH, goal=goal))
+    assert KEY not in kept.goal
+    step = log.step(
+        kept,
+        Step(0, f"<private>Maya</private> wants Tokyo {KEY}", f"Asked Maya? <private>Maya</private> {KEY}", KEY, KEY),
+    )
+    assert (step.observation.strip().split()[:2], KEY in repr(step)) == (["wants", "Tokyo"], False)
+    waiting = Changeset([Semantic(id="sem", proposition=f"The key is {KEY}")])
+    log.keep(replace(kept, waiting=waiting, reason=f"the model said <private>with Maya</private> {KEY}"))
+    found = on_disk(tmp_path)
+    assert b"with Maya" not in found
+    assert KEY.encode() not in found
+    assert b"Asked Maya?" in found
+
+
+@pytest.mark.parametrize(
+    ("settings", "step", "parameter"),
+    [
+        ({"secrets": "refuse"}, replace(STEP, action=f"Signed in with {KEY}"), "action"),
+        ({}, replace(STEP, observation="<private>Maya called</private>"), "observation"),
+        ({}, replace(STEP, observation=" "), "observation"),
+        ({}, replace(STEP, action="\0"), "step"),
+        ({}, replace(STEP, observation="x" * (1 << 20)), "step"),
+    ],
+    ids=["a secret", "all private", "blank", "NUL", "too long"],
+)
+def test_a_step_that_could_never_be_remembered_is_refused_at_once(
+    opened: Opened, settings: dict[str, Any], step: Step, parameter: str
+) -> None:
+    log = BankLog(opened(**settings))
+    log.begin(FRESH)
+    with pytest.raises((InputError, PrivacyError), match=parameter):
+        log.step(FRESH, step)
+    assert log.load(ID) == (FRESH, [])
+
+
+@pytest.mark.parametrize("node", ["lived_1", "source_1"])
+def test_a_purge_takes_the_words_of_a_step_out_of_its_live_session(opened: Opened, tmp_path: Path, node: str) -> None:
+    bank = opened()
+    log = BankLog(bank)
+    log.begin(FRESH)
+    for index in (0, 1):
+        log.step(FRESH, replace(STEP, index=index, observation=f"The word is apricot{index}", subgoal=f"plum{index}"))
+    changeset = learnt(0, 1)
+    log.commit(replace(FRESH, committed=(0, 1)), changeset)
+    bank.purge(node)
+    found, [other, bare] = loaded(log)
+    assert (other.observation, bare.observation, bare.action, bare.subgoal) == ("The word is apricot0", "", "", "")
+    assert (bare.index, bare.reward, bare.embedding) == (1, 0.5, None)
+    assert b"apricot1" not in on_disk(tmp_path)
+    assert b"plum1" not in on_disk(tmp_path)
+    # What was judged of it meanwhile does not bring its words back.
+    log.step(found, replace(STEP, index=1, observation="The word is apricot1", reward=0.9))
+    assert (loaded(log)[1][1].observation, loaded(log)[1][1].reward) == ("", 0.9)
+
+
+def test_after_a_fork_the_child_holds_nothing(opened: Opened) -> None:
+    log = BankLog(opened())
+    log.begin(FRESH)
+    log.start_anew()
+    with pytest.raises(SessionError) as refused:
+        log.step(FRESH, STEP)
+    assert reason(refused) == "held_elsewhere"
+
+
+# --- what others of the bank say of it
+
+
+def test_stats_and_doctor_tell_how_many_go_on_and_which_were_left(opened: Opened, clock: HandClock) -> None:
+    bank = opened()
+    assert bank.stats().sessions == {}
+    log = BankLog(bank)
+    log.begin(FRESH)
+    log.begin(replace(FRESH, id="session_2", state="failed"))
+    log.begin(replace(FRESH, id="session_3", state="idle", episode=None))
+    assert bank.stats().sessions == {"collecting": 1, "failed": 1, "idle": 1}
+
+    def found() -> tuple[str, bool]:
+        [finding] = [each for each in bank.doctor().findings if each.check == "sessions"]
+        return finding.detail, finding.remedy is not None
+
+    assert found() == ("1 collecting, 1 failed, 1 idle", False)
+    log.release("session_2")
+    assert found() == ("1 collecting, 1 failed, 1 idle, 1 of them were left before their end", True)
+    clock.move(minutes=5)
+    assert found() == ("1 collecting, 1 failed, 1 idle, 2 of them were left before their end", True)
+
+
+def test_an_export_carries_sessions_and_not_who_has_them(opened: Opened, tmp_path: Path) -> None:
+    bank, other = opened(), opened("other")
+    log = BankLog(bank)
+    log.begin(FRESH)
+    log.step(FRESH, STEP)
+    bank.export(tmp_path / "notes.jsonl")
+    collections = [json.loads(line).get("collection") for line in (tmp_path / "notes.jsonl").read_text().splitlines()]
+    assert {name for name in collections if name} == {"sessions", "sessions.steps"}
+    other.import_(tmp_path / "notes.jsonl")
+    elsewhere = BankLog(other)
+    elsewhere.hold(ID)
+    assert elsewhere.load(ID) == (replace(FRESH, repo="other"), [STEP])
+    # What is here goes its own way, and a file does not turn it back.
+    elsewhere.step(FRESH, replace(STEP, index=1))
+    other.import_(tmp_path / "notes.jsonl")
+    assert len(loaded(elsewhere)[1]) == 2
+
+
+def test_a_session_that_is_none_is_refused_by_an_import_and_told_of_where_it_stands(
+    opened: Opened, tmp_path: Path
+) -> None:
+    bank = opened()
+    BankLog(bank).begin(FRESH)
+    file = tmp_path / "notes.jsonl"
+    bank.export(file)
+    file.write_text(file.read_text().replace('"state":"collecting"', '"state":1'))
+    with pytest.raises(TransferError) as refused:
+        opened("other").import_(file)
+    assert "value.state" in repr(refused.value.problems)
+    bank._apply(lambda _: Change("test", records=[Record("sessions", ID, {"id": ID})]))
+    with pytest.raises(CorruptError, match=ID):
+        BankLog(bank).load(ID)
