@@ -42,7 +42,7 @@ def run(*command: str | Path) -> str:
 DOORS = ("doors.cli", "doors.bench")
 WHOLE = (
     *DOORS,
-    *("hermes", "aio", "toolsets.mnemex", "capture", "capture.draining", "mining.trees"),
+    *("hermes", "aio", "aio.mirroring", "toolsets.mnemex", "capture", "capture.draining", "mining.trees"),
     *("workspace", "settings", "project", "bank.verbs"),
     *("learning.mind", "graph", "upkeep.decay", "transfer.lines", "recall.rank", "facts.triples"),
     *("config.profile", "store.protocol", "models.rules", "record.memory", "errors", "telemetry", "notifier"),
@@ -59,6 +59,7 @@ MAY_IMPORT = {
         "",
     ),
     "doors.bench": ("bank.verbs", "workspace", "record.memory", "telemetry"),
+    "aio.mirroring": ("bank.verbs", "workspace", "record.memory", "errors"),
     "toolsets.mnemex": ("bank.verbs", "workspace", "settings", "record.memory", "errors"),
     "mining.trees": ("bank.verbs", "workspace", "settings", "project", "record.memory", "errors"),
     "capture.draining": ("bank.verbs", "workspace", "settings", "project", "record.memory", "errors"),
@@ -78,6 +79,7 @@ MAY_IMPORT = {
 MAY_NOT_IMPORT = {
     "doors.cli": ("store.protocol", "recall.rank", "facts.triples", "transfer.lines", "learning.mind"),
     "doors.bench": ("store.protocol", "recall.rank", "models.rules"),
+    "aio.mirroring": ("store.protocol", "recall.rank", "models.rules", "toolsets.mnemex", "doors.cli", ""),
     "toolsets.mnemex": ("store.protocol", "recall.rank", "facts.triples", "models.rules", "doors.cli", ""),
     "mining.trees": ("store.protocol", "recall.rank", "models.rules", "toolsets.mnemex", "doors.cli", ""),
     "capture.draining": ("store.protocol", "recall.rank", "models.rules", "toolsets.mnemex", "doors.cli", ""),

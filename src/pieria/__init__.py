@@ -8,6 +8,7 @@ nothing. Nothing is made or decided here.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from pieria import aio as aio
     from pieria import errors as errors
     from pieria.bank import Bank as Bank
     from pieria.bank.replies import Neighbor as Neighbor
@@ -71,6 +72,7 @@ __all__ = [
     "Usage",
     "ValueFunction",
     "Workspace",
+    "aio",
     "copy",
     "errors",
     "open",
@@ -121,8 +123,10 @@ if not TYPE_CHECKING:
             from importlib import import_module
 
             found = getattr(import_module(_HOMES[name]), name)
-        elif name == "errors":
-            import pieria.errors as found
+        elif name in ("aio", "errors"):
+            from importlib import import_module
+
+            found = import_module(f"pieria.{name}")
         elif name == "__version__":
             from importlib.metadata import version
 

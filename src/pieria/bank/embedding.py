@@ -23,6 +23,7 @@ from pieria.bank.texts import Task, tasks_of
 from pieria.bank.vectors import made
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
+from pieria.record.patience import given_up
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
 
 if TYPE_CHECKING:
@@ -214,7 +215,7 @@ class Embedding:
                 embedder.query(LOADING)
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Waits until nothing is pending. False where time ran out or this process cannot embed for the bank.
+        """Waits until nothing is pending. False where time ran out, nobody waits, or this process cannot embed for it.
 
         Without an embedder there is nothing to wait for. Raises `AdapterError` where the model fails.
         """
@@ -232,7 +233,7 @@ class Embedding:
                 return True
             if progress is not None:
                 progress(done, done + left)
-            made = self._some(deadline)
+            made = None if given_up() else self._some(deadline)
             if made is None or (not made and stuck == left):
                 self.wake()
                 return False

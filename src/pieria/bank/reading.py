@@ -22,6 +22,7 @@ from pieria.record.end import End
 from pieria.record.filter import Filter
 from pieria.record.ids import parse_reference
 from pieria.record.memory import Memory
+from pieria.record.patience import given_up
 from pieria.record.time import micros
 from pieria.store.protocol import ORDERS
 
@@ -32,8 +33,9 @@ COUNTED = (
 
 MOST_PASSED_OVER = 1_000_000_000
 LONGEST_WAIT = 86_400.0
-PATIENCE = 5.0
-"""Seconds that a store waits for a change at a time, so that whoever waits learns in time that the bank was closed."""
+PATIENCE = 1.0
+"""Seconds that a store waits for a change at a time, so that whoever waits learns in time that the bank was closed, or
+that nobody waits for the change any more."""
 FOLLOWED = 500
 """Changes that are read at a time."""
 
@@ -248,7 +250,7 @@ class Reading(Core):
             left = until - time.monotonic()
             if self.store.wait(since, max(0.0, min(left, PATIENCE))):
                 return True
-            if left <= PATIENCE:
+            if left <= PATIENCE or given_up():
                 return False
 
     def follow(self, since: int | None = None, *, seconds: float | None = None) -> Iterator[Change]:
@@ -275,7 +277,7 @@ class Reading(Core):
                 since = change.seq
                 yield change
             left = until - time.monotonic()
-            if left <= 0:
+            if left <= 0 or given_up():
                 return
             # Whether the bank was closed meanwhile, the next look tells.
             with suppress(ClosedError):

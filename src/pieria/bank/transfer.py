@@ -342,4 +342,8 @@ def _refused(path: Path, problems: Sequence[Problem], number: int) -> PieriaErro
 
 
 def _progress(progress: Progress | None, size: int) -> Callable[[int], None]:
-    return (lambda done: None) if progress is None else (lambda done: progress(done, 2 * size))
+    def told(done: int) -> None:
+        if progress is not None:
+            progress(done, 2 * size)
+
+    return told

@@ -22,12 +22,15 @@ from pieria.bank.work import SECOND, Rules, Shift, Told, Work
 from pieria.errors import ClosedError, PieriaError
 from pieria.record.ids import new_id
 from pieria.record.job import Job, Lease
+from pieria.record.patience import given_up
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 1.0
+"""Seconds after which whoever waits for a worker learns that nobody wants to know any more."""
 LAST_CHANCE = 0.4
 """Seconds that a handler has to come to an end when its worker is closed."""
 PRUNED_AT_ONCE = 100
@@ -53,7 +56,7 @@ class Worker:
         told: Told = lambda job, progress: None,
         chance: Random | None = None,
     ) -> None:
-        self.name = f"{os.getpid()}-{new_id()}"
+        self.name: str = f"{os.getpid()}-{new_id()}"
         """By which jobs say who has them."""
         self.tally: Counter[str] = Counter()
         """In what states it left how many jobs."""
@@ -107,7 +110,14 @@ class Worker:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Waits until it works no more. False where it still does."""
-        return self._rested.wait(seconds)
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        while not given_up():
+            left = until - time.monotonic()
+            if self._rested.wait(max(0.0, min(left, PATIENCE))):
+                return True
+            if left <= PATIENCE:
+                return False
+        return False
 
     def stop(self) -> None:
         """Asks it to end soon: no further job is begun, and the handler at work is told."""
@@ -128,7 +138,7 @@ class Worker:
     def _rounds(self, once: bool, idle: float | None, seconds: float | None = None) -> None:
         last = time.monotonic()
         end = math.inf if seconds is None else last + seconds
-        while not self._stop.is_set() and time.monotonic() < end:
+        while not self._stop.is_set() and time.monotonic() < end and not given_up():
             if self._round(raising=once):
                 last = time.monotonic()
             elif once or (idle is not None and time.monotonic() - last >= idle):

@@ -31,7 +31,7 @@ Kind = Literal["passage", "window", "rule"]
 lays down a standing rule. Rules come with the passages of their text, and are never pending by themselves."""
 WINDOW_REACH = 2
 """How many neighbours on either side a window may take in: so far a change makes windows pending again."""
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 """Called with what is done and the whole, in the unit the caller knows."""
 
 

@@ -159,7 +159,7 @@ class Workspace(Repositories):
         named |= {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
         self.resolved = resolve({**_mapping(settings), **given, **named}, environ=environ, cwd=folder)
         self.place: Place = place_of(self.resolved.settings)
-        self.data = self.place.folder
+        self.data: Path = self.place.folder
         self.models = Library(self.resolved.settings.models)
         own_embedder = None if "embedder" in named else embedder
         if own_embedder is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from pieria.errors import (
 )
 from pieria.record.time import iso, system_clock
 from pieria.store.files import flush, stamp, unreadable, written_aside
+from pieria.store.protocol import Progress
 from pieria.store.sqlite.connection import APPLICATION_ID, translated
 from pieria.store.sqlite.file import LOGS, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
@@ -42,7 +43,7 @@ class Restored(NamedTuple):
     counts: dict[str, int]
 
 
-def restore_file(file: Path, target: Path, *, replace: bool, progress: Callable[[int, int], None] | None) -> Restored:
+def restore_file(file: Path, target: Path, *, replace: bool, progress: Progress | None) -> Restored:
     """Raises before anything of the target is touched where the file is no whole bank, or the target is in the way."""
     if not is_database(file):
         raise _no_backup(file)
@@ -76,7 +77,7 @@ def _in_the_way(target: Path) -> ConflictError:
     return ConflictError("a bank of this name is there already", ids=(target.stem,), hint=hint)
 
 
-def _copy(file: Path, target: Path, progress: Callable[[int, int], None] | None) -> None:
+def _copy(file: Path, target: Path, progress: Progress | None) -> None:
     """Through SQLite, so that what still stands in the log of a database that was merely copied comes along."""
 
     def report(_status: int, remaining: int, total: int) -> None:

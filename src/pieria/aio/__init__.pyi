@@ -1,0 +1,1096 @@
+"""`pieria` for asyncio: the same classes, verbs and functions, each to be awaited.
+
+Written by `python tests/aio/stub.py` from the signatures of the originals.
+"""
+
+import builtins
+from collections import Counter
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Collection,
+    Coroutine,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from io import BufferedIOBase
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pieria.aio.mirroring import Opening as Opening
+from pieria.bank.analyzing import Analysis, Enriched
+from pieria.bank.asking import Names
+from pieria.bank.comparing import Likeness
+from pieria.bank.correcting import Keep
+from pieria.bank.extracting import Extracted
+from pieria.bank.graph import NodePage
+from pieria.bank.handlers import Handlers
+from pieria.bank.hooks import Checkpoint, HookSettings
+from pieria.bank.jobs import JobList
+from pieria.bank.observing import DistilledSessions, Observed
+from pieria.bank.places import Kept
+from pieria.bank.replies import Around, Diagnosis, Neighborhood, Page, Receipt, ScratchpadEntry, Sessions, Stats
+from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
+from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RestoreReport
+from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
+from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
+from pieria.bank.reviewing import Reinforced
+from pieria.bank.sources import Mark, Taken
+from pieria.bank.work import Rules
+from pieria.facts.predicates import Predicate
+from pieria.facts.summary import Conflict, Entity, FactStats
+from pieria.graph.changeset import Changeset
+from pieria.graph.edge import Edge
+from pieria.graph.graph import Graph
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.nodes import Node
+from pieria.models.mind import Named
+from pieria.models.minds.llm.asking import Override
+from pieria.models.minds.llm.replacing import OwnPrompt
+from pieria.recall.answer import Recall
+from pieria.recall.context.answer import Context
+from pieria.record.change import Change
+from pieria.record.draft import Instant, NewMemory
+from pieria.record.end import End
+from pieria.record.event import Event
+from pieria.record.fact import Fact
+from pieria.record.job import Job
+from pieria.record.link import Link
+from pieria.record.memory import Memory
+from pieria.record.time import Clock
+from pieria.record.usage import Usage
+from pieria.store.protocol import Progress
+from pieria.upkeep.reviewing import Curve, Retained
+
+__all__ = [
+    "Bank",
+    "BankGraph",
+    "Facts",
+    "Hooks",
+    "Intake",
+    "Jobs",
+    "Opening",
+    "Places",
+    "Scratchpad",
+    "Sources",
+    "Upkeep",
+    "Vault",
+    "Worker",
+    "Workspace",
+    "copy",
+    "open",
+    "restore",
+]
+
+class Workspace:
+    """Shared settings and the banks opened under them; a context manager that closes them.
+
+    Threads may share it, and it outlives a fork. An opened bank may be closed alone.
+    """
+    def __init__(
+        self,
+        data: str | Path | None = None,
+        settings: Mapping[str, Any] | None = None,
+        llm: object = None,
+        embedder: object = None,
+        notifier: object = None,
+        config: object = None,
+        *,
+        clock: Clock | None = None,
+        folder: str | Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        """`folder` and `environ` are those of whoever it works for, where that is not this process."""
+    def __await__(self) -> Generator[Any, None, Self]: ...
+    @property
+    def data(self) -> Path: ...
+    @property
+    def clock(self) -> Clock: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None: ...
+    async def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
+        """When this returns, all of it is written."""
+    async def banks(self) -> builtins.list[str]:
+        """The names of the banks there are, without the user's own."""
+    async def close(self) -> None:
+        """Closes every bank and repository that was opened here, and has notifiers told what is left.
+
+        Safe to call twice.
+        """
+    async def close_repo(self, repo_id: str) -> None:
+        """Closes its bank or backend. Raises `NotFoundError` where it is not open, as all that follow do."""
+    async def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
+        """With their metadata and every tie to them."""
+    async def get_graph(self, repo_id: str) -> Graph:
+        """All of it, as a value."""
+    async def get_linked_nodes(
+        self, repo_id: str, node_ids: Sequence[str], edge_type: Edge | None = None
+    ) -> builtins.list[Node]:
+        """The neighbours of these nodes, by ties of that type or of any."""
+    async def get_metadata(self, repo_id: str, node_ids: Sequence[str]) -> dict[str, NodeMetadata]: ...
+    async def get_node(self, repo_id: str, node_id: str) -> Node | None: ...
+    async def get_nodes_by_type(self, repo_id: str, types: Sequence[str]) -> builtins.list[Node]: ...
+    async def latest(
+        self, repo_id: str, top_k: int, types: Sequence[str] = ...
+    ) -> builtins.list[tuple[Node, NodeMetadata]]:
+        """The nodes that came in last, with their metadata; what has none is left out."""
+    async def list_repos(self) -> builtins.list[str]:
+        """The ids of those that are open, in their order."""
+    def open(
+        self,
+        name: str | None = None,
+        *,
+        session: str | None = None,
+        channel: str | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        who: str = "python",
+        llm: object = None,
+        embedder: object = None,
+        overrides: Mapping[str, Override] | None = None,
+        prompts: Mapping[str, OwnPrompt] | None = None,
+        notifier: object = None,
+        config: object = None,
+        user: bool = True,
+        secrets: str | None = None,
+    ) -> Opening[Bank]:
+        """Opens a bank, making it where there is none. What is not given is as the settings say.
+
+        `llm` and `embedder` are this bank's own models, each a name, an object or a function; `overrides` gives single
+        steps, or groups of them, another language model or further options, and `prompts` gives steps a prompt of your
+        own. `notifier` is told of what happens through
+        this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
+        user is found through it or written. `secrets` is the setting of that name, for what is written through it.
+        """
+    async def open_repo(
+        self,
+        repo_id: str,
+        backend: object = None,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+    ) -> object:
+        """Opens the bank of that name, making it where there is none, and returns it.
+
+        `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
+        its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
+        those of this repository, where they are not the workspace's. Raises `RepoError` where it is open already.
+        """
+
+class Bank:
+    """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def data(self) -> Path: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def who(self) -> str: ...
+    @property
+    def author(self) -> str | None: ...
+    @property
+    def author_type(self) -> str | None: ...
+    @property
+    def secrets(self) -> str: ...
+    @property
+    def is_user_bank(self) -> bool: ...
+    @property
+    def facts(self) -> Facts: ...
+    @property
+    def graph(self) -> BankGraph: ...
+    @property
+    def hooks(self) -> Hooks: ...
+    @property
+    def jobs(self) -> Jobs: ...
+    @property
+    def places(self) -> Places: ...
+    @property
+    def scratchpad(self) -> Scratchpad: ...
+    @property
+    def sources(self) -> Sources: ...
+    @property
+    def upkeep(self) -> Upkeep: ...
+    @property
+    def vault(self) -> Vault: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None: ...
+    async def alike(self, text: str, *, k: int = 5, least: float = 0.0) -> builtins.list[Likeness]:
+        """The memories of this bank that say most nearly the same as the whole of a text, the nearest first.
+
+        One that says exactly this has 1. To compare is no use of a memory: nothing is counted.
+        """
+    async def analyze(self, message: str) -> Analysis:
+        """Whether a message should be kept, looked up, or neither, each with its reasons."""
+    async def around(
+        self,
+        id: str,
+        *,
+        before: int = 5,
+        after: int = 5,
+        kinds: Names | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+    ) -> Around:
+        """What was said just before and after a memory, up to so many of each. A revised one leads to its newest."""
+    async def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:
+        """Copies the bank's store as it is now, while others read and write on. `pieria.restore` brings it back.
+
+        An older backup of that name is replaced once the new one is whole; a folder gets a file named after the bank
+        and the time. `progress` counts pages.
+        """
+    async def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:
+        """The journal after a sequence number, oldest first; with `last`, only so many of its newest entries."""
+    async def close(self) -> None: ...
+    async def context(
+        self,
+        query: str | None = None,
+        *,
+        files: Names = (),
+        place: str | End | None = None,
+        session: str | None = None,
+        budget_tokens: int = 2000,
+        known_at: Instant | None = None,
+        keep: bool = False,
+        anew: bool = False,
+        deadline_ms: int | None = None,
+    ) -> Context:
+        """What to tell an agent before it asks: standing rules, what is pinned and what was left open, then an index
+        of what matters most, and as much of it in full as there is room for. All of it is fenced as data.
+
+        With a query or files it is about these, and as of now. Without them it is as of `known_at`, or of the moment
+        that is kept for the session, or of now. `keep` keeps the moment for the session, unless one is kept already;
+        `anew` does not look at what is kept, and with `keep` puts the present moment in its place. `deadline_ms` is
+        what recall may take for the query; it then answers from what it has.
+        """
+    async def count(
+        self,
+        *,
+        by: str | None = None,
+        include: Names = (),
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | End | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        used_since: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        pinned: bool | None = None,
+    ) -> Any:
+        """How many there are; with `by`, how many of each kind, place, tag and so on, most first."""
+    async def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
+        """Distils what is still raw, of all sessions or of one, with what is still being worked on."""
+    async def doctor(self, *, repair: bool = False) -> Diagnosis:
+        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections."""
+    async def embedded(self, ids: str | Iterable[str]) -> builtins.set[str]:
+        """Which of these have a vector by now."""
+    async def enriched(
+        self, text: str, *, entities: Iterable[str] | None = None, strength: float | None = None
+    ) -> Enriched:
+        """Entities and strength for a text: as given, or else read from it, if the setting `enrich` allows."""
+    def expect_questions(self) -> None:
+        """For a process that is there to be asked: what the first question would wait for is loaded behind."""
+    async def export(self, path: str | Path, *, progress: Progress | None = None) -> ExportReport:
+        """Writes the whole bank, its past included, to one file of JSON lines: `docs/export-format.md`.
+
+        An older export of that name is replaced once the new one is whole, and no other file is; a folder gets a file
+        named after the bank and the time. `progress` counts versions and changes.
+        """
+    async def extract(self, id: str, *, entities: bool = True, statements: bool = True) -> Extracted:
+        """Writes down as facts what a memory names (`id mentions name`) and what it states.
+
+        By rules at once; where a language model is set, a job asks it. The same text twice adds nothing; of a text that
+        has changed, what it does not say any more is taken back.
+        """
+    def follow(self, since: int | None = None, *, seconds: float | None = None) -> AsyncGenerator[Change]:
+        """The changes after a sequence number, oldest first, and then each as it comes; without one, from now on.
+
+        Goes on until the bank is closed, or so many seconds are over. Where it ends with an error that may be tried
+        again, nothing was missed: follow on from the last change that came.
+        """
+    async def get(
+        self,
+        reference: str,
+        *,
+        version: int | None = None,
+        known_at: Instant | None = None,
+        include_removed: bool = False,
+    ) -> Memory | None:
+        """The memory under an id, whatever its status; `id@version` opens that version. None if there is none.
+
+        An id that itself ends like a version comes before the version; with `version` the whole reference is the id.
+        """
+    async def history(self, id: str, *, revisions: bool = False) -> tuple[Memory, ...]:
+        """Every stretch of known time of a memory, oldest first: its versions, and each change of its standing.
+
+        With `revisions`, those of the memories it revised and was revised as, too.
+        """
+    async def import_(
+        self,
+        path: str | Path | BufferedIOBase,
+        *,
+        mode: str = "skip",
+        dry_run: bool = False,
+        force: bool = False,
+        on_error: str = "stop",
+        system: str | None = None,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Brings an export in, all of it or nothing. A bank without a past becomes the one that was exported.
+
+        `mode` decides about what is here already: `skip` leaves it, `merge` takes the later, `replace` the file's.
+        What was removed here stays removed, and what was purged stays away, unless `force`. With `on_error="skip"`
+        broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
+        `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
+        for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
+        store is at the path: `mnemex`.
+        """
+    async def invalidate(
+        self, id: str, *, at: Instant | None = None, replacement: str | None = None, reason: str | None = None
+    ) -> Memory:
+        """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
+    async def link(
+        self,
+        source: str | End,
+        target: str | End,
+        relation: str = "related",
+        *,
+        weight: float = 1.0,
+        label: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> Link:
+        """Ties two memories, or a memory and a `Place`. The same tie again changes its weight, label and meta only."""
+    async def links(self, end: str | End | None = None, *, relation: str | None = None) -> builtins.list[Link]:
+        """The links there are, or those of one end, in the order in which they were written."""
+    async def list(
+        self,
+        *,
+        order: str = "newest",
+        limit: int = 50,
+        offset: int = 0,
+        cursor: str | None = None,
+        include: Names = (),
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | End | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        used_since: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        pinned: bool | None = None,
+    ) -> Page:
+        """Memories of this bank in order; with scope `user` alone, the user's own.
+
+        `cursor` goes on where a page of the same order and filters ended, whatever came since; `offset` passes over
+        so many, whatever they are by now.
+        """
+    async def named(self, text: str) -> builtins.list[Named]:
+        """What a text names, each thing once and in its order: by the pipeline that is set, or by rules."""
+    async def neighbors(
+        self, id: str | End, *, relation: str | None = None, direction: str = "both", hops: int = 1, limit: int = 50
+    ) -> Neighborhood:
+        """What the links of a memory or place lead to, nearest first, each once. It says where `limit` cut it short."""
+    async def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
+        """Takes in what happened. When this returns it is on the disk; what was told before changes nothing.
+
+        What is marked private is cut and secrets are taken out, whatever else is set for the bank. A job distils the
+        session at its end, when its context is compacted, when much has come together, or after ten minutes of silence.
+        """
+    async def pin(self, id: str, pinned: bool = True) -> Memory:
+        """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
+    async def purge(self, ids: str | Iterable[str]) -> Receipt:
+        """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
+
+        Only the ids are remembered, so that nothing brings them back unasked. There is no way back. What another
+        session drew from them goes as well, and is counted but not named.
+        """
+    async def recall(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | End | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        used_since: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        min_score: float | None = None,
+        least_retention: float | None = None,
+        review: bool | float = False,
+        cursor: str | None = None,
+        policy: str | Callable[..., float] = "hybrid",
+        weights: Mapping[str, float] | None = None,
+        deadline_ms: int | None = None,
+        budget_tokens: int | None = None,
+        by_meaning: bool = True,
+        matching: bool = False,
+        counted: bool = True,
+    ) -> Recall:
+        """What the bank, and the user's own, hold on a question: best first, each with its reasons.
+
+        Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
+        Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
+        with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
+        only stands beside what does. What is not `counted` is no use of what it finds.
+        """
+    async def remember(
+        self,
+        text: str,
+        *,
+        id: str | None = None,
+        title: str | None = None,
+        kind: str = "note",
+        body: Mapping[str, Any] | None = None,
+        tags: Collection[str] = (),
+        entities: Collection[str] = (),
+        files: Collection[str] = (),
+        importance: float = 0.5,
+        confidence: float | None = None,
+        strength: float = 1.0,
+        scope: str = "bank",
+        source: str | None = None,
+        context: str | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        sequence: int | None = None,
+        place: str | End | None = None,
+        at: Instant | None = None,
+        valid_from: Instant | None = None,
+        valid_until: Instant | None = None,
+        pinned: bool = False,
+        meta: Mapping[str, Any] | None = None,
+        vectors: object = None,
+        unless_exists: str | None = None,
+        extract: bool = False,
+    ) -> Memory:
+        """Keeps one thing. When this returns it is on the disk and can be recalled.
+
+        The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
+        `vectors` are its own, of the bank's space: one list of numbers, or several for its passages. `extract` is the
+        verb of that name, once the text is kept.
+        """
+    async def remember_many(
+        self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
+    ) -> builtins.list[Memory]:
+        """Keeps many, in batches of one transaction each. Everything is checked before the first is written.
+
+        What is wrong with any of them is told at once, as `items[3].importance`. When this returns, their vectors are
+        there too; where the model fails, that is logged, and they are embedded later. `progress` is told of both.
+        """
+    async def remove(self, id: str, *, reason: str | None = None) -> Memory:
+        """Takes it out of every answer from now on. Its versions and its past stay; `restore` brings it back."""
+    async def restore(self, id: str) -> Memory:
+        """Brings back what `remove` took away, as it stood. What was drawn from others needs those to stand on."""
+    async def revise(
+        self,
+        id: str,
+        *,
+        text: str | Keep = ...,
+        title: str | Keep | None = ...,
+        body: Mapping[str, Any] | Keep = ...,
+        tags: Collection[str] | Keep = ...,
+        entities: Collection[str] | Keep = ...,
+        files: Collection[str] | Keep = ...,
+        context: str | Keep | None = ...,
+        meta: Mapping[str, Any] | Keep = ...,
+        importance: float | Keep = ...,
+        confidence: float | Keep | None = ...,
+        author: str | None = None,
+        author_type: str | None = None,
+        at: Instant | None = None,
+        reason: str | None = None,
+    ) -> Memory:
+        """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
+
+        It is said now, unless `at` tells otherwise, by the author who is given or for whom the bank was opened.
+        """
+    async def sessions(
+        self,
+        *,
+        limit: int = 20,
+        cursor: str | None = None,
+        session: str | None = None,
+        kinds: Names | None = None,
+        scope: Names | None = None,
+    ) -> Sessions:
+        """The sessions of what may be seen here, that which began last first. What was said outside of any is one.
+        With scope `user` alone they are those of the user's own memories. One of which nothing is left is not among
+        them; of the others, what was revised or removed still counts for when they began and ended.
+
+        `cursor` goes on where a page of the same filters ended, whatever was said since.
+        """
+    async def stats(self) -> Stats:
+        """Counts of what there is, by kind and standing, and the store's sizes."""
+    async def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
+        """Waits until every projection has caught up with the record; True when they have.
+
+        The text index is written with the record, so what is waited for is vectors: none without an embedder. What was
+        read is counted as well. False where time runs out, the bank's vectors are of another model, or another process
+        keeps the bank locked. Raises `AdapterError` where the model fails. What belongs to the user counts too.
+        `progress` is told how many of how many are embedded.
+        """
+    async def touch(
+        self,
+        ids: str | Iterable[str],
+        *,
+        accesses: int = 1,
+        reviews: int = 0,
+        crossings: int = 0,
+        reward: float | None = None,
+        boost: bool = False,
+    ) -> dict[str, Usage]:
+        """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one. A
+        boost makes them stronger by the setting `crossing_boost`.
+        """
+    async def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
+        """The memories of this bank that say exactly this, without what is private; the first kept first. With scope
+        `user` alone those of the user's own.
+        """
+    async def undo(self, seq: int) -> Change:
+        """Puts back what a change of this bank did. Evidence stays: what it remembered is removed, not erased."""
+    async def unlink(
+        self, source: str | End, target: str | End | None = None, relation: str | None = None
+    ) -> builtins.list[Link]:
+        """Unties: one link by its id, or all between two ends, of one relation if it is named."""
+    async def update(
+        self,
+        id: str,
+        *,
+        text: str | Keep = ...,
+        title: str | Keep | None = ...,
+        body: Mapping[str, Any] | Keep = ...,
+        tags: Collection[str] | Keep = ...,
+        entities: Collection[str] | Keep = ...,
+        files: Collection[str] | Keep = ...,
+        context: str | Keep | None = ...,
+        meta: Mapping[str, Any] | Keep = ...,
+        importance: float | Keep = ...,
+        confidence: float | Keep | None = ...,
+        strength: float | Keep = ...,
+        place: str | End | Keep = ...,
+        scope: str | Keep = ...,
+        status: str | Keep = ...,
+        tier: str | Keep = ...,
+        at: Instant | Keep = ...,
+        valid_from: Instant | Keep | None = ...,
+        valid_until: Instant | Keep | None = ...,
+        reason: str | None = None,
+    ) -> Memory:
+        """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
+
+        Its author stays; where the bank was opened for somebody else, new content is trusted no more than they are.
+        """
+    async def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
+        """How memories have been used; one that was never used is there with zeros."""
+    async def use_embedder(self) -> str:
+        """Moves the bank over to the embedder of this process: all is embedded anew, in the background; see `sync`.
+
+        Until that is done, recall uses the vectors there are, and the words of all. Returns the name of the space.
+        """
+    async def wait(self, since: int, seconds: float) -> bool:
+        """Waits until there is a change after a sequence number, whoever writes it; False where time is over first."""
+    async def widen(
+        self,
+        id: str,
+        *,
+        importance: float | None = None,
+        scope: str | None = None,
+        valid_until: Instant | None = None,
+        reason: str | None = None,
+    ) -> Memory:
+        """Gives it more importance, more readers or a later end than it has. What would be less stays as it is.
+
+        However many do so at once, the most that was asked for is what stands in the end.
+        """
+
+class Facts:
+    """The facts of one bank."""
+    async def add(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        valid_from: Instant | None = None,
+        valid_until: Instant | None = None,
+        confidence: float | None = None,
+        memory: str | None = None,
+        source: str | None = None,
+    ) -> Fact:
+        """States that something holds. What is known already is confirmed, widened or made surer, and never doubled.
+
+        For a predicate declared single-valued, other values end or move to make room.
+        """
+    async def alias(self, name: str, of: str) -> Entity:
+        """Makes both names one entity in every look-up, whichever of them a fact was written with."""
+    async def aliases(self) -> dict[str, str]:
+        """Each alias and the entity it stands for."""
+    async def conflicts(self, subject: str | None = None, predicate: str | None = None) -> builtins.list[Conflict]:
+        """Where facts of a single-valued predicate hold at the same time with different objects."""
+    async def declare(self, predicate: str, single_valued: bool = True) -> builtins.list[Conflict]:
+        """Says that a predicate has one value at a time, or any number. Changes no fact; returns what is against it."""
+    async def entities(self, prefix: str = "") -> builtins.list[Entity]:
+        """Every name that stands as subject or object, with its aliases; those one of whose names begins like this."""
+    async def history(self, fact_id: str) -> builtins.list[Fact]:
+        """Every version of a fact as it was written, oldest first, those included in which it was removed."""
+    async def invalidate(
+        self, subject: str, predicate: str, object: str, *, at: Instant | None = None, reason: str | None = None
+    ) -> builtins.list[Fact]:
+        """Ends a fact at that moment (now); one that began only then or later never held, and is removed."""
+    async def predicates(self) -> builtins.list[Predicate]:
+        """The predicates in use and those declared, by name."""
+    async def query(
+        self,
+        subject: str | None = None,
+        predicate: str | None = None,
+        object: str | None = None,
+        *,
+        entity: str | None = None,
+        direction: str = "both",
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        history: bool = False,
+        limit: int | None = None,
+    ) -> builtins.list[Fact]:
+        """Facts that match everything given, in the order in which they began to hold.
+
+        Those that hold at `valid_at` (now) or, with `history`, those of all times. Of more than `limit` the last.
+        """
+    async def remove(self, fact_id: str, *, reason: str | None = None) -> Fact:
+        """Takes a fact out of every answer, as one that should not have been stated. It stays on record."""
+    async def stats(self) -> FactStats: ...
+    async def supersede(
+        self,
+        subject: str,
+        predicate: str,
+        object: str,
+        *,
+        replaces: str | None = None,
+        at: Instant | None = None,
+        confidence: float | None = None,
+        memory: str | None = None,
+        source: str | None = None,
+    ) -> Fact:
+        """Ends what else holds for the subject and predicate at that moment (now), and states this from then on.
+
+        With `replaces` only that value ends; where it does not hold then, nothing is written.
+        """
+    async def timeline(
+        self, entity: str | None = None, *, known_at: Instant | None = None, limit: int | None = None
+    ) -> builtins.list[Fact]:
+        """The facts of all times in the order in which they began to hold; of more than `limit` the last."""
+    async def unalias(self, name: str) -> Entity:
+        """Takes an alias back: the name is an entity of its own again."""
+
+class BankGraph:
+    """A graph backend. What it cannot do it refuses, and then nothing is changed."""
+    @property
+    def graph(self) -> Coroutine[Any, Any, Graph]: ...
+    @property
+    def everything(self) -> BankGraph: ...
+    async def apply_changeset(self, changeset: Changeset) -> None:
+        """Nodes, then ties between what is there, then metadata, as one change of the bank.
+
+        A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
+        itself knows since when it knows.
+        """
+    async def delete_metadata(self, node_ids: Sequence[str]) -> None: ...
+    async def delete_nodes(self, node_ids: Sequence[str]) -> None:
+        """Removes their memories: out of every answer, and `restore` brings them back."""
+    async def find_candidates(
+        self,
+        node_types: Sequence[str],
+        query_embedding: Sequence[float],
+        tag_embeddings: Sequence[Sequence[float]] = (),
+        value_fn_config: Mapping[str, Any] | None = None,
+        opts: Mapping[str, Any] | None = None,
+    ) -> builtins.list[tuple[Node, float]]:
+        """Of each type the nearest are valued, ten times as many as are wanted and at least 200."""
+    async def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> builtins.list[Node]: ...
+    async def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
+        """Of every node that is there: one that was never used has counts of 0."""
+    async def get_node(self, node_id: str) -> Node | None: ...
+    async def get_nodes_by_type(self, node_types: Sequence[str]) -> builtins.list[Node]: ...
+    async def init(self, opts: Mapping[str, Any] | None = None) -> None:
+        """An open bank has nothing left to begin."""
+    async def latest(self, top_k: int, types: Sequence[str]) -> builtins.list[tuple[Node, NodeMetadata]]:
+        """What came in, or was changed, last."""
+    async def page(self, types: Sequence[str], limit: int = 20, cursor: str | None = None) -> NodePage:
+        """Nodes of these types, the oldest first. `cursor` goes on where a page of the same types ended.
+
+        What comes in meanwhile stands on a later page, and nothing is passed over for it.
+        """
+    async def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None: ...
+
+class Hooks:
+    async def checkpoint(self, messages: int) -> Checkpoint:
+        """Says that so many messages of this bank's session are saved now."""
+    async def last(self) -> Checkpoint | None:
+        """The latest checkpoint, of whichever session."""
+    async def set(self, *, silent_save: bool | None = None, desktop_toast: bool | None = None) -> HookSettings:
+        """Changes what is given, and returns what holds now."""
+    async def settings(self) -> HookSettings: ...
+
+class Jobs:
+    async def add(
+        self,
+        kind: str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        key: str | None = None,
+        about: str | None = None,
+        priority: int = 0,
+        due: Instant | None = None,
+        tries: int | None = None,
+    ) -> Job:
+        """Queues a job, or gives back the one of the same kind and key that is queued or running.
+
+        `payload` says what is to be done, and names memories by id instead of quoting them. `about` is the `id@version`
+        that it is for: once that has changed, the job ends as stale. Without a key, the same payload is the same job.
+        """
+    async def cancel(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
+        """Calls jobs off: all of them, or none. A running one is told within a second or so, and has no effect more."""
+    async def counts(self) -> dict[str, int]:
+        """How many there are in each state."""
+    async def get(self, id: str) -> Job: ...
+    async def list(
+        self, *, states: str | Iterable[str] | None = None, kinds: str | Iterable[str] | None = None, limit: int = 50
+    ) -> JobList:
+        """Newest first: of any of these states and kinds."""
+    async def replay(self, ids: str | Iterable[str]) -> tuple[Job, ...]:
+        """Queues dead or cancelled jobs again, as if they had never been tried: all of them, or none."""
+    async def worker(
+        self, handlers: Handlers | None = None, *, kinds: str | Iterable[str] | None = None, rules: Rules | None = None
+    ) -> Worker:
+        """A worker for this bank, with further handlers by kind. It is closed with the bank."""
+
+class Worker:
+    """Does the jobs of some banks, one at a time. `banks` is asked anew for every round.
+
+    `run` works in the thread that calls it, `start` in one of its own. Closing it, or a bank it works on, ends it
+    within two seconds: a handler that takes longer goes on to no effect, and its job is given back.
+    """
+    @property
+    def name(self) -> str: ...
+    @property
+    def tally(self) -> Counter[str]: ...
+    @property
+    def problem(self) -> Exception | None: ...
+    @property
+    def stopping(self) -> bool: ...
+    async def close(self) -> None:
+        """Ends it, and gives back the job that is not done by then. Safe to call twice."""
+    async def run(self, *, once: bool = False, idle: float | None = None, seconds: float | None = None) -> Counter[str]:
+        """Works until it is closed; with `once`, until nothing is due; with `idle`, until so many seconds later. After
+        so many `seconds` it begins no further job.
+
+        Returns the tally. A bank that cannot be worked on is left alone for a while, or with `once` raises.
+        """
+    async def start(self, *, once: bool = False, idle: float | None = None) -> None:
+        """The same in the background. What it raises is in `problem` when it has ended."""
+    def stop(self) -> None:
+        """Asks it to end soon: no further job is begun, and the handler at work is told."""
+    async def wait(self, seconds: float | None = None) -> bool:
+        """Waits until it works no more. False where it still does."""
+
+class Places:
+    """The places of one bank, as whoever opened it sees them. Threads may share it."""
+    async def all(self) -> dict[str, Kept]:
+        """Every place that holds a memory which answers questions, by its name `wing/room`."""
+    async def counts(self) -> dict[str, int]:
+        """How many memories each place holds."""
+    async def entities(self, places: str | Iterable[str]) -> dict[str, int]:
+        """What the memories there name as `entities`, and in how many of them, most first."""
+    async def naming(self, entity: str) -> dict[str, int]:
+        """The places with memories that name this entity, and how many of them do."""
+    async def relink(self, place: str | End, to: str | End) -> int:
+        """Makes the links of a place those of another one; what is kept there stays. Returns how many they are."""
+    async def rename(self, place: str | End, to: str | End) -> int:
+        """Calls a place by another name: what is kept there, and every link to it. Returns how many memories that are.
+
+        Where there is a place of that name already, the two become one.
+        """
+    async def shared(self, places: str | Iterable[str] | None = None, *, most: int = 20) -> dict[str, dict[str, int]]:
+        """What is named in several places: by name, those places and how many memories of each name it.
+
+        With `places` only what is named in one of these. What is named in more than `most` is left out: it tells
+        nothing of any two of them.
+        """
+
+class Scratchpad:
+    """The entries of one session; without a session, those of nobody in particular."""
+    async def clear(self) -> int:
+        """Deletes every entry of the session, and says how many there were."""
+    async def read(self) -> builtins.list[ScratchpadEntry]:
+        """Newest first."""
+    async def update(self, id: str, content: str) -> ScratchpadEntry: ...
+    async def write(self, content: str) -> ScratchpadEntry: ...
+
+class Sources:
+    async def ids(self, source: str) -> builtins.list[str]:
+        """Everything that came from a source and was not removed, whether it still holds or not."""
+    async def intake(
+        self, *, force: bool = False, dry_run: bool = False, trust: float = 1.0, follows: Sequence[str] = ...
+    ) -> Intake:
+        """Takes in what sources say, many of them one after the other. What comes in is trusted no more than `trust`.
+
+        What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written. `follows`
+        names what of a memory is as its source says, whenever that says something else; the rest is the bank's.
+        """
+    async def known(self, prefix: str = "") -> dict[str, dict[str, Any]]:
+        """The marks of all sources whose names begin like this."""
+
+class Intake:
+    """One reading of sources: remembers across them what was seen. For one thread."""
+    async def take(
+        self,
+        items: Sequence[NewMemory],
+        *,
+        gone: Mapping[str, str] | None = None,
+        hide: bool = True,
+        marks: Mapping[str, Mark | None] | None = None,
+    ) -> Taken:
+        """Keeps what is new, brings up to date what has changed, and says what became of each item.
+
+        Every item has an id that follows from its source. `gone` are ids that their source has no more, each with the
+        reason: with `hide` they hold no longer, otherwise the reason alone is noted. `marks` are set when all that is
+        done, with it in one transaction where nothing has changed; a mark of None is taken away.
+        """
+    async def unknown(self, ids: Iterable[str]) -> builtins.set[str]:
+        """Those of the ids that are not here, so that nobody need find out much about the others."""
+
+class Upkeep:
+    async def clusters(
+        self,
+        *,
+        by: str = "similarity",
+        least: float | None = None,
+        most: int | None = None,
+        kinds: Names | None = None,
+        limit: int = 10000,
+        keep: bool = False,
+    ) -> Clusters:
+        """What lies together: by `similarity` of what it says, or by its `tags` or `entities`.
+
+        Of kinds that may be forgotten, unless others are named: such as can be merged. With `keep` the clusters are
+        known by their ids from then on, whatever is written meanwhile. `least` and `most` are settings by default.
+        """
+    async def compact(self) -> Compacted:
+        """Gives back the room of what was erased or replaced, and empties the log. Every version stays."""
+    async def curve(self, id: str) -> Curve:
+        """How a memory has faded, and will if nobody uses it: when a review is due, and when it is forgotten."""
+    async def decay(
+        self,
+        *,
+        dry_run: bool = False,
+        threshold: float | None = None,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again. The
+        threshold is twice the setting `forget_threshold`.
+        """
+    async def due(self, k: int = 20) -> tuple[Retained, ...]:
+        """What is about to be forgotten, the most urgent first; `review` counts that it was met again."""
+    async def duplicates(
+        self, *, least: float | None = None, kinds: Names | None = None, limit: int = 10000, most: int = 100
+    ) -> Duplicates:
+        """Pairs that say nearly the same, the most alike first; of every kind but summaries, unless some are named."""
+    async def gc(
+        self,
+        *,
+        dry_run: bool = True,
+        archive: bool = False,
+        threshold: float | None = None,
+        status: Names | None = None,
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Collected:
+        """Removes what has faded, the least retained first; with `archive` it is put away instead. A dry run unless
+        told otherwise; `restore` brings back what was removed. The threshold is the setting `forget_threshold`.
+
+        What was put away before is removed as well, unless `status` is `active`.
+        """
+    async def is_summed_up(self, session: str) -> bool:
+        """Whether it has a summary, and that tells of the session as it is now."""
+    async def members(self, cluster: str) -> tuple[str, ...]:
+        """The ids of a cluster that was found with `keep`, or is found now as `clusters` finds it by itself."""
+    async def merge(self, ids: Iterable[str], *, text: str | None = None, dry_run: bool = False) -> Merged:
+        """One memory for several that say the same. They are put away; it leads to them, and `undo` takes it back.
+
+        Worded by the mind, unless `text` is what to say.
+        """
+    async def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
+        """Makes memories lasting: those named or, where none are, all that were used enough."""
+    async def ranked(
+        self,
+        *,
+        k: int = 10,
+        tags: Names | None = None,
+        status: Names | None = None,
+        place: str | End | None = None,
+        used_since: Instant | None = None,
+        least: float = 0.0,
+    ) -> builtins.list[Retained]:
+        """The memories of which most is left, of any kind that answers, the user's own among them; of equals the last
+        used first.
+        """
+    async def reinforce(
+        self, ids: str | Iterable[str], *, context_tags: Iterable[str] = (), boost: bool = False
+    ) -> Reinforced:
+        """Counts that memories were of use in an answer: an access and a review each, at once with what follows.
+
+        One that was of use where the tags are others than its own has crossed over, and becomes stronger; with `boost`
+        each does. What is not there is told and not counted. With the setting `reinforce` off nothing is changed.
+        """
+    async def relate(self, ids: Iterable[str], *, dry_run: bool = False) -> Related:
+        """Ties each two of them as `related`, where they are not yet; the weight is how alike they all are."""
+    async def repair(self, *, dry_run: bool = False) -> Validated:
+        """Unties what leads nowhere, puts away what has nothing left to stand on, and makes projections anew."""
+    async def retained(self, ids: str | Iterable[str]) -> dict[str, Retained]:
+        """How much is left of each of these, whatever their standing."""
+    async def review(self, ids: str | Iterable[str]) -> Reinforced:
+        """Counts that somebody went over these: an access and a review each, whatever the setting `reinforce` says."""
+    async def sleep(
+        self, *, dry_run: bool = False, force: bool = False, limit: int = 5000, progress: Progress | None = None
+    ) -> Slept:
+        """Sums up what has come to rest, settles what has proven itself, and shortens summaries that have aged.
+
+        Due is what is older than a day and, of more than five hundred, the oldest; with `force`, everything. Nothing
+        that was said is changed or forgotten: summaries lead to their sources, and stand behind them in every answer.
+        A group that fails is due again; `stopped` says why a sleep ended early, and the next one goes on from there.
+        """
+    async def storage(self) -> Storage:
+        """What the bank takes up, and how much of that `compact` would give back."""
+    async def summarize(self, session: str) -> Memory | None:
+        """The summary of a session, made or made anew where something was said, changed or taken back since.
+
+        None where there is nothing to sum up, or where its summary was removed. Only what everybody sees goes into it.
+        """
+    async def summarize_later(self, session: str) -> Job:
+        """The same as a job: once for all that is said in a minute or, where a model is asked, in ten."""
+    async def validate(self) -> Validated:
+        """Whether the store is sound, links lead somewhere, and what was drawn from others still has some of them."""
+
+class Vault:
+    @property
+    def is_set(self) -> bool: ...
+    async def by_hand(self) -> frozenset[str]:
+        """The ids of the memories of notes that somebody wrote."""
+    async def path_of(self, id: str) -> str | None:
+        """Where the note of a memory lies, from the vault; None where it has none."""
+    async def paths(self, ids: Sequence[str] | None = None) -> dict[str, str]:
+        """The same by id: of all memories that have a note, or of these."""
+    async def promote(
+        self, ids: str | Iterable[str] | None = None, *, target: str = "obsidian", dry_run: bool = False
+    ) -> VaultPromoted:
+        """Makes memories lasting and writes a note of each: of those named or, where none are, of all that were used
+        enough. What has a note already keeps it. `target` is how links are written.
+        """
+    async def status(self) -> VaultStatus:
+        """What is in the vault, and what has changed there since the last sync."""
+    async def sync(self, *, dry_run: bool = False, force: bool = False, progress: Progress | None = None) -> Synced:
+        """Brings the vault and the bank to say the same: notes that were written, edited, moved or deleted by hand,
+        and memories that were promoted, changed or taken away here.
+
+        No note that somebody else wrote is ever written to. Where both sides were changed, the note wins, and the
+        memory's own wording is the version before. `dry_run` tells what would be done. `progress` counts notes.
+        A vault in which all of many notes are gone is refused, unless `force` says that they were meant to go.
+        """
+    async def unread(self) -> str | None:
+        """Why nothing of the vault that is set is found; None where it was synced, or none is set."""
+
+def open(
+    name: str | None = None,
+    *,
+    data: str | Path | None = None,
+    session: str | None = None,
+    channel: str | None = None,
+    author: str | None = None,
+    author_type: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    clock: Clock | None = None,
+    who: str = "python",
+) -> Opening[Bank]:
+    """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
+
+    `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
+    noted in the journal.
+    Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
+    """
+
+async def restore(
+    file: str | Path,
+    data: str | Path | None = None,
+    *,
+    name: str | None = None,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> RestoreReport:
+    """Brings back a backup file as a bank. Without a name: as the one that settings and project choose.
+
+    A bank that is there already is not touched, unless `replace` is True: then it is kept beside the new one.
+    """
+
+async def copy(
+    bank: str | None = None,
+    *,
+    to: str | Path,
+    data: str | Path | None = None,
+    name: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> CopyReport:
+    """Copies a whole bank, its past included, to another folder or server, and compares both before it is told of.
+
+    `to` is a folder or an address as `data` is, `name` what the copy is called there. The bank stays as it is, and may
+    be in use. Raises `ConflictError` where there is a bank of that name already.
+    """

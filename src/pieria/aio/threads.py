@@ -1,0 +1,173 @@
+"""The threads in which calls are done: a pool that grows where calls wait for something, and shrinks afterwards.
+
+It is shared by all banks and event loops of a process. Calls that wait for a model, for a change or for another process
+give their places up, so that they are never in the way of short ones. What a call does is not known here.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from itertools import count
+from typing import Any, TypeVar
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+PLACES = 16
+"""Calls that are done at once. More would stand in each other's way: they share one interpreter and one writer."""
+MOMENT = 0.1
+"""Seconds after which a call under way gives its place up, since it waits for something."""
+MOST = 1_000
+"""Threads there are at most, whatever waits in them."""
+IDLE = 10.0
+"""Seconds that a thread waits for another call before it ends."""
+LAST_STEP = 2.0
+"""Seconds that the end of the process waits for calls under way: one cut off within a model's runtime would crash."""
+
+
+class _Task:
+    """A call, and where its result goes. Nobody holds it once it is done."""
+
+    __slots__ = ("asked", "work")
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.asked: Future[Any] = Future()
+
+    def perform(self) -> None:
+        if not self.asked.set_running_or_notify_cancel():
+            return
+        try:
+            result = self.work()
+        except BaseException as problem:  # noqa: BLE001 - it is raised where the call is awaited
+            self.asked.set_exception(problem)
+        else:
+            self.asked.set_result(result)
+
+    def refuse(self, problem: RuntimeError) -> None:
+        """Nobody is there to do it."""
+        if self.asked.set_running_or_notify_cancel():
+            self.asked.set_exception(problem)
+
+
+class Pool:
+    def __init__(self) -> None:
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """After a fork: no thread is here but the one that forked."""
+        self._changed = threading.Condition(threading.Lock())
+        self._waiting: deque[_Task] = deque()
+        self._begun: dict[int, float] = {}
+        self._number = 0
+        self._idle = 0
+        self._names = count(1)
+        self._is_watched = False
+        self._is_ending = False
+
+    @property
+    def threads(self) -> int:
+        return self._number
+
+    @property
+    def at_work(self) -> int:
+        """Calls that are under way."""
+        return len(self._begun)
+
+    def submit(self, work: Callable[[], T], *, at_once: bool = False) -> Future[T]:
+        """Has it done as soon as there is a place; `at_once` whether there is one or not."""
+        task = _Task(work)
+        with self._changed:
+            if at_once:
+                self._waiting.appendleft(task)
+            else:
+                self._waiting.append(task)
+            if self._idle >= len(self._waiting):
+                self._changed.notify()
+                return task.asked
+            starting = at_once or self._has_place()
+            self._number += starting
+            watching = not starting and not self._is_watched
+            self._is_watched |= watching
+        if starting:
+            self._start()
+        elif watching:
+            threading.Thread(target=self._watch, name="pieria-aio-places", daemon=True).start()
+        return task.asked
+
+    def end(self) -> None:
+        """The process ends: what has not begun never will, and what is under way has a moment."""
+        until = time.monotonic() + LAST_STEP
+        with self._changed:
+            self._is_ending = True
+            self._waiting.clear()
+            while self._begun and self._changed.wait(max(0.0, until - time.monotonic())):
+                pass
+
+    def _has_place(self) -> bool:
+        if self._number >= MOST:
+            return False
+        lately = time.monotonic() - MOMENT
+        return self._number - sum(begun <= lately for begun in self._begun.values()) < PLACES
+
+    def _start(self) -> None:
+        """Without the lock: a thread that starts may find that a bank was dropped, and do anything for that."""
+        try:
+            threading.Thread(target=self._run, name=f"pieria-aio-{next(self._names)}", daemon=True).start()
+        except RuntimeError as problem:
+            log.warning("the system gives no further thread: %s", problem)
+            with self._changed:
+                self._number -= 1
+                refused = [] if self._number else [self._waiting.popleft() for _ in range(len(self._waiting))]
+            for task in refused:
+                task.refuse(problem)
+
+    def _watch(self) -> None:
+        """As long as calls wait for a place, looks whether those under way have given theirs up."""
+        while True:
+            time.sleep(MOMENT)
+            starting = 0
+            with self._changed:
+                if not self._waiting:
+                    self._is_watched = False
+                    return
+                while starting < len(self._waiting) and self._has_place():
+                    self._number += 1
+                    starting += 1
+            for _ in range(starting):
+                self._start()
+
+    def _run(self) -> None:
+        while (task := self._next()) is not None:
+            task.perform()
+            del task
+
+    def _next(self) -> _Task | None:
+        """What is to be done next. None ends the thread: there was nothing for long."""
+        me = threading.get_ident()
+        with self._changed:
+            self._begun.pop(me, None)
+            if self._is_ending:
+                self._changed.notify_all()
+            while not self._waiting:
+                self._idle += 1
+                came = self._changed.wait(IDLE)
+                self._idle -= 1
+                if not came and not self._waiting:
+                    self._number -= 1
+                    return None
+            self._begun[me] = time.monotonic()
+            return self._waiting.popleft()
+
+
+pool = Pool()
+os.register_at_fork(after_in_child=pool.start_anew)
+atexit.register(pool.end)

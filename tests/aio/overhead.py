@@ -1,0 +1,68 @@
+"""What a call costs beside the synchronous one: `python tests/aio/overhead.py` prints medians of both, taken in turn.
+
+The bank is made for it, in a folder of its own, as durable as any; nothing is embedded meanwhile.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import numpy as np
+
+import pieria
+import pieria.aio
+
+HELD = 1_000
+QUESTION = "which notes speak of APIs?"
+
+
+async def measured(calls: int) -> dict[str, dict[str, float]]:
+    """By verb: microseconds of both, and how many times as long the awaited one takes; and the same of processor time,
+    which tells more on a machine that has other work to do."""
+    settings = {"embedder": "none"}
+    with tempfile.TemporaryDirectory() as folder, pieria.open("notes", data=folder, settings=settings) as bank:
+        bank.remember_many([{"text": f"note {number} about APIs and tokens"} for number in range(HELD)])
+        async with pieria.aio.open("notes", data=folder, settings=settings) as awaited:
+            id = bank.remember("We chose JWT for all new APIs.").id
+            found = {
+                "get": await _both(lambda: bank.get(id), lambda: awaited.get(id), calls),
+                "remember": await _both(lambda: bank.remember("a word"), lambda: awaited.remember("a word"), calls),
+                "recall": await _both(lambda: bank.recall(QUESTION), lambda: awaited.recall(QUESTION), calls // 5),
+            }
+    return found
+
+
+async def _both(call: Callable[[], object], awaited: Callable[[], Awaitable[object]], calls: int) -> dict[str, float]:
+    plain, asynchronous = [], []
+    for _ in range(calls):
+        begun = _now()
+        call()
+        between = _now()
+        await awaited()
+        plain.append(between - begun)
+        asynchronous.append(_now() - between)
+    one, other = (np.median(taken, axis=0) * 1e6 for taken in (plain, asynchronous))
+    names = ("us", "processor_us")
+    found = {
+        f"{name}_{who}": round(x)
+        for who, y in (("pieria", one), ("aio", other))
+        for name, x in zip(names, y, strict=True)
+    }
+    return {**found, "times": round(other[0] / one[0], 2), "processor_times": round(other[1] / one[1], 2)}
+
+
+def _now() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """The clock's and, of all threads, the processor's."""
+    return np.array([time.perf_counter(), time.process_time()])
+
+
+def tell(told: Any) -> None:
+    sys.stdout.write(json.dumps(told, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    tell(asyncio.run(measured(1_000)))

@@ -1,0 +1,229 @@
+"""What type checkers are told of `pieria.aio`: its stub, written from its table and the signatures of the originals.
+
+`python tests/aio/stub.py` writes it anew.
+"""
+
+import ast
+import builtins
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pieria.aio.mirroring import public_verbs
+from pieria.aio.table import FUNCTIONS, MIRRORS, OPENING, Mirror
+
+STUB = Path(__file__).parents[2] / "src" / "pieria" / "aio" / "__init__.pyi"
+HEAD = '''"""`pieria` for asyncio: the same classes, verbs and functions, each to be awaited.
+
+Written by `python tests/aio/stub.py` from the signatures of the originals.
+"""
+'''
+MIRRORED = {mirror.original for mirror in MIRRORS}
+OFFERED: list[Any] = [*MIRRORED, *OPENING, *FUNCTIONS]
+LEAVE = (
+    "kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None",
+    "bool | None",
+)
+
+
+class Names:
+    """What the stub imports, and under which names: a name that two modules have is told apart."""
+
+    def __init__(self) -> None:
+        own = {one.__name__: "pieria.aio" for one in OFFERED}
+        self._homes = {**own, "Opening": "pieria.aio.mirroring"}
+        self._lines = {"from pieria.aio.mirroring import Opening as Opening", "from types import TracebackType"}
+        self._lines |= {"import builtins", "from collections.abc import AsyncGenerator, Coroutine, Generator"}
+        self._lines |= {"from typing import Any, Self"}
+        self._homes |= {"Any": "typing", "Self": "typing", "TracebackType": "types"}
+
+    def of(self, module: str, name: str) -> str:
+        if module == "builtins":
+            return f"builtins.{name}" if name in VERBS else name
+        spelt = name
+        while self._homes.setdefault(spelt, module) != module:
+            spelt = f"{spelt}_of_{module.rpartition('.')[2]}"
+        if module != "typing" or name not in ("Any", "Self"):
+            self._lines.add(f"from {module} import {name}" + ("" if spelt == name else f" as {spelt}"))
+        return spelt
+
+    def imports(self) -> str:
+        return "\n".join(sorted(self._lines))
+
+
+VERBS = {verb for kind in MIRRORED for verb in public_verbs(kind)}
+"""Names that mean a verb within some class, and not what they mean elsewhere."""
+
+
+class Spelling(ast.NodeTransformer):
+    """An annotation as it is written in one module, as the stub writes it."""
+
+    def __init__(self, names: Names, module: ModuleType) -> None:
+        self._names = names
+        self._module = module
+        self._imported = _imports(module)
+
+    def spelt(self, annotation: str) -> str:
+        return ast.unparse(self.visit(ast.parse(annotation, mode="eval")))
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.parse(self.spelt(node.value), mode="eval").body if isinstance(node.value, str) else node
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        module, name = self._home(node.id)
+        kind = getattr(import_module(module), name)
+        if inspect.isclass(kind) and kind in MIRRORED:
+            return ast.Name(name)
+        if inspect.isclass(kind) and kind.__module__.startswith("pieria."):
+            module, name = kind.__module__, kind.__name__
+        return ast.parse(self._names.of(module, name), mode="eval").body
+
+    def _home(self, name: str) -> tuple[str, str]:
+        if name in self._imported:
+            return self._imported[name]
+        return (self._module.__name__ if hasattr(self._module, name) else builtins.__name__), name
+
+
+@cache
+def _imports(module: ModuleType) -> dict[str, tuple[str, str]]:
+    """What a module imports by name, for type checkers too."""
+    lines = [node for node in ast.walk(_tree(module)) if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name: (str(line.module), alias.name) for line in lines for alias in line.names}
+
+
+def _parameters(function: Callable[..., Any], spelling: Spelling) -> str:
+    parts: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        told = "" if parameter.annotation is parameter.empty else f": {spelling.spelt(parameter.annotation)}"
+        parts.append(parameter.name + told + _default(parameter.default))
+    return ", ".join(parts)
+
+
+def _default(value: object) -> str:
+    if value is inspect.Parameter.empty:
+        return ""
+    plain = value is None or isinstance(value, bool | int | float | str) or value == ()
+    return f" = {value!r}" if plain else " = ..."
+
+
+def _verb(mirror: Mirror, name: str, function: Callable[..., Any], names: Names) -> str:
+    spelling = Spelling(names, import_module(function.__module__))
+    returned = spelling.spelt(inspect.signature(function).return_annotation)
+    start = "def"
+    if name in mirror.opens:
+        returned = f"Opening[{returned}]"
+    elif name in mirror.iterates:
+        returned = f"AsyncGenerator[{returned.partition('[')[2][:-1]}, None]"
+    elif name not in mirror.at_once:
+        start = "async def"
+    return f"    {start} {name}({_parameters(function, spelling)}) -> {returned}:\n{_said(function)}"
+
+
+def _said(function: Callable[..., Any]) -> str:
+    """Whoever asks an editor is told what the original says."""
+    doc = function.__doc__
+    return "        ...\n" if doc is None else f'        """{doc}"""\n'
+
+
+def _value(mirror: Mirror, name: str, names: Names) -> str:
+    """Of a property or of an attribute that is set when it is made."""
+    found = inspect.getattr_static(mirror.original, name, None)
+    if isinstance(found, property):
+        assert found.fget is not None
+        told = inspect.signature(found.fget).return_annotation
+        returned = Spelling(names, import_module(found.fget.__module__)).spelt(told)
+    else:
+        returned = _assigned(mirror.original, name, names)
+    told = f"Coroutine[Any, Any, {returned}]" if name in mirror.reads else returned
+    return f"    @property\n    def {name}(self) -> {told}: ...\n"
+
+
+def _assigned(kind: type, name: str, names: Names) -> str:
+    """By what it is annotated with in the method that sets it, or by the parameter that it is set to."""
+    for owner in kind.__mro__[:-1]:
+        spelling = Spelling(names, import_module(owner.__module__))
+        parameters = inspect.signature(owner).parameters
+        for target, told, value in _assignments(owner):
+            if target != f"self.{name}":
+                continue
+            if told:
+                return spelling.spelt(told)
+            if name in parameters and value.split(" ")[0] == name:
+                annotation = str(parameters[name].annotation)
+                return spelling.spelt(annotation.removesuffix(" | None") if " or " in value else annotation)
+    raise LookupError(f"{kind.__name__}.{name} says nowhere of what type it is")
+
+
+@cache
+def _assignments(owner: type) -> list[tuple[str, str, str]]:
+    """(target, annotation or nothing, value) of each assignment within a class."""
+    nodes = list(ast.walk(_class_node(owner)))
+    told = [
+        (ast.unparse(node.target), ast.unparse(node.annotation), "")
+        for node in nodes
+        if isinstance(node, ast.AnnAssign)
+    ]
+    plain = [node for node in nodes if isinstance(node, ast.Assign)]
+    return told + [(ast.unparse(node.targets[0]), "", ast.unparse(node.value)) for node in plain]
+
+
+def _class_node(owner: type) -> ast.ClassDef:
+    body = _tree(import_module(owner.__module__)).body
+    return next(node for node in body if isinstance(node, ast.ClassDef) and node.name == owner.__name__)
+
+
+@cache
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(inspect.getsource(module))
+
+
+def _class(mirror: Mirror, names: Names) -> str:
+    original = mirror.original
+    lines = [f"class {original.__name__}:\n", f'    """{original.__doc__}"""\n' if original.__doc__ else ""]
+    if mirror.is_made_by_users:
+        made: Any = original.__init__  # type: ignore[misc]
+        spelling = Spelling(names, import_module(original.__module__))
+        lines += [f"    def __init__({_parameters(made, spelling)}) -> None:\n{_said(made)}"]
+        lines += ["    def __await__(self) -> Generator[Any, None, Self]: ...\n"]
+    lines += [_value(mirror, name, names) for name in (*mirror.values, *mirror.reads)]
+    for name, kind in mirror.groups.items():
+        lines += [f"    @property\n    def {name}(self) -> {kind.__name__}: ...\n"]
+    if hasattr(original, "__enter__"):
+        lines += ["    async def __aenter__(self) -> Self: ...\n"]
+        lines += [f"    async def __aexit__(self, {LEAVE[0]}) -> {LEAVE[1]}: ...\n"]
+    lines += [_verb(mirror, name, function, names) for name, function in public_verbs(original).items()]
+    return "".join(lines)
+
+
+def _function(function: Callable[..., Any], names: Names) -> str:
+    spelling = Spelling(names, import_module(function.__module__))
+    returned = spelling.spelt(inspect.signature(function).return_annotation)
+    start, told = ("def", f"Opening[{returned}]") if function in OPENING else ("async def", returned)
+    said = _said(function).replace("        ", "    ", 1)
+    return f"{start} {function.__name__}({_parameters(function, spelling)}) -> {told}:\n{said}"
+
+
+def written() -> str:
+    """The stub as it should be."""
+    names = Names()
+    parts = [_class(mirror, names) for mirror in MIRRORS]
+    parts += [_function(function, names) for function in (*OPENING, *FUNCTIONS)]
+    offered = [one.__name__ for one in OFFERED] + ["Opening"]
+    text = "\n".join([HEAD, names.imports(), f"__all__ = {sorted(offered)!r}", *parts])
+    ruff = str(Path(sys.executable).parent / "ruff")
+    for arguments in (["check", "--fix-only", "--select", "I,F401,UP,RUF022", "-q"], ["format"]):
+        command = [ruff, *arguments, "--stdin-filename", str(STUB), "-"]
+        text = subprocess.run(command, input=text, capture_output=True, check=True, text=True, cwd=STUB.parent).stdout
+    return text
+
+
+if __name__ == "__main__":
+    STUB.write_text(written())

@@ -1,0 +1,159 @@
+"""Whoever waits may be cancelled at any moment: what was answered is there, and nothing is there by half."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from random import Random
+from typing import Any
+
+import pytest
+from tests.aio.loops import in_a_loop
+
+import pieria
+import pieria.aio
+from pieria.aio.threads import pool
+
+GROUPS = 400
+SIZE = 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_hundreds_of_cancelled_writes_every_one_answered_is_there_and_none_by_half(seed: int) -> None:
+    chance = Random(seed)
+    answered = asyncio.run(cancelled_at_random(chance))
+    with pieria.open("notes") as bank:
+        held = {int(tag): number for tag, number in bank.count(by="tags").items()}
+        assert bank.doctor().well
+    assert answered <= held.keys()
+    assert set(held.values()) == {SIZE}
+    assert len(answered) < GROUPS
+
+
+async def cancelled_at_random(chance: Random) -> set[int]:
+    """Groups of memories, each of one write; after each answer some of those that wait are cancelled."""
+    answered: set[int] = set()
+    async with pieria.aio.open("notes") as bank:
+
+        async def write(group: int) -> None:
+            await bank.remember_many([{"text": f"{group} {part}", "tags": [str(group)]} for part in range(SIZE)])
+            answered.add(group)
+            for other in chance.choices(tasks, k=chance.randrange(3)):
+                other.cancel()
+
+        tasks = [asyncio.create_task(write(group)) for group in range(GROUPS)]
+        for _ in range(chance.randrange(40)):
+            await asyncio.sleep(0)
+        for task in chance.sample(tasks, GROUPS // 8):
+            task.cancel()
+        over = await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(one is None or isinstance(one, asyncio.CancelledError) for one in over)
+    return answered
+
+
+@in_a_loop
+async def test_what_has_not_begun_is_withdrawn() -> None:
+    async with pieria.aio.open("notes") as bank:
+        task = asyncio.create_task(bank.remember("never said"))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await bank.count() == 0
+
+
+@in_a_loop
+async def test_what_has_begun_is_finished() -> None:
+    """Whoever is told of progress is in the middle of the call."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def progress(done: int, of: int) -> None:
+        begun.set()
+        await go_on.wait()
+
+    async with pieria.aio.open("notes", settings={"embedder": "hashing"}) as bank:
+        items = [{"text": "one"}, {"text": "two"}]
+        writing = asyncio.create_task(bank.remember_many(items, progress=progress))
+        await begun.wait()
+        writing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+        go_on.set()
+        while await bank.count() < 2:
+            await asyncio.sleep(0)
+    with pieria.open("notes") as again:
+        assert again.count() == 2
+
+
+@in_a_loop
+async def test_a_block_that_is_cancelled_closes_its_bank() -> None:
+    entered = asyncio.Event()
+    banks: list[pieria.aio.Bank] = []
+
+    async def use() -> None:
+        async with pieria.aio.open("notes") as bank:
+            banks.append(bank)
+            await bank.remember("a word")
+            entered.set()
+            await bank.wait(100, 3600.0)
+
+    using = asyncio.create_task(use())
+    await entered.wait()
+    using.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await using
+    assert "closed" in repr(banks[0])
+
+
+@in_a_loop
+async def test_opening_that_nobody_waits_for_any_more_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    for yields in range(30):
+        opening = asyncio.create_task(enter("notes"))
+        for _ in range(yields):
+            await asyncio.sleep(0)
+        opening.cancel()
+        await asyncio.gather(opening, return_exceptions=True)
+    # A bank that is open in this process is not replaced.
+    async with pieria.aio.open("notes") as bank:
+        file = await bank.backup("notes.backup")
+    await until_idle()
+    assert (await pieria.aio.restore(file, name="notes", replace=True)).replaced
+
+
+async def enter(name: str) -> None:
+    async with pieria.aio.open(name):
+        pass
+
+
+async def until_idle() -> None:
+    while pool.at_work:
+        await asyncio.sleep(0)
+
+
+def follow(bank: pieria.aio.Bank) -> Coroutine[Any, Any, object]:
+    return anext(bank.follow())
+
+
+async def working(bank: pieria.aio.Bank) -> object:
+    return await (await bank.jobs.worker()).run()
+
+
+WAITING: dict[str, Callable[[pieria.aio.Bank], Coroutine[Any, Any, object]]] = {
+    "wait": lambda bank: bank.wait(100, 3600.0),
+    "follow": follow,
+    "worker": working,
+}
+
+
+@pytest.mark.parametrize("waits", WAITING)
+def test_a_thread_that_waits_for_nobody_any_more_is_free_again(waits: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pieria.bank.reading.PATIENCE", 0.01)
+
+    async def cancelled() -> None:
+        async with pieria.aio.open("notes") as bank:
+            waiting = [asyncio.create_task(WAITING[waits](bank)) for _ in range(20)]
+            while pool.at_work < len(waiting):
+                await bank.count()
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            await until_idle()
+
+    asyncio.run(asyncio.wait_for(cancelled(), 60.0))

@@ -1,0 +1,155 @@
+"""`pieria.aio` has what `pieria` has, under the same names and with the same parameters."""
+
+import ast
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.aio.stub import STUB, written
+
+import pieria
+from pieria.aio.mirroring import CLASSES, public_verbs
+from pieria.aio.table import FUNCTIONS, MIRRORS, OPENING, Mirror
+from pieria.bank import Bank
+
+ROWS = pytest.mark.parametrize("mirror", MIRRORS, ids=lambda mirror: mirror.original.__name__)
+KINDS = {mirror.original.__name__: mirror.original for mirror in MIRRORS}
+
+
+@ROWS
+def test_every_public_verb_is_there_with_its_signature(mirror: Mirror) -> None:
+    originals, mirrored = public_verbs(mirror.original), public_verbs(CLASSES[mirror.original])
+    assert mirrored.keys() == originals.keys()
+    for name, original in originals.items():
+        assert inspect.signature(mirrored[name]) == inspect.signature(original), name
+
+
+@ROWS
+def test_what_is_said_of_a_verb_is_true_of_one_that_there_is(mirror: Mirror) -> None:
+    named = {*mirror.opens, *mirror.closes, *mirror.iterates, *mirror.at_once}
+    assert named <= public_verbs(mirror.original).keys()
+
+
+@pytest.mark.parametrize("original", [*OPENING, *FUNCTIONS], ids=lambda original: original.__name__)
+def test_the_functions_of_the_module_are_there_with_their_signatures(original: Any) -> None:
+    assert inspect.signature(getattr(pieria.aio, original.__name__)) == inspect.signature(original)
+
+
+def test_what_users_make_by_name_takes_the_same_arguments() -> None:
+    assert inspect.signature(pieria.aio.Workspace) == inspect.signature(pieria.Workspace)
+
+
+@pytest.fixture(scope="module")
+def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[type, object]]:
+    """One of each class, with the attributes that it gets when it is made."""
+    workspace = pieria.Workspace(tmp_path_factory.mktemp("data"))
+    with workspace, workspace.open("notes") as bank:
+        found: list[Any] = [workspace, bank, bank.jobs.worker(), bank.sources.intake()]
+        found += [getattr(bank, name) for mirror in MIRRORS if mirror.original is Bank for name in mirror.groups]
+        yield {type(one): one for one in found}
+
+
+@ROWS
+def test_every_public_attribute_is_mirrored_or_named_as_the_engines_own(
+    mirror: Mirror, living: dict[type, object]
+) -> None:
+    one = living[mirror.original]
+    public = {name for name in [*dir(mirror.original), *getattr(one, "__dict__", ())] if not name.startswith("_")}
+    told = [*public_verbs(mirror.original), *mirror.values, *mirror.reads, *mirror.groups, *mirror.apart]
+    assert sorted(public) == sorted(told)
+
+
+def returned(mirror: Mirror) -> Iterator[tuple[str, str]]:
+    for name, verb in public_verbs(mirror.original).items():
+        yield name, str(verb.__annotations__["return"])
+
+
+@ROWS
+def test_what_opens_and_what_is_gone_through_is_marked_as_that(mirror: Mirror) -> None:
+    told = dict(returned(mirror))
+    opens = {name for name, kind in told.items() if hasattr(KINDS.get(kind), "__enter__")}
+    iterates = {name for name, kind in told.items() if kind.startswith(("Iterator[", "Generator["))}
+    assert (opens, iterates) == (set(mirror.opens), set(mirror.iterates))
+
+
+@ROWS
+def test_what_a_verb_returns_is_a_value_or_mirrored_itself(mirror: Mirror) -> None:
+    """What acts on a bank again, and is not in the table, would block the loop of whoever uses it."""
+    for name, verb in public_verbs(mirror.original).items():
+        for word in re.findall(r"\w+", str(verb.__annotations__["return"])):
+            kind = named_in(inspect.getmodule(verb), word)
+            if kind is not None and kind not in CLASSES:
+                assert is_value(kind), f"{mirror.original.__name__}.{name} returns {word}: it wants a row in the table"
+
+
+def named_in(module: Any, word: str) -> type | None:
+    found = getattr(module, word, None)
+    if found is None:
+        imported = re.search(rf"from (pieria[\w.]*) import [^\n(]*\b{word}\b", inspect.getsource(module))
+        found = imported and getattr(__import__(imported[1], fromlist=[word]), word)
+    return found if inspect.isclass(found) and found.__module__.startswith("pieria.") else None
+
+
+def is_value(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind) or issubclass(kind, tuple | list | dict | Enum)
+
+
+# --- what type checkers are told
+
+
+def test_the_stub_is_what_the_table_and_the_signatures_come_to() -> None:
+    assert STUB.read_text() == written(), "write it anew: PYTHONPATH=.:src python tests/aio/stub.py"
+
+
+def test_the_stub_offers_what_the_module_offers() -> None:
+    tree = ast.parse(STUB.read_text())
+    defined = {
+        node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.AsyncFunctionDef | ast.FunctionDef)
+    }
+    assert {*defined, "Opening"} == set(pieria.aio.__all__)
+
+
+RIGHT = """
+import pieria.aio
+from pieria import Memory
+
+async def told(done: int, of: int) -> None: ...
+
+async def main() -> None:
+    async with pieria.aio.open("notes") as bank:
+        kept: Memory = await bank.remember("a word", tags=["tag"])
+        await bank.sync(progress=told)
+        async for change in bank.follow(0):
+            print(change.seq, kept.id)
+    workspace = await pieria.aio.Workspace()
+    bank = await workspace.open("notes")
+    found: int = len(await bank.facts.query("Maya"))
+"""
+WRONG = {
+    "await bank.recall(5)": "arg-type",
+    "await bank.remember('a word', tag=['tag'])": "call-arg",
+    "bank.remember('a word').id": "attr-defined",
+    "for change in bank.follow(0): pass": "attr-defined",
+    "await (await bank.remember('a word'))": "misc",
+    "pieria.aio.open('notes').name": "attr-defined",
+}
+
+
+@pytest.mark.slow
+def test_a_type_checker_takes_right_calls_and_finds_wrong_ones(tmp_path: Path) -> None:
+    from mypy import api
+
+    sample = tmp_path / "sample.py"
+    wrong = "".join(f"        {call}  # type: ignore[{code}]\n" for call, code in WRONG.items())
+    sample.write_text(f"{RIGHT}    async with pieria.aio.open('notes') as bank:\n{wrong}")
+    root = Path(__file__).parents[2]
+    cache = root / ".mypy_cache"
+    said, trouble, status = api.run(
+        ["--strict", "--config-file", str(root / "pyproject.toml"), "--cache-dir", str(cache), str(sample)]
+    )
+    assert (status, trouble) == (0, ""), said

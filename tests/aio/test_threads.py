@@ -1,0 +1,110 @@
+"""The threads behind the calls: as many as it takes, none in the way of another, none for ever."""
+
+import asyncio
+import os
+import threading
+from concurrent.futures import Future
+
+import pytest
+from tests.aio.loops import in_a_loop
+from tests.aio.overhead import measured
+from tests.aio.processes import ended
+
+import pieria.aio
+from pieria.aio import threads
+from pieria.aio.threads import PLACES, Pool
+
+BOUND = 60.0
+"""Seconds after which something is known not to come."""
+
+
+@in_a_loop
+async def test_calls_that_wait_are_not_in_the_way_of_others() -> None:
+    async with pieria.aio.open("notes") as bank:
+        waiting = [asyncio.create_task(bank.wait(1_000, 3600.0)) for _ in range(4 * PLACES)]
+        kept = await asyncio.wait_for(asyncio.gather(*(bank.remember(f"word {n}") for n in range(50))), BOUND)
+        assert len(kept) == 50
+        assert not any(task.done() for task in waiting)
+        await asyncio.wait_for(bank.close(), BOUND)
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
+def test_short_calls_share_a_few_threads() -> None:
+    pool = Pool()
+    for future in [pool.submit(lambda: None) for _ in range(2_000)]:
+        future.result(BOUND)
+    assert pool.threads <= 2 * PLACES
+
+
+def test_what_gives_something_back_is_done_though_every_thread_there_may_be_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "MOST", 3)
+    pool, over = Pool(), threading.Event()
+    waiting = [pool.submit(lambda: over.wait(BOUND)) for _ in range(3)]
+    behind: Future[str] = pool.submit(lambda: "at last")
+    assert pool.submit(lambda: "closed", at_once=True).result(BOUND) == "closed"
+    over.set()
+    assert behind.result(BOUND) == "at last"
+    assert all(future.result(BOUND) for future in waiting)
+
+
+def test_threads_that_have_nothing_to_do_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "IDLE", 0.01)
+    pool = Pool()
+    ended = threading.Event()
+
+    def work() -> threading.Thread:
+        ended.set()
+        return threading.current_thread()
+
+    thread = pool.submit(work).result(BOUND)
+    thread.join(BOUND)
+    assert not thread.is_alive()
+    assert pool.threads == 0
+    assert pool.submit(lambda: "again").result(BOUND) == "again"
+
+
+def test_where_the_system_gives_no_thread_the_call_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool = Pool()
+    with monkeypatch.context() as refusing:
+        refusing.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="new thread"):
+            pool.submit(lambda: None).result(BOUND)
+    assert pool.submit(lambda: "again").result(BOUND) == "again"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    printed = ended(
+        """
+        import asyncio, os, pieria.aio
+
+        async def main(word):
+            async with pieria.aio.open("notes") as bank:
+                await bank.remember(word)
+                return await bank.count()
+
+        asyncio.run(main("parent"))
+        child = os.fork()
+        if child == 0:
+            print(asyncio.run(main("child")), flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        """
+    )
+    assert printed == "2\n"
+
+
+def test_importing_pieria_does_not_import_asyncio() -> None:
+    assert ended("import sys, pieria; print('asyncio' in sys.modules, 'pieria.aio' in sys.modules)") == "False False\n"
+
+
+@in_a_loop
+async def test_what_a_call_costs_beside_the_synchronous_one_can_be_measured() -> None:
+    found = await measured(5)
+    assert list(found) == ["get", "remember", "recall"]
+    assert all(verb["times"] > 0 and verb["processor_times"] >= 0 for verb in found.values())
