@@ -61,7 +61,7 @@ def test_every_public_attribute_is_mirrored_or_named_as_the_engines_own(
     one = living[mirror.original]
     public = {name for name in [*dir(mirror.original), *getattr(one, "__dict__", ())] if not name.startswith("_")}
     told = [*public_verbs(mirror.original), *mirror.values, *mirror.reads, *mirror.groups, *mirror.apart]
-    assert sorted(public) == sorted(told)
+    assert sorted(public) == sorted(told), "its row in src/pieria/aio/table.py says of each public attribute what it is"
 
 
 def returned(mirror: Mirror) -> Iterator[tuple[str, str]]:

@@ -74,7 +74,7 @@ MIRRORS = (
         closes=("close",),
         iterates=("follow",),
         at_once=("expect_questions",),
-        apart=("fading", "habits", "meter", "mind", "store", "viewer"),
+        apart=("fading", "habits", "meter", "mind", "session_lease", "store", "viewer"),
     ),
     Mirror(Facts),
     Mirror(BankGraph, reads=("graph",), groups={"everything": BankGraph}),
