@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from pieria.record.usage import Usage as Usage
     from pieria.record.value import DefaultValueFunction as DefaultValueFunction
     from pieria.record.value import ValueFunction as ValueFunction
+    from pieria.sessions import Session as Session
+    from pieria.sessions import SessionState as SessionState
     from pieria.workspace import Workspace as Workspace
     from pieria.workspace import copy as copy
     from pieria.workspace import open as open
@@ -69,6 +71,8 @@ __all__ = [
     "Place",
     "Recall",
     "Receipt",
+    "Session",
+    "SessionState",
     "Usage",
     "ValueFunction",
     "Workspace",
@@ -105,6 +109,8 @@ _HOMES = {
     "Place": "pieria.record.link",
     "Recall": "pieria.recall.answer",
     "Receipt": "pieria.bank.replies",
+    "Session": "pieria.sessions",
+    "SessionState": "pieria.sessions",
     "Usage": "pieria.record.usage",
     "ValueFunction": "pieria.record.value",
     "Workspace": "pieria.workspace",

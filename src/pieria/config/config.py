@@ -23,7 +23,7 @@ _MODEL = ("model", "opts")
 _STEPS = (*GROUPS, *STEPS)
 _GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}
 _VALIDATION = {"validation_threshold": 0.3, "orphan_penalty": 0.3, "weak_grounding_penalty": 0.1}
-_SESSION: dict[str, Any] = {"auto_commit": True, "flush_timeout_ms": 120_000, "session_timeout_ms": 600_000}
+USUAL_SESSION: dict[str, Any] = {"auto_commit": True, "flush_timeout_ms": 120_000, "session_timeout_ms": 600_000}
 _LONGEST = 10**12
 _BACKEND = "a class, an object, or a text such as package.module:Name"
 
@@ -53,7 +53,7 @@ class Config:
     plateau_delta: float = 0.05
     trace_verbosity: str = "summary"
     extraction_profile: ExtractionProfile | None = None
-    session: Mapping[str, Any] = field(default_factory=lambda: dict(_SESSION))
+    session: Mapping[str, Any] = field(default_factory=lambda: dict(USUAL_SESSION))
 
     def __post_init__(self) -> None:
         found = Findings()
@@ -156,7 +156,7 @@ def _validation(found: Findings, value: object, parameter: str) -> dict[str, flo
 
 def _session(found: Findings, value: object, parameter: str) -> dict[str, Any]:
     kept: dict[str, Any] = {}
-    for name, told in {**_SESSION, **found.mapping(value, parameter, tuple(_SESSION))}.items():
+    for name, told in {**USUAL_SESSION, **found.mapping(value, parameter, tuple(USUAL_SESSION))}.items():
         checker: Callable[..., Any] = check.flag if name == "auto_commit" else _timeout
         kept[name] = found.checked(checker, told, f"{parameter}.{name}")
     return kept

@@ -57,6 +57,11 @@ class Episode:
     current_subgoal_embedding: tuple[float, ...] | None = None
     closed: bool = False
 
+    @property
+    def next_index(self) -> int:
+        """Steps of which nothing is needed any more may be gone from the front."""
+        return self.steps[-1].index + 1 if self.steps else 0
+
     def append(
         self,
         observation: str,
@@ -153,7 +158,7 @@ class Episode:
         state = mind.state(self.goal, observation, before=before, action=done)
         subgoal = mind.subgoal(self.goal, state, observation, action)
         embedding = _vector(subgoal, embedder) if subgoal else None
-        return Step(len(self.steps), observation, action, subgoal, state, embedding=embedding)
+        return Step(self.next_index, observation, action, subgoal, state, embedding=embedding)
 
     def _likeness(self, embedding: tuple[float, ...] | None, embedder: Embedder) -> float | None:
         """Of the subgoal to that of the step before, as far as there is one of each."""

@@ -17,11 +17,16 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Episodic, Intent, Node, Procedural, Semantic, Source, Subgoal, Tag
 from pieria.learning.steps import Step
 from pieria.models.mind import Procedure, Proposition
-from pieria.record.ids import new_id
+from pieria.record.ids import derived_id, new_id
 
 Vector = Sequence[float]
 SIBLINGS = 50
 """Facts less than so many places apart are siblings: all of a trajectory, unless it holds more."""
+
+
+def episodic_id(episode_id: str, index: int) -> str:
+    """The id of a step's node: of a step that is structured again it is the same, so it is not there twice."""
+    return derived_id("ep_node_", episode_id, str(index))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Layout:
         return [self._step(step, aim) for step in learnt.steps]
 
     def _step(self, step: Step, aim: str) -> str:
-        id = f"ep_node_{new_id()}"
+        id = episodic_id(self.learnt.episode_id, step.index)
         self.nodes.append(
             Episodic(
                 id=id,
@@ -92,6 +97,7 @@ class Layout:
             Source,
             "src",
             step.observation,
+            id=derived_id("src_", self.learnt.episode_id, str(step.index)),
             episode_id=self.learnt.episode_id,
             step_index=step.index,
             plain_text=step.observation,
@@ -113,7 +119,7 @@ class Layout:
         tagged: dict[str, list[int]] = {}
         rewards = [self._reward(fact.steps) for fact in self.learnt.facts]
         for place, (fact, reward) in enumerate(zip(self.learnt.facts, rewards, strict=True)):
-            said = {"proposition": fact.text, "confidence": fact.confidence}
+            said: dict[str, Any] = {"proposition": fact.text, "confidence": fact.confidence}
             ids.append(self._put(Semantic, "sem", fact.text, reward, **said))
             self._drawn(ids[place], fact.steps, episodic)
             for concept in dict.fromkeys(concept for concept in fact.concepts if concept.strip()):
@@ -132,7 +138,7 @@ class Layout:
         grades = dict(enumerate(self.learnt.returns))
         for place, (procedure, reward) in enumerate(zip(self.learnt.procedures, rewards, strict=True)):
             grade = grades.get(place)
-            said = {
+            said: dict[str, Any] = {
                 "instruction": procedure.instruction,
                 "condition": procedure.condition,
                 "expected_outcome": procedure.expected_outcome,
@@ -147,8 +153,10 @@ class Layout:
             intent = self._put(Intent, "int", aim, mean(rewards[place] for place in places), description=aim)
             self.ties += [(intent, ids[place], Edge.HIERARCHICAL) for place in places]
 
-    def _put(self, kind: type[Node], prefix: str, text: str, reward: float | None = None, **said: Any) -> str:
-        id = f"{prefix}_{new_id()}"
+    def _put(
+        self, kind: type[Node], prefix: str, text: str, reward: float | None = None, id: str | None = None, **said: Any
+    ) -> str:
+        id = id or f"{prefix}_{new_id()}"
         self.nodes.append(kind(id=id, created_at=self.now, embedding=self.vectors.get(text), **said))
         metadata = NodeMetadata(created_at=self.now)
         self.metadata[id] = metadata if reward is None else metadata.update_reward(reward)

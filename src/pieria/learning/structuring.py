@@ -6,6 +6,7 @@ What is judged, and in what order, is told here; it is not written. What nodes c
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from pieria.learning.minding import embedder_of, mind_of
 from pieria.learning.steps import Step, Trajectory
 from pieria.learning.traces import StructuringTrace, verbosity_of
 from pieria.models.embedder import Embedder
-from pieria.models.mind import Mind, StepSeen
+from pieria.models.mind import Mind, Proposition, StepSeen
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
@@ -161,15 +162,29 @@ def _learnt(begun: Learnt, mind: Mind, phases: _Phases) -> Learnt:
     goal = begun.goal
     steps = _judged(phases, "states", lambda: list(_with_states(begun.steps, goal, mind)))
     seen = [StepSeen(step.observation, step.action, step.state, step.subgoal, step.reward) for step in steps]
-    with ThreadPoolExecutor(2, "pieria-structuring") as pool:
-        found = pool.submit(_judged, phases, "semantic", lambda: list(mind.propositions(goal, seen)))
-        lessons = pool.submit(_judged, phases, "procedural", lambda: list(mind.procedures(goal, seen)))
+    lessons = _beside(lambda: _judged(phases, "procedural", lambda: list(mind.procedures(goal, seen))))
+    found: Future[list[Proposition]] = Future()
+    _fill(found, lambda: _judged(phases, "semantic", lambda: list(mind.propositions(goal, seen))))
     _check_all((found, lessons))
     facts, procedures = found.result(), lessons.result()
     returns: Sequence[float] = ()
     if procedures:
         returns = _judged(phases, "return", lambda: list(mind.returns(goal, seen, procedures)))
     return replace(begun, steps=steps, facts=facts, procedures=procedures, returns=returns)
+
+
+def _beside(ask: Callable[[], T]) -> Future[T]:
+    """Asked in a thread that keeps no process from ending, as one of an executor would: a model may hang."""
+    answer: Future[T] = Future()
+    threading.Thread(target=_fill, args=(answer, ask), name="pieria-structuring", daemon=True).start()
+    return answer
+
+
+def _fill(answer: Future[T], ask: Callable[[], T]) -> None:
+    try:
+        answer.set_result(ask())
+    except BaseException as problem:  # noqa: BLE001 - raised where the answer is asked for
+        answer.set_exception(problem)
 
 
 def _with_states(steps: Sequence[Step], goal: str, mind: Mind) -> Iterator[Step]:

@@ -1,0 +1,191 @@
+"""How steps come in: one after the other, in the order in which they were appended, whoever waits for them.
+
+A step is logged as it came before a model is asked about it, and again when it is judged. Only then is it taken in.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pieria.errors import PieriaError, SessionError
+from pieria.learning.steps import Step
+from pieria.learning.traces import EpisodeTrace
+from pieria.sessions.queue import Callback
+from pieria.sessions.state import DONE, Operation
+
+if TYPE_CHECKING:
+    from pieria.sessions.machine import Machine
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Ticket:
+    """A step that stands in line. One that `waits` is taken in by whoever appends it."""
+
+    observation: str
+    action: str
+    waits: bool
+    callback: Callback | None = None
+    is_begun: bool = False
+    raw: Step | None = None
+    """As it is logged already."""
+
+
+class Line:
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        self._tickets: deque[Ticket] = deque()
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(self._tickets)
+
+    def append(self, observation: str, action: str) -> None:
+        """Returns when the step is taken in; otherwise nothing of it stays."""
+        ticket = Ticket(observation, action, waits=True)
+        machine = self._machine
+        with machine.changed:
+            machine.may(Operation.APPEND)
+            self._tickets.append(ticket)
+        try:
+            with machine.changed:
+                while self._tickets[0] is not ticket:
+                    machine.changed.wait()
+                    machine.check()
+            self._take_in(ticket)
+        finally:
+            self._done(ticket)
+
+    def append_async(self, observation: str, action: str, callback: Callback | None) -> None:
+        """What the state does not allow is told to the callback, as everything else that comes of it."""
+        machine = self._machine
+        with machine.changed:
+            machine.check()
+            try:
+                machine.may(Operation.APPEND)
+            except SessionError as problem:
+                refused = problem
+            else:
+                self._tickets.append(Ticket(observation, action, waits=False, callback=callback))
+                self._go_on()
+                return
+        _heard(callback, refused)
+        machine.queue.report([(callback, refused)])
+
+    def take_again(self, raw: Step) -> None:
+        """A step whose process ended before it was judged. The lock is held."""
+        self._tickets.append(Ticket(raw.observation, raw.action, waits=False, raw=raw))
+        self._go_on()
+
+    def turn_away(self) -> list[Callback | None]:
+        """Those that were not begun, and nobody waits for: nothing of them is logged. The lock is held."""
+        turned = [ticket for ticket in self._tickets if not ticket.waits and not ticket.is_begun]
+        for ticket in turned:
+            self._tickets.remove(ticket)
+        return [ticket.callback for ticket in turned]
+
+    def _go_on(self) -> None:
+        """The first one begins, unless somebody waits to take it in. The lock is held."""
+        if self._tickets and not self._tickets[0].waits and not self._tickets[0].is_begun:
+            self._tickets[0].is_begun = True
+            self._machine.at.crew.errands.submit(partial(self._run, self._tickets[0]))
+
+    def _run(self, ticket: Ticket) -> None:
+        outcome: str | PieriaError = DONE[Operation.APPEND]
+        try:
+            self._take_in(ticket)
+        except PieriaError as problem:
+            outcome = problem
+            _heard(ticket.callback, problem)
+        finally:
+            self._done(ticket)
+        self._machine.queue.report([(ticket.callback, outcome)])
+
+    def _done(self, ticket: Ticket) -> None:
+        machine = self._machine
+        with machine.changed:
+            if ticket in self._tickets:
+                self._tickets.remove(ticket)
+            self._go_on()
+            machine.changed.notify_all()
+        machine.queue.drain()
+
+    def _take_in(self, ticket: Ticket) -> None:
+        raw = ticket.raw or self._logged(ticket)
+        try:
+            trace = self._judged(raw)
+        except BaseException as problem:
+            self._refused(raw, problem)
+            if isinstance(problem, PieriaError) or not isinstance(problem, Exception | SystemExit):
+                raise
+            raise SessionError("append_crashed") from problem
+        self._taken_in(trace)
+
+    def _logged(self, ticket: Ticket) -> Step:
+        machine = self._machine
+        with machine.changed:
+            machine.check()
+            assert machine.episode is not None
+            raw = Step(machine.episode.next_index, ticket.observation, ticket.action)
+            return machine.at.log.step(machine.kept, raw)
+
+    def _judged(self, raw: Step) -> EpisodeTrace:
+        machine, at = self._machine, self._machine.at
+        episode = machine.episode
+        assert episode is not None
+        grown, trace = episode.append(
+            raw.observation,
+            raw.action,
+            llm=at.mind,
+            embedding=at.embedder,
+            config=at.config,
+            session_id=machine.id,
+            repo_id=at.repo,
+        )
+        with machine.changed:
+            machine.check()
+            machine.keep_reward(grown)
+            machine.keep_step(grown)
+        return trace
+
+    def _taken_in(self, trace: EpisodeTrace) -> None:
+        machine = self._machine
+        with machine.changed:
+            payload = {
+                "session_id": machine.id,
+                "step_index": trace.step_index,
+                "trajectory_id": trace.trajectory_id,
+                "boundary_detected": trace.boundary_detected,
+            }
+            machine.tell("step_appended", payload, {"trace": trace})
+            if machine.kept.auto_commit and trace.boundary_detected:
+                machine.drawing.start_past()
+            machine.timeouts.restart()
+
+    def _refused(self, raw: Step, problem: BaseException) -> None:
+        """Nothing of it stays. That it cannot be withdrawn is no reason to hide why it was refused."""
+        machine = self._machine
+        with machine.changed:
+            if machine.is_left:
+                return
+            machine.unjudged = None
+            try:
+                machine.at.log.withdraw(machine.kept, raw.index)
+            except Exception:
+                log.warning("a step of %s that was refused could not be withdrawn", machine.id, exc_info=True)
+            machine.tell("append_failed", {"session_id": machine.id, "error": problem})
+
+
+def _heard(callback: Callable[..., object] | None, problem: PieriaError) -> None:
+    """Somebody is to hear of a step that was lost."""
+    if callback is None:
+        log.warning("a step was not taken in: %s", problem)

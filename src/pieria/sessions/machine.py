@@ -1,0 +1,350 @@
+"""The state machine of one session: where it stands, and what moves it on.
+
+Whatever changes is logged before it holds. The lock guards what is in memory and is never held while a model is asked;
+what the tables allow is said in `state`, how steps come in, how knowledge is drawn and what waits is told beside this.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pieria import telemetry
+from pieria.errors import ClosedError, PieriaError, PipelineError, SessionError
+from pieria.graph.changeset import Changeset
+from pieria.learning.episode import Episode
+from pieria.learning.steps import Step
+from pieria.notifier import Event
+from pieria.sessions.drawing import Drawing
+from pieria.sessions.line import Line
+from pieria.sessions.log import Kept, unknown
+from pieria.sessions.queue import Queue
+from pieria.sessions.state import ALLOWED, Do, Operation, SessionState
+from pieria.sessions.surroundings import Surroundings
+from pieria.sessions.timeouts import Timeouts
+
+log = logging.getLogger(__name__)
+
+
+class Machine:
+    """Threads share it. What begins with `_` in its parts asks for the lock itself, unless it says otherwise."""
+
+    def __init__(self, kept: Kept, steps: Sequence[Step], at: Surroundings) -> None:
+        self.at = at
+        self.line = Line(self)
+        self.drawing = Drawing(self)
+        self.queue = Queue(self)
+        self.timeouts = Timeouts(self)
+        self._begin_anew()
+        self._take(kept, steps)
+        _machines.add(self)
+
+    def _begin_anew(self) -> None:
+        self.changed = threading.Condition()
+        self.operating: Operation | None = None
+        """What is being done: one thing at a time."""
+        self.is_stopping = False
+        self.is_over = False
+        self.is_leaving = False
+        self.is_left = False
+        self.is_inherited = False
+        for part in (self.line, self.drawing, self.queue):
+            part.start_anew()
+
+    def after_fork(self) -> None:
+        """The session belongs to the process that held it; this one takes it up when it is asked to, and may."""
+        self._begin_anew()
+        self.is_inherited = True
+
+    def _take(self, kept: Kept, steps: Sequence[Step]) -> None:
+        judged = [step for step in steps if step.trajectory_id]
+        self.kept = kept
+        self.episode = _episode(kept, judged)
+        self.unjudged = next((step for step in steps if not step.trajectory_id), None)
+
+    # --- where it stands
+
+    @property
+    def id(self) -> str:
+        return self.kept.id
+
+    @property
+    def state(self) -> SessionState:
+        return SessionState(self.kept.state)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether what is asked without waiting has to wait. The lock is held."""
+        if self.operating is not None or self.state is SessionState.EXTRACTING:
+            return True
+        return self.state is SessionState.COLLECTING and (self.line.is_busy or self.drawing.is_busy)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether all of an episode that commits by itself is committed, with every reward. The lock is held."""
+        steps = self.episode.steps if self.episode is not None else ()
+        return self.kept.auto_commit and not self.drawing.left() and (not steps or steps[-1].reward is not None)
+
+    def check(self) -> None:
+        """Raises where nothing can be done with it any more. The lock is held."""
+        if self.is_left:
+            raise ClosedError("session")
+        if self.is_over:
+            raise unknown(self.id)
+        if self.is_inherited:
+            self._take_up()
+
+    def may(self, operation: Operation) -> Do:
+        """What the operation comes to now; otherwise the reason why it is refused is raised. The lock is held."""
+        self.check()
+        if self.is_leaving:
+            raise ClosedError("session")
+        if self.is_stopping:
+            raise SessionError("session_stopping")
+        found = ALLOWED[operation][self.state]
+        if not isinstance(found, Do):
+            raise SessionError(found)
+        if found is Do.CLOSE and self.line.is_busy:
+            raise SessionError("append_in_progress")
+        if found is Do.CLOSE and self.drawing.is_busy:
+            raise SessionError("extraction_in_progress")
+        return found
+
+    # --- what is done with it
+
+    def perform(self, operation: Operation, *arguments: Any) -> None:
+        """What was asked is done when this returns; what another asked before is done first."""
+        with self.changed:
+            while self.operating is not None:
+                self.changed.wait()
+            do = self.may(operation)
+            self.operating = operation
+        self.carry_out(do, *arguments)
+
+    def carry_out(self, do: Do, *arguments: Any) -> None:
+        """What is noted as being done."""
+        try:
+            getattr(self, f"_{do}")(*arguments)
+        finally:
+            with self.changed:
+                self.operating = None
+                self.changed.notify_all()
+            self.queue.drain()
+
+    def _start(self, goal: str) -> None:
+        with self.changed:
+            episode = Episode(goal=goal)
+            self.move(replace(_idle(self.kept), state=SessionState.COLLECTING, goal=goal, episode=_head(episode)))
+            self.episode = replace(episode, goal=self.kept.goal)
+            self.timeouts.restart()
+
+    def _close(self) -> None:
+        with self.changed:
+            if self.is_drawn:
+                self.move(_idle(self.kept))
+            else:
+                self.draw_all()
+            self.timeouts.stop()
+
+    def _retry(self) -> None:
+        with self.changed:
+            self.draw_all()
+
+    def _discard(self) -> None:
+        with self.changed:
+            self.move(_idle(self.kept))
+
+    def _commit(self) -> None:
+        with self.changed:
+            waiting = self.kept.waiting or Changeset()
+            self.move(_idle(self.kept), waiting, node_ids=list(waiting.nodes()))
+
+    def draw_all(self) -> None:
+        """Of everything that nothing was drawn from yet. The lock is held."""
+        self.move(replace(self.kept, state=SessionState.EXTRACTING, reason=None))
+        self.drawing.begin()
+
+    # --- waiting for it
+
+    def close_in_time(self, seconds: float) -> None:
+        """Once the steps that come in, and what is being drawn, let it. `PipelineError` where that takes longer."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                self.perform(Operation.CLOSE)
+                return
+            except SessionError as problem:
+                if problem.reason not in ("append_in_progress", "extraction_in_progress"):
+                    raise
+                with self.changed:
+                    if self.state is not SessionState.COLLECTING:
+                        raise
+                    self._wait(lambda: not self.is_busy, until)
+
+    def settled(self, seconds: float) -> SessionState:
+        """Its state, once nothing is being drawn any more. `PipelineError` where that takes longer."""
+        with self.changed:
+            self._wait(lambda: self.state is not SessionState.EXTRACTING, time.monotonic() + seconds)
+            return self.state
+
+    def _wait(self, come: Callable[[], bool], until: float) -> None:
+        """The lock is held."""
+        if not self.changed.wait_for(lambda: come() or self.is_left, max(0.0, until - time.monotonic())):
+            hint = "Nothing is lost, and it goes on. Wait again, or allow for more: max_polls, poll_interval."
+            raise PipelineError("extraction_timeout", hint=hint)
+        if self.is_left:
+            raise ClosedError("session")
+
+    def pause(self) -> None:
+        """Nothing is committed by itself until the next step comes."""
+        with self.changed:
+            self.timeouts.stop()
+
+    # --- what is kept of it
+
+    def move(self, kept: Kept, changeset: Changeset | None = None, *, node_ids: list[str] | None = None) -> None:
+        """To another state, with what is committed on the way. The lock is held."""
+        states = {"from_state": self.state.value, "to_state": SessionState(kept.state).value}
+        with telemetry.during("session.transition", session_id=self.id, repo_id=self.at.repo, **states):
+            if changeset is None:
+                kept = self.at.log.keep(kept)
+            else:
+                self.at.log.commit(kept, changeset, [step.index for step in self.steps])
+        self._moved(kept, node_ids)
+
+    def fail(self, problem: PieriaError) -> None:
+        """The steps are there, and so is what was drawn already. The lock is held."""
+        kept = replace(self.kept, state=SessionState.FAILED, reason=str(problem))
+        try:
+            self.move(kept)
+        except Exception:
+            # What is logged says that knowledge is being drawn; taken up again, it will be.
+            log.warning("that %s failed could not be logged", self.id, exc_info=True)
+            self._moved(kept, None)
+
+    def conclude(self, node_ids: list[str]) -> None:
+        """All is drawn. The lock is held."""
+        if self.kept.auto_commit:
+            self.move(_idle(self.kept), node_ids=node_ids)
+        else:
+            self.move(replace(self.kept, state=SessionState.READY))
+
+    def _moved(self, kept: Kept, node_ids: list[str] | None) -> None:
+        old, self.kept = self.state, kept
+        if kept.episode is None:
+            self.episode = None
+        payload = {"session_id": self.id, "old_state": old, "new_state": self.state}
+        self.tell("session_transition", payload, {} if node_ids is None else {"node_ids": node_ids})
+        self.changed.notify_all()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        episode = self.episode
+        return () if episode is None else episode.steps
+
+    def keep_reward(self, graded: Episode) -> None:
+        """The step that was graded, and its node where that is in the graph by now. The lock is held."""
+        for before, step in zip(self.steps, graded.steps, strict=False):
+            if before.reward is None and step.reward is not None:
+                if self.kept.auto_commit and step.index in self.kept.committed:
+                    self.drawing.reward_late(step)
+                self.at.log.step(self.kept, step)
+
+    def keep_step(self, grown: Episode) -> None:
+        """The step that is the last one now, judged. The lock is held."""
+        kept = replace(self.kept, episode=_head(grown))
+        *before, last = grown.steps
+        self.episode = replace(grown, steps=(*before, self.at.log.step(kept, last)))
+        self.kept = kept
+        self.unjudged = None
+
+    def tell(self, name: str, payload: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:
+        self.at.tell(Event(name, dict(payload), dict(metadata or {})))
+
+    # --- its beginning and its end
+
+    def go_on(self) -> None:
+        """Where it stood when its process ended."""
+        with self.changed:
+            if self.state is SessionState.EXTRACTING:
+                self.drawing.begin()
+            elif self.state is SessionState.COLLECTING:
+                if self.unjudged is not None:
+                    self.line.take_again(self.unjudged)
+                if self.kept.auto_commit:
+                    self.drawing.start_past()
+                    self.timeouts.restart()
+
+    def end(self) -> None:
+        """It is over, and all that it held is committed. The lock is held."""
+        self.is_over = True
+        self.timeouts.stop()
+        try:
+            self.at.log.end(self.id)
+        except Exception:
+            log.warning("that %s is over could not be logged", self.id, exc_info=True)
+        self.changed.notify_all()
+
+    def leave(self, until: float) -> None:
+        """Nothing further begins. Work under way is waited for until this moment, and what is left is taken up again
+        by whoever goes on with the session."""
+        with self.changed:
+            self.is_leaving = True
+            self.timeouts.stop()
+            unheard = [*self.line.turn_away(), *self.queue.clear()]
+            self.changed.notify_all()
+            while self._is_working and (left := until - time.monotonic()) > 0:
+                self.changed.wait(left)
+            was_held = not (self.is_left or self.is_over or self.is_inherited)
+            self.is_left = True
+            self.changed.notify_all()
+        self.queue.report([(callback, ClosedError("session")) for callback in unheard])
+        if was_held:
+            self.at.log.release(self.id)
+
+    @property
+    def _is_working(self) -> bool:
+        return self.line.is_busy or self.drawing.is_busy or self.operating is not None
+
+    def _take_up(self) -> None:
+        """In a process that was forked off. The lock is held."""
+        self.at.log.hold(self.id)
+        loaded = self.at.log.load(self.id)
+        if loaded is None:
+            raise unknown(self.id)
+        self._take(*loaded)
+        self.is_inherited = False
+        self.go_on()
+
+
+def _idle(kept: Kept) -> Kept:
+    return replace(kept, state=SessionState.IDLE, episode=None, committed=(), waiting=None, reason=None)
+
+
+def _head(episode: Episode) -> dict[str, Any]:
+    """What steps do not tell of an episode."""
+    return {"id": episode.id, "goal": episode.goal, "current_trajectory_id": episode.current_trajectory_id}
+
+
+def _episode(kept: Kept, steps: Sequence[Step]) -> Episode | None:
+    if kept.episode is None:
+        return None
+    embedding = steps[-1].embedding if steps else None
+    return Episode(steps=tuple(steps), current_subgoal_embedding=embedding, **kept.episode)
+
+
+_machines: weakref.WeakSet[Machine] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for machine in list(_machines):
+        machine.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

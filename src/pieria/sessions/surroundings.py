@@ -1,0 +1,68 @@
+"""What a session is given: who judges and embeds, where knowledge and the session are kept, and who hears of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pieria.config.config import USUAL_SESSION
+from pieria.notifier import Event
+from pieria.record.time import Clock, system_clock
+from pieria.sessions.log import SessionLog
+from pieria.sessions.pool import Pool
+from pieria.sessions.timing import Timers
+
+if TYPE_CHECKING:
+    from pieria.config import Config
+    from pieria.graph import GraphBackend
+    from pieria.models.embedder import Embedder
+    from pieria.models.mind import Mind
+
+EXTRACTIONS = 8
+"""Trajectories that knowledge is drawn from at once."""
+ERRANDS = 8
+"""What was asked without waiting and is done at once."""
+PATIENCE = 2.0
+"""Seconds that a workspace which closes waits for work under way."""
+
+
+class Crew:
+    """What the sessions of a workspace share: their threads and their timers. Nothing of it runs until it is needed."""
+
+    def __init__(
+        self, *, extractions: Pool | None = None, errands: Pool | None = None, timers: Timers | None = None
+    ) -> None:
+        self.extractions = extractions or Pool("pieria-extraction", EXTRACTIONS)
+        self.errands = errands or Pool("pieria-session", ERRANDS)
+        self.timers = timers or Timers()
+
+    def close(self, patience: float = PATIENCE) -> None:
+        """No further work begins; what is under way is waited for, but no longer than that."""
+        until = time.monotonic() + patience
+        self.extractions.end(until)
+        self.errands.end(until)
+
+
+def unheard(event: Event) -> None:
+    """For where nobody listens."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """`tell` is told each event and must not keep anybody waiting, as a `Courier` does not."""
+
+    repo: str
+    mind: Mind
+    embedder: Embedder
+    backend: GraphBackend
+    log: SessionLog
+    crew: Crew
+    tell: Callable[[Event], object] = unheard
+    config: Config | None = None
+    clock: Clock = field(default=system_clock)
+
+    def setting(self, name: str) -> Any:
+        """What the configuration says of sessions."""
+        return (USUAL_SESSION if self.config is None else self.config.session)[name]

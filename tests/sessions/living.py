@@ -1,0 +1,280 @@
+"""Sessions whose threads and timers are moved by hand, and minds that do as they are told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pieria.config import Config
+from pieria.errors import AdapterError, PieriaError
+from pieria.graph import Changeset, InMemoryBackend, Node
+from pieria.learning.minding import embedder_of
+from pieria.models.mind import Procedure, Proposition, StepSeen
+from pieria.models.minds.rules import RuleMind
+from pieria.notifier import Event
+from pieria.sessions import Crew, Session, SessionState, Surroundings
+from pieria.sessions.log import Kept, MemoryLog, SessionLog
+from pieria.sessions.pool import Pool, Work
+from pieria.sessions.timing import Timers
+
+DOWN = AdapterError("model", "chat", "it is down", retryable=True)
+TOPICS = ("bread", "ships", "stars", "tea")
+
+
+class HandPool(Pool):
+    """What is handed over is done when the test says so, in the test's thread."""
+
+    def __init__(self) -> None:
+        super().__init__("by hand", 1)
+        self.waiting: list[Work] = []
+
+    def submit(self, work: Work) -> None:
+        self.waiting.append(work)
+
+    def run(self, most: int = 1_000) -> None:
+        """All that waits, and what comes of it."""
+        while self.waiting and most:
+            most -= 1
+            self.waiting.pop(0)()
+
+
+class HandTimers(Timers):
+    """Time passes when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+        self.armed: dict[Hashable, tuple[float, Callable[[], object]]] = {}
+
+    def arm(self, key: Hashable, milliseconds: float, ring: Callable[[], object]) -> None:
+        self.armed[key] = (self.now + milliseconds, ring)
+
+    def disarm(self, key: Hashable) -> None:
+        self.armed.pop(key, None)
+
+    def wait(self, milliseconds: float) -> None:
+        until = self.now + milliseconds
+        while due := [(when, str(key), key) for key, (when, _) in self.armed.items() if when <= until]:
+            self.now, _, key = min(due)
+            self.armed.pop(key)[1]()
+        self.now = until
+
+    @property
+    def names(self) -> set[str]:
+        return {key[0] for key in self.armed if isinstance(key, tuple)}
+
+
+class TellingMind(RuleMind):
+    """The first word of an action is its subgoal, and each step teaches what it observed.
+
+    `faults` are raised by the calls of a kind, one a call; `within` is called by each call of its kind. What was asked
+    stands in `asked`: of what is drawn, with the observations it was drawn from.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: Counter[tuple[str, ...]] = Counter()
+        self.faults: dict[str, list[BaseException]] = {}
+        self.within: dict[str, Callable[[], object]] = {}
+
+    def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
+        self._note("state", observation)
+        return f"{before or goal}; {observation}"[-200:]
+
+    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
+        self._note("subgoal", observation)
+        return action.split(maxsplit=1)[0]
+
+    def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
+        self._note("reward", observation)
+        return 0.75
+
+    def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
+        self._note("propositions", *(step.observation for step in steps))
+        return [Proposition(f"It was seen that {step.observation}.", ("seen",)) for step in steps]
+
+    def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+        self._note("procedures", *(step.observation for step in steps))
+        return []
+
+    def count(self, kind: str) -> int:
+        return sum(times for (what, *_), times in self.asked.items() if what == kind)
+
+    def fails(self, kind: str, *problems: BaseException) -> None:
+        self.faults.setdefault(kind, []).extend(problems)
+
+    def _note(self, kind: str, *about: str) -> None:
+        self.asked[(kind, *about)] += 1
+        if kind in self.within:
+            self.within[kind]()
+        if self.faults.get(kind):
+            raise self.faults[kind].pop(0)
+
+
+def embedded(texts: Sequence[str]) -> list[list[float]]:
+    """Topics have nothing in common, and everything else is alike."""
+    return [[float(topic in text) for topic in TOPICS] + [0.1] for text in texts]
+
+
+@dataclass
+class Life:
+    """Everything around a session. What is handed to threads waits in `extractions` and `errands`."""
+
+    auto_commit: bool = True
+    flush: int | None = 120_000
+    timeout: int | None = 600_000
+    mind: TellingMind = field(default_factory=TellingMind)
+    backend: InMemoryBackend = field(default_factory=InMemoryBackend)
+    log: Any = None
+    events: list[Event] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.backend.init({"repo_id": "kitchen"})
+        self.log = self.log or MemoryLog(self.backend.apply_changeset)
+        self.anew()
+
+    def anew(self) -> None:
+        """Another process, which finds the graph and the log."""
+        self.extractions, self.errands, self.timers = HandPool(), HandPool(), HandTimers()
+        self.crew = Crew(extractions=self.extractions, errands=self.errands, timers=self.timers)
+
+    def surroundings(self, log: SessionLog | None = None, crew: Crew | None = None) -> Surroundings:
+        settings = {
+            "auto_commit": self.auto_commit,
+            "flush_timeout_ms": self.flush,
+            "session_timeout_ms": self.timeout,
+        }
+        return Surroundings(
+            repo="kitchen",
+            mind=self.mind,
+            embedder=embedder_of(embedded),
+            backend=self.backend,
+            log=log or self.log,
+            crew=crew or self.crew,
+            tell=self.events.append,
+            config=Config(llm={"model": "none"}, embedding={"model": "none"}, session=settings),
+        )
+
+    def begin(self, goal: str = "Bake bread") -> Session:
+        return Session.begin(goal, self.surroundings())
+
+    def resume(self, id: str) -> Session:
+        self.log.release(id)
+        return Session.resume(id, self.surroundings())
+
+    def run(self) -> None:
+        while self.extractions.waiting or self.errands.waiting:
+            self.extractions.run()
+            self.errands.run()
+
+    def told(self, name: str) -> list[dict[str, Any]]:
+        return [event.payload for event in self.events if event.name == name]
+
+    def transitions(self) -> list[tuple[str, str]]:
+        return [(event["old_state"], event["new_state"]) for event in self.told("session_transition")]
+
+    def nodes(self, kind: str) -> list[Node]:
+        return self.backend.get_nodes_by_type([kind])
+
+    def facts(self) -> list[str]:
+        return sorted(node.text for node in self.nodes("semantic"))
+
+    def steps(self) -> dict[str, float | None]:
+        """The rewards in the graph, by what was observed."""
+        return {node.observation: node.reward for node in self.nodes("episodic")}  # type: ignore[attr-defined]
+
+
+def bake(session: Session, *topics: str) -> None:
+    """A step a topic: each that differs from the one before begins another trajectory."""
+    for topic in topics:
+        session.append(f"{topic} {len(session.steps)}", f"{topic} goes on")
+
+
+class Died(Exception):
+    """The process ended here."""
+
+
+class DyingLog:
+    """A log whose process ends at a call, before or after it was written. From then on nothing is written."""
+
+    def __init__(self, log: MemoryLog, calls: int, *, after: bool) -> None:
+        self._log = log
+        self._left = calls
+        self._after = after
+        self.calls: list[str] = []
+
+    @property
+    def is_dead(self) -> bool:
+        return self._left <= 0
+
+    def begin(self, kept: Kept) -> Kept:
+        begun: Kept = self._written("begin", self._log.begin, kept)
+        return begun
+
+    def step(self, kept: Kept, step: Any) -> Any:
+        return self._written("step", self._log.step, kept, step)
+
+    def withdraw(self, kept: Kept, index: int) -> None:
+        self._written("withdraw", self._log.withdraw, kept, index)
+
+    def keep(self, kept: Kept) -> Kept:
+        kept = self._written("keep", self._log.keep, kept)
+        return kept
+
+    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+        self._written("commit", self._log.commit, kept, changeset, forget)
+
+    def load(self, id: str) -> Any:
+        return self._log.load(id)
+
+    def kept(self) -> list[Kept]:
+        return self._log.kept()
+
+    def hold(self, id: str) -> None:
+        self._log.hold(id)
+
+    def release(self, id: str) -> None:
+        self._log.release(id)
+
+    def end(self, id: str) -> None:
+        self._written("end", self._log.end, id)
+
+    def _written(self, name: str, write: Callable[..., Any], *arguments: Any) -> Any:
+        if self._left <= 0:
+            raise Died(name)
+        self._left -= 1
+        self.calls.append(name)
+        if not self._left and not self._after:
+            raise Died(name)
+        written = write(*arguments)
+        if not self._left:
+            raise Died(name)
+        return written
+
+
+def reason(error: object) -> object:
+    assert isinstance(error, PieriaError), error
+    return getattr(error, "reason", None)
+
+
+def in_state(life: Life, state: SessionState) -> Session:
+    """A session that stands there, with a step where it has an episode."""
+    session = life.begin()
+    if state is SessionState.IDLE:
+        session.close()
+        life.run()
+        if not life.auto_commit:
+            session.commit()
+        assert session.state is SessionState.IDLE
+        return session
+    bake(session, "bread")
+    if state is not SessionState.COLLECTING:
+        if state is SessionState.FAILED:
+            life.mind.fails("propositions", DOWN)
+        session.close()
+        if state is not SessionState.EXTRACTING:
+            life.run()
+    assert session.state is state
+    return session

@@ -1,0 +1,234 @@
+"""A process may end at any moment: whatever was acknowledged is there when the session is taken up again."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.sessions.living import DOWN, Died, DyingLog, Life, bake
+
+from pieria.errors import AdapterError, SessionError
+from pieria.sessions import Session, SessionState
+
+FLUSH, TIMEOUT = 120_000, 600_000
+Told = list[str]
+Story = Callable[[Life, Session, Told], None]
+
+
+def appended(session: Session, told: Told, *topics: str) -> None:
+    for topic in topics:
+        observation = f"{topic} {len(session.steps)} of {session.get_context()['goal']}"  # type: ignore[index]
+        session.append(observation, f"{topic} goes on")
+        told.append(observation)
+
+
+def automatic(life: Life, session: Session, told: Told) -> None:
+    """Boundaries, a refused step, a failed extraction, a flush whose reward comes late, an end, and another episode."""
+    appended(session, told, "bread", "bread", "ships")
+    life.run()
+    life.mind.fails("subgoal", DOWN)
+    with pytest.raises(AdapterError):
+        session.append("never", "bread goes on")
+    life.timers.wait(FLUSH)
+    life.run()
+    life.mind.fails("propositions", DOWN)
+    appended(session, told, "ships", "stars")
+    life.run()
+    session.close()
+    life.run()
+    session.start_episode("Sail")
+    appended(session, told, "tea")
+    life.timers.wait(TIMEOUT)
+    life.run()
+
+
+def by_hand(life: Life, session: Session, told: Told) -> None:
+    """An end that fails, another try, and another episode."""
+    appended(session, told, "bread", "ships")
+    life.mind.fails("propositions", DOWN)
+    session.close()
+    life.run()
+    session.commit()
+    life.run()
+    session.commit()
+    session.start_episode("Sail")
+    appended(session, told, "tea")
+    session.close_async()
+    session.commit_async()
+    life.run()
+
+
+def lived(story: Story, auto: bool, calls: int, after: bool) -> tuple[Life, DyingLog, Told]:
+    """As far as its process came."""
+    life, told = Life(auto_commit=auto), list[Any]()
+    dying = DyingLog(life.log, calls, after=after)
+    try:
+        story(life, Session.begin("Bake", life.surroundings(log=dying)), told)
+    except Died:
+        pass
+    except SessionError as problem:  # an operation that comes after what the dying process could not do any more
+        assert dying.is_dead, problem
+    life.anew()
+    life.mind.faults.clear()
+    return life, dying, told
+
+
+def ended(life: Life, session: Session) -> None:
+    """All that is left of it is committed."""
+    life.run()
+    if session.state is SessionState.COLLECTING:
+        session.close()
+        life.run()
+    if session.state is SessionState.FAILED:
+        session.commit()
+        life.run()
+    if session.state is SessionState.READY:
+        session.commit()
+    assert session.state is SessionState.IDLE
+
+
+def drawn_from(life: Life) -> Counter[str]:
+    """How often knowledge was drawn from what was observed."""
+    found: Counter[str] = Counter()
+    for (kind, *about), times in life.mind.asked.items():
+        found.update({each: times for each in about if kind == "propositions"})
+    return found
+
+
+def in_graph(life: Life) -> Counter[str]:
+    return Counter(node.observation for node in life.nodes("episodic"))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before it is written", "once it is written"])
+@pytest.mark.parametrize(
+    ("story", "auto", "writes"),
+    [
+        (automatic, True, {"begin", "step", "withdraw", "keep", "commit", "end"}),
+        (by_hand, False, {"begin", "step", "keep", "commit"}),
+    ],
+    ids=["automatic", "by hand"],
+)
+def test_a_process_may_end_at_any_write(story: Story, auto: bool, writes: set[str], after: bool) -> None:
+    _, whole, _ = lived(story, auto, 10_000, after)
+    assert set(whole.calls) == writes
+    for calls in range(1, len(whole.calls) + 1):
+        life, _, told = lived(story, auto, calls, after)
+        where = f"at write {calls}, {whole.calls[calls - 1]}"
+        found, asked = in_graph(life), drawn_from(life)
+        for id in [kept.id for kept in life.log.kept()]:
+            session = life.resume(id)
+            assert session.state in SessionState, where
+            held = [step.observation for step in session.steps if step.trajectory_id]
+            assert set(told) <= {*held, *found, *_waiting(life, id)}, where
+            ended(life, session)
+        facts = Counter(life.facts())
+        assert set(told) <= set(in_graph(life)), where
+        assert set(in_graph(life).values()) <= {1}, f"{where}: a step is there twice"
+        assert set(facts.values()) <= {1}, f"{where}: a fact is there twice"
+        assert {each: asked[each] for each in found} == {each: drawn_from(life)[each] for each in found}, where
+        assert None not in life.steps().values(), f"{where}: a step was never rewarded"
+        assert max((life.mind.asked[("state", each)] for each in told), default=1) == 1, where
+
+
+def _waiting(life: Life, id: str) -> set[str]:
+    kept, _ = life.log.load(id)
+    nodes = () if kept.waiting is None else kept.waiting.additions
+    return {getattr(node, "observation", "") for node in nodes}
+
+
+def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> None:
+    life, told = Life(), list[Any]()
+    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
+    with pytest.raises(Died):
+        session.append("flour", "bread begins")
+    life.anew()
+    taken_up = life.resume(session.id)
+    with pytest.raises(SessionError) as too_soon:
+        taken_up.close()
+    assert too_soon.value.reason == "append_in_progress"
+    taken_up.append_async("water", "bread begins", told.append)
+    life.errands.run()
+    assert [step.observation for step in taken_up.steps] == ["flour", "water"]
+    assert [step.index for step in taken_up.steps] == [0, 1]
+
+
+def test_a_step_that_cannot_be_judged_then_either_is_refused_as_any_other() -> None:
+    life = Life()
+    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
+    with pytest.raises(Died):
+        session.append("flour", "bread begins")
+    life.anew()
+    life.events.clear()
+    life.mind.fails("state", DOWN)
+    taken_up = life.resume(session.id)
+    life.run()
+    assert life.told("append_failed") == [{"session_id": session.id, "error": DOWN}]
+    assert (taken_up.steps, life.log.load(session.id)[1]) == ((), [])
+
+
+def test_what_was_being_drawn_is_drawn_when_the_session_is_taken_up() -> None:
+    life = Life()
+    session = life.begin()
+    bake(session, "bread", "ships")
+    life.anew()
+    taken_up = life.resume(session.id)
+    assert life.timers.names == {"flush", "session"}
+    life.run()
+    assert life.facts() == ["It was seen that bread 0."]
+    assert taken_up.steps == session.steps
+
+
+def test_a_session_keeps_the_mode_it_was_begun_in() -> None:
+    life = Life(auto_commit=False)
+    session = life.begin()
+    bake(session, "bread")
+    life.auto_commit = True
+    life.anew()
+    taken_up = life.resume(session.id)
+    taken_up.close()
+    life.run()
+    assert taken_up.state is SessionState.READY
+
+
+def test_a_failure_of_before_is_told_by_whoever_goes_on() -> None:
+    life = Life()
+    session = life.begin()
+    bake(session, "bread")
+    life.mind.fails("propositions", DOWN)
+    session.close()
+    life.run()
+    assert life.log.load(session.id)[0].reason == "adapter model.chat: it is down"
+    life.anew()
+    taken_up = life.resume(session.id)
+    assert taken_up.state is SessionState.FAILED
+    taken_up.commit()
+    life.run()
+    assert (taken_up.state, life.facts()) == (SessionState.IDLE, ["It was seen that bread 0."])
+
+
+def test_one_session_is_not_gone_on_with_in_two_places() -> None:
+    life = Life()
+    session = life.begin()
+    with pytest.raises(SessionError) as refused:
+        Session.resume(session.id, life.surroundings())
+    assert refused.value.reason == "held_elsewhere"
+
+
+def test_of_a_long_episode_only_what_is_still_needed_stays_in_the_log() -> None:
+    life = Life()
+    session = life.begin()
+    for turn in range(6):
+        bake(session, *[("bread", "ships")[turn % 2]] * 4)
+        life.run()
+    assert [step.index for step in life.log.load(session.id)[1]] == list(range(19, 24))
+    assert len(session.steps) == 24
+    context = session.get_context()
+    life.anew()
+    taken_up = life.resume(session.id)
+    assert taken_up.get_context() == context
+    taken_up.append("flour", "ships go on")
+    assert (taken_up.steps[-1].index, taken_up.steps[-1].trajectory_id) == (24, session.steps[-1].trajectory_id)
+    taken_up.close()
+    life.run()
+    assert len(life.facts()) == len(life.steps()) == 25
+    assert life.log.load(session.id)[1] == []

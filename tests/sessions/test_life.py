@@ -1,0 +1,196 @@
+"""A life that nobody thought of: whatever is asked, fails, waits, expires or crashes, in whatever order.
+
+The states are legal, what is refused is refused as the table has it, every callback is called once, and every step that
+was acknowledged is in the graph once, or held, or was discarded.
+"""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.sessions.living import DOWN, TOPICS, Life
+from tests.sessions.test_table import ARGUMENTS, STATES, WAITED
+
+from pieria.errors import NotFoundError, PieriaError, SessionError
+from pieria.sessions import SessionState
+
+pytestmark = pytest.mark.timeout(600)
+
+LEGAL = {
+    ("idle", "collecting"),
+    ("collecting", "extracting"),
+    ("collecting", "idle"),
+    ("extracting", "ready"),
+    ("extracting", "failed"),
+    ("extracting", "idle"),
+    ("failed", "extracting"),
+    ("failed", "idle"),
+    ("ready", "idle"),
+}
+BUSY = {"append_in_progress", "extraction_in_progress"}
+OPERATIONS = st.sampled_from([name for name in WAITED if name != "append"])
+KINDS = st.sampled_from(["state", "subgoal", "reward", "propositions", "procedures"])
+
+
+class SessionLife(RuleBasedStateMachine):
+    @initialize(auto=st.booleans())
+    def begin(self, auto: bool) -> None:
+        self.life = Life(auto_commit=auto)
+        self.session = self.life.begin()
+        self.number = 0
+        self.asked = 0
+        self.told: list[Any] = []
+        self.acknowledged: set[str] = set()
+        self.discarded: set[str] = set()
+
+    def hears(self) -> Any:
+        self.asked += 1
+        return self.told.append
+
+    def next_step(self, topic: str) -> tuple[str, str]:
+        self.number += 1
+        return f"{topic} {self.number}", f"{topic} goes on"
+
+    def held(self) -> set[str]:
+        return {step.observation for step in self.session.steps}
+
+    @property
+    def state(self) -> SessionState | None:
+        return None if self.session.is_over else self.session.state
+
+    # --- what is asked of it
+
+    @precondition(lambda self: not self.life.errands.waiting)
+    @rule(topics=st.lists(st.sampled_from(TOPICS), min_size=1, max_size=4))
+    def append(self, topics: list[str]) -> None:
+        """Nobody waits who would have to be taken in first, by a thread that there is not."""
+        for topic in topics:
+            step, state = self.next_step(topic), self.state
+            try:
+                self.session.append(*step)
+            except PieriaError as problem:
+                self.check_refused("append", state, problem)
+            else:
+                assert state is SessionState.COLLECTING
+                self.acknowledged.add(step[0])
+
+    @rule(topic=st.sampled_from(TOPICS))
+    def append_async(self, topic: str) -> None:
+        observation, action = self.next_step(topic)
+
+        def hear(outcome: object) -> None:
+            self.told.append(outcome)
+            if outcome == "appended":
+                self.acknowledged.add(observation)
+
+        self.asked += 1
+        try:
+            self.session.append_async(observation, action, hear)
+        except NotFoundError:
+            assert self.session.is_over
+            self.asked -= 1
+
+    @rule(operation=OPERATIONS)
+    def ask(self, operation: str) -> None:
+        state, held = self.state, self.held()
+        try:
+            getattr(self.session, operation)(*ARGUMENTS.get(operation, ()))
+        except PieriaError as problem:
+            self.check_refused(operation, state, problem)
+        else:
+            assert state is not None
+            wanted = WAITED[operation][STATES.index(state)]
+            assert self.session.state.name == wanted or (operation, self.session.state) == ("close", "idle")
+            if operation == "discard":
+                self.discarded |= held - self.in_graph()
+
+    @rule(operation=OPERATIONS)
+    def ask_async(self, operation: str) -> None:
+        held = self.held()
+
+        def hear(outcome: object) -> None:
+            self.told.append(outcome)
+            if outcome == "discarded":
+                self.discarded |= held - self.in_graph()
+
+        self.asked += 1
+        try:
+            getattr(self.session, f"{operation}_async")(*ARGUMENTS.get(operation, ()), hear)
+        except (SessionError, NotFoundError):
+            self.asked -= 1
+
+    def check_refused(self, operation: str, state: SessionState | None, problem: PieriaError) -> None:
+        if state is None:
+            assert isinstance(problem, NotFoundError)
+        elif isinstance(problem, SessionError):
+            wanted = WAITED[operation][STATES.index(state)]
+            assert problem.reason in {wanted, "session_stopping"} or (operation == "close" and problem.reason in BUSY)
+        else:
+            assert problem is DOWN
+
+    # --- what goes on behind it
+
+    @precondition(lambda self: self.life.extractions.waiting)
+    @rule(data=st.data())
+    def draw(self, data: st.DataObject) -> None:
+        waiting = self.life.extractions.waiting
+        waiting.pop(data.draw(st.integers(0, len(waiting) - 1)))()
+
+    @precondition(lambda self: self.life.errands.waiting)
+    @rule()
+    def run_an_errand(self) -> None:
+        self.life.errands.waiting.pop(0)()
+
+    @rule(milliseconds=st.sampled_from([1_000, 120_000, 600_000]))
+    def wait(self, milliseconds: int) -> None:
+        self.life.timers.wait(milliseconds)
+
+    @rule(kind=KINDS)
+    def fail(self, kind: str) -> None:
+        self.life.mind.fails(kind, DOWN)
+
+    @precondition(lambda self: not self.session.is_over)
+    @rule()
+    def crash(self) -> None:
+        """Who waited for an answer is gone as well."""
+        self.life.anew()
+        self.asked = len(self.told)
+        self.session = self.life.resume(self.session.id)
+
+    @precondition(lambda self: self.session.is_over)
+    @rule()
+    def begin_another(self) -> None:
+        self.session = self.life.begin()
+
+    # --- what holds all the time
+
+    def in_graph(self) -> set[str]:
+        return set(self.life.steps())
+
+    @invariant()
+    def every_step_is_somewhere_and_nothing_is_there_twice(self) -> None:
+        if not hasattr(self, "life"):
+            return
+        found = Counter(node.observation for node in self.life.nodes("episodic"))  # type: ignore[attr-defined]
+        assert set(found.values()) <= {1}
+        assert set(Counter(self.life.facts()).values()) <= {1}
+        assert self.acknowledged <= set(found) | self.held() | self.discarded
+        assert not self.discarded & set(found)
+
+    @invariant()
+    def every_transition_is_legal(self) -> None:
+        if hasattr(self, "life"):
+            assert set(self.life.transitions()) <= LEGAL
+
+    def teardown(self) -> None:
+        if hasattr(self, "life"):
+            self.life.mind.faults.clear()
+            self.life.run()
+            assert len(self.told) == self.asked
+
+
+TestSessionLife = SessionLife.TestCase
+TestSessionLife.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)

@@ -1,0 +1,259 @@
+"""The threads behind sessions: there when there is work, gone when there is none, in nobody's way at the end."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sessions.living import Life, bake, in_state, reason
+
+from pieria.errors import ClosedError, SessionError
+from pieria.sessions import Crew, Session, SessionState, leave, pool
+from pieria.sessions.pool import Pool
+from pieria.sessions.timing import Timers
+
+SOON = 20.0
+ROOT = Path(__file__).parents[2]
+
+
+def signalled(here: threading.Event, go_on: threading.Event, most: float | None = SOON) -> Callable[[], bool]:
+    """Says that it is there, and waits."""
+
+    def work() -> bool:
+        here.set()
+        return go_on.wait(most)
+
+    return work
+
+
+def ended(name: str) -> bool:
+    for thread in [thread for thread in threading.enumerate() if thread.name == name]:
+        thread.join(SOON)
+    return name not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_pool_works_with_as_many_threads_as_it_may_and_keeps_none() -> None:
+    crowd, go_on = Pool("three", 3), threading.Barrier(3)
+    left, met = threading.Semaphore(0), []
+
+    def work() -> None:
+        go_on.wait(SOON)
+        met.append(threading.current_thread().name)
+        left.release()
+
+    for _ in range(6):
+        crowd.submit(work)
+    for _ in range(6):
+        assert left.acquire(timeout=SOON)
+    assert met == ["three"] * 6
+    assert ended("three")
+
+
+def test_work_that_breaks_off_holds_nothing_up(caplog: pytest.LogCaptureFixture) -> None:
+    crowd, done = Pool("one", 1), threading.Event()
+    crowd.submit(lambda: 1 / 0)
+    crowd.submit(done.set)
+    assert done.wait(SOON)
+    assert ended("one")
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_pool_that_ends_lets_nothing_further_begin() -> None:
+    crowd, here, go_on, began = Pool("ending", 1), threading.Event(), threading.Event(), []
+    crowd.submit(signalled(here, go_on))
+    crowd.submit(lambda: began.append("a second"))
+    assert here.wait(SOON)
+    crowd.end(until=time.monotonic())
+    crowd.submit(lambda: began.append("a third"))
+    go_on.set()
+    assert ended("ending")
+    assert began == []
+
+
+def test_timers_ring_once_and_no_thread_waits_when_none_is_armed() -> None:
+    timers, rung, done = Timers(), [], threading.Event()
+    timers.arm("a", 3_600_000, lambda: rung.append("too late"))
+    waiting = timers._thread
+    timers.arm("b", 3_600_000, lambda: rung.append("disarmed"))
+    timers.arm("a", 1, lambda: rung.append("in its place"))
+    timers.disarm("b")
+    timers.arm("c", 2, lambda: 1 / 0)
+    timers.arm("d", 3, done.set)
+    assert done.wait(SOON)
+    assert waiting is not None
+    waiting.join(SOON)
+    assert not waiting.is_alive()
+    assert rung == ["in its place"]
+    timers.disarm("a")
+
+
+def test_nothing_runs_before_there_is_work() -> None:
+    before = threading.active_count()
+    crew = Crew()
+    assert threading.active_count() == before
+    crew.close()
+
+
+def test_sessions_of_a_workspace_draw_at_the_same_time_and_no_lock_is_held_meanwhile() -> None:
+    life, crew = Life(), Crew()
+    together, go_on = threading.Barrier(4), threading.Event()
+    life.mind.within["propositions"] = lambda: (together.wait(SOON), go_on.wait(SOON))
+    sessions = [Session.begin("Bake bread", life.surroundings(crew=crew)) for _ in range(3)]
+    for number, session in enumerate(sessions):
+        session.append(f"loaf {number}", "bread goes on")
+        session.close()
+    together.wait(SOON)
+    assert [session.state for session in sessions] == [SessionState.EXTRACTING] * 3
+    assert all(session.get_context() for session in sessions)
+    with pytest.raises(SessionError):
+        sessions[0].append("flour", "bread goes on")
+    go_on.set()
+    for session in sessions:
+        session._machine.settled(SOON)
+    assert len(life.facts()) == 3
+
+
+def test_many_threads_append_to_one_session_and_no_step_is_lost() -> None:
+    life = Life()
+    session = Session.begin("Bake bread", life.surroundings(crew=Crew()))
+
+    def append(number: int) -> None:
+        for loaf in range(5):
+            session.append(f"loaf {number}-{loaf}", f"{('bread', 'ships')[loaf % 2]} goes on")
+
+    threads = [threading.Thread(target=append, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SOON)
+    assert [step.index for step in session.steps] == list(range(30))
+    session.close_and_commit()
+    assert len(life.steps()) == len(life.facts()) == 30
+
+
+def test_who_leaves_waits_for_work_under_way() -> None:
+    life, crew = Life(), Crew()
+    here, go_on = threading.Event(), threading.Event()
+    life.mind.within["propositions"] = signalled(here, go_on)
+    session = Session.begin("Bake bread", life.surroundings(crew=crew))
+    bake(session, "bread")
+    session.close()
+    assert here.wait(SOON)
+    threading.Timer(0.01, go_on.set).start()
+    leave([session], patience=SOON)
+    crew.close()
+    assert len(life.facts()) == 1
+    with pytest.raises(ClosedError):
+        session.start_episode("Sail")
+
+
+def test_what_takes_too_long_is_left_to_be_taken_up_again() -> None:
+    life, crew, told = Life(), Crew(), list[Any]()
+    here, go_on = threading.Event(), threading.Event()
+    life.mind.within["propositions"] = signalled(here, go_on)
+    session = Session.begin("Bake bread", life.surroundings(crew=crew))
+    bake(session, "bread")
+    session.close()
+    session.start_episode_async("Sail", told.append)
+    assert here.wait(SOON)
+    leave([session], patience=0)
+    crew.close(patience=0)
+    assert [type(each) for each in told] == [ClosedError]
+    life.mind.within.clear()
+    taken_up = Session.resume(session.id, life.surroundings())
+    go_on.set()
+    assert ended("pieria-extraction")
+    assert life.facts() == []
+    life.run()
+    assert (taken_up.state, len(life.facts())) == (SessionState.IDLE, 1)
+
+
+def test_steps_in_line_that_nobody_waits_for_are_told_when_their_session_is_left() -> None:
+    life, told = Life(), list[Any]()
+    session = life.begin()
+    for number in range(3):
+        session.append_async(f"loaf {number}", "bread goes on", told.append)
+    leave([session], patience=0)
+    life.run()
+    assert [type(each) for each in told[:2]] == [ClosedError, ClosedError]
+    assert len(told) == 3
+    leave([session], patience=0)
+
+
+def test_a_session_that_is_left_says_so_whatever_is_asked() -> None:
+    life = Life()
+    session = in_state(life, SessionState.COLLECTING)
+    leave([session], patience=0)
+    for ask in (session.close, session.close_async, lambda: session.append("flour", "bread"), session.close_and_commit):
+        with pytest.raises(ClosedError):
+            ask()
+    with pytest.raises(ClosedError):
+        session.append_async("flour", "bread")
+    assert life.timers.armed == {}
+
+
+def ran(story: str) -> None:
+    code = f"from tests.sessions.test_threads import {story}; {story}()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def hanging_model_at_the_end() -> None:
+    """The process ends here, though its model never answers."""
+    pool.LAST_WORK = 0.01
+    life, here = Life(), threading.Event()
+    life.mind.within["propositions"] = life.mind.within["procedures"] = signalled(here, threading.Event(), None)
+    session = Session.begin("Bake bread", life.surroundings(crew=Crew()))
+    bake(session, "bread")
+    session.append_async("flour", "bread begins")
+    session.close_async()
+    assert here.wait(SOON)
+
+
+def test_no_thread_keeps_a_process_from_ending() -> None:
+    ran("hanging_model_at_the_end")
+
+
+def forked() -> None:
+    """While threads of the parent are in the middle of things, with what is taken in and drawn."""
+    import os
+
+    life, crew = Life(), Crew()
+    here, go_on = threading.Event(), threading.Event()
+    session = Session.begin("Bake bread", life.surroundings(crew=crew))
+    bake(session, "bread", "ships")
+    life.mind.within["state"] = signalled(here, go_on)
+    session.append_async("flour", "bread begins")
+    assert here.wait(SOON)
+    child = os.fork()
+    if not child:
+        life.mind.within.clear()
+        asked: list[Callable[[], None]] = [lambda: session.append("water", "bread"), session.close, session.close_async]
+        for ask in asked:
+            try:
+                ask()
+            except SessionError as problem:
+                assert reason(problem) == "held_elsewhere"
+            else:
+                raise AssertionError("the session is the parent's")
+        own = Session.begin("Sail", life.surroundings(crew=crew))
+        with own:
+            own.append("wind", "ships sail")
+            own.append_async("waves", "ships sail")
+        assert "wind" in life.steps()
+        crew.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    go_on.set()
+    session.close_and_commit()
+    assert set(life.steps()) == {"bread 0", "ships 1", "flour"}
+
+
+def test_after_a_fork_a_session_stays_with_the_process_that_began_it() -> None:
+    ran("forked")
