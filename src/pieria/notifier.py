@@ -97,6 +97,12 @@ def _checked(given: object, parameter: str, wanted: tuple[str, ...], allowed: tu
     return dict(given)
 
 
+def fitting(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what was found, what the payload of an event has keys for."""
+    shape = EVENTS[name]
+    return {key: found[key] for key in (*shape.payload, *shape.optional) if key in found}
+
+
 @runtime_checkable
 class Notifier(Protocol):
     """Any object with this method. `repo_id` is the name of the bank, or of the repository, that the event is of."""

@@ -24,6 +24,7 @@ from tests.contract.making import (
 
 from pieria.errors import NotFoundError
 from pieria.record.changeset import FOREVER
+from pieria.record.link import LinkRow
 from pieria.record.memory import Memory
 from pieria.record.time import micros, moment
 from pieria.store.protocol import ORDERS, Placed, Store
@@ -423,3 +424,29 @@ def test_when_a_row_was_first_known_stays_whatever_becomes_of_its_standing(store
     assert [found[each].version for each in (row, later, untagged)] == [1, 2, 1]
     assert sorted(found[row].tags) == ["blue", "green"]
     assert found[untagged].tags == ()
+
+
+def test_all_that_is_visible_is_gone_over_in_the_order_of_its_rows(store: Store) -> None:
+    fill(store)
+    row = open_state(store, "m05").row
+    apply(store, standing(memory("note 5", "m05"), row, ended="removed"))
+    found, after = [], 0
+    with store.reading() as reader:
+        while part := reader.standing(ALL, after, 5):
+            found += [held.state.id for held in part]
+            after = part[-1].state.row
+    assert found == [f"m{n:02}" for n in range(12) if n != 5]
+
+
+def test_every_standing_link_between_memories_is_a_tie(store: Store) -> None:
+    fill(store)
+    rows = [
+        LinkRow("l1", "memory", "m01", "sibling", "memory", "m02", 1.0, None, None, ""),
+        LinkRow("l2", "memory", "m01", "about", "memory", "nobody", 1.0, None, None, ""),
+        LinkRow("l3", "memory", "m01", "kept", "place", "wing/room", 1.0, None, None, ""),
+        LinkRow("l4", "memory", "m03", "sibling", "memory", "m04", 1.0, None, None, ""),
+    ]
+    apply(store, links=rows)
+    apply(store, links=[rows[3]._replace(ended="removed")])
+    with store.reading() as reader:
+        assert sorted(reader.ties()) == [("m01", "about", "nobody"), ("m01", "sibling", "m02")]

@@ -224,6 +224,8 @@ def test_records_are_kept_by_collection_and_found_by_prefix(store: Store) -> Non
         assert reader.records("one") == {key: key for key in keys}
         assert set(reader.records("one", "a:")) == {"a:1", "a:2", "a:\U0010fffd"}
         assert set(reader.records("one", "a")) == set(keys) - {"b", "A:1"}
+        assert reader.records("one", keys=["b", "a:1", "nothing"]) == {"b": "b", "a:1": "a:1"}
+        assert reader.records("one", keys=[]) == {}
         assert reader.records("two") == {"a": "other"}
         assert reader.records("three") == {}
     apply(store, records=[Record("one", "a", "changed"), Record("one", "b", None), Record("one", "nobody", None)])

@@ -40,6 +40,7 @@ from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
 from pieria.bank.reviewing import Reinforced
 from pieria.bank.sources import Mark, Taken
 from pieria.bank.work import Rules
+from pieria.config import Config
 from pieria.facts.predicates import Predicate
 from pieria.facts.summary import Conflict, Entity, FactStats
 from pieria.graph.changeset import Changeset
@@ -742,6 +743,25 @@ class BankGraph:
         A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
         itself knows since when it knows.
         """
+    async def consolidate(
+        self,
+        threshold: float = 0.85,
+        *,
+        config: Config | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Has the best of the facts that share a tag and say nearly the same stand for all; the others are archived."""
+    async def decay(
+        self,
+        threshold: float = 0.1,
+        node_types: Sequence[str] = ...,
+        *,
+        config: Config | None = None,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Archives what is worth little by itself, and the tags and intents that nothing is tied to."""
     async def delete_metadata(self, node_ids: Sequence[str]) -> None: ...
     async def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Removes their memories: out of every answer, and `restore` brings them back."""
@@ -768,7 +788,13 @@ class BankGraph:
 
         What comes in meanwhile stands on a later page, and nothing is passed over for it.
         """
+    async def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+        """Unties what is tied to what is not there, and archives the tags and intents that nothing is tied to."""
     async def update_metadata(self, metadata: Mapping[str, NodeMetadata]) -> None: ...
+    async def validate(
+        self, *, config: Config | None = None, dry_run: bool = False, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Takes of the rewards of knowledge that has no sources, or strays from them, for as long as it does."""
 
 class Hooks:
     async def checkpoint(self, messages: int) -> Checkpoint:

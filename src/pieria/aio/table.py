@@ -77,7 +77,7 @@ MIRRORS = (
         apart=("fading", "habits", "meter", "mind", "session_lease", "store", "viewer"),
     ),
     Mirror(Facts),
-    Mirror(BankGraph, reads=("graph",), groups={"everything": BankGraph}),
+    Mirror(BankGraph, reads=("graph",), groups={"everything": BankGraph}, apart=("tended",)),
     Mirror(Hooks),
     Mirror(Jobs),
     Mirror(Worker, values=("name", "tally", "problem", "stopping"), closes=("close",), at_once=("stop",)),

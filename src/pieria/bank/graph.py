@@ -14,7 +14,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
+from pieria.bank.graph_care import BankTended
+from pieria.bank.graph_upkeep import GraphUpkeep
 from pieria.bank.graph_writing import planned, usage_set
+from pieria.bank.grounding import taken
 from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.using import Noted, with_noted
 from pieria.errors import InputError
@@ -29,7 +32,7 @@ from pieria.graph.valuing import checked_types, params_of
 from pieria.notifier import telling
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change
-from pieria.record.changeset import Record, Write
+from pieria.record.changeset import Record, Stored, Write
 from pieria.record.filter import Filter
 from pieria.record.link import End
 from pieria.record.memory import Memory
@@ -63,7 +66,7 @@ More = Mapping[str, Mapping[str, Any]]
 """By the id of a node what else is to be remembered of it, as `remember` calls it."""
 
 
-class BankGraph:
+class BankGraph(GraphUpkeep):
     """A graph backend. What it cannot do it refuses, and then nothing is changed."""
 
     def __init__(self, bank: Bank, seen: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -191,6 +194,11 @@ class BankGraph:
         """All of it, as it stands."""
         return Graph().apply_changeset(Changeset(self.get_nodes_by_type(NODE_TYPES)))
 
+    @property
+    def tended(self) -> BankTended:
+        """How maintenance goes over it: over nodes, and not over what is only seen as one."""
+        return BankTended(self._bank.graph)
+
     # --- reading
 
     def _filter(self, ids: Sequence[str] | None = None, types: Sequence[str] = NODE_TYPES) -> Filter:
@@ -237,16 +245,22 @@ class BankGraph:
         if not ids:
             return {}
         held = reader.states(ids, self._filter(ids))
-        usage, seq = reader.usage(list(held)), reader.head().seq
+        return self._used(reader, held, noted)
+
+    def _used(
+        self, reader: Reader, held: Mapping[str, Stored], noted: Mapping[str, list[Noted]] | None = None
+    ) -> dict[str, NodeMetadata]:
+        usage, seq, penalties = reader.usage(list(held)), reader.head().seq, taken(reader, list(held))
         found = {}
         for id, each in held.items():
-            used = with_noted(usage.get(id, UNUSED), noted[id], seq)
+            used = usage.get(id, UNUSED) if noted is None else with_noted(usage.get(id, UNUSED), noted[id], seq)
             found[id] = NodeMetadata(
                 access_count=used.accesses,
                 created_at=moment(each.known_from),
                 cumulative_reward=used.rewards,
                 last_accessed_at=used.last_access,
                 reward_count=used.rewarded,
+                penalty=penalties.get(id, 0.0),
             )
         return found
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.deriving import baseless, narrowed
+from pieria.bank.grounding import noted
 from pieria.errors import ConflictError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
@@ -70,6 +71,7 @@ def usage_set(reader: Reader, change: Change, entries: Mapping[str, NodeMetadata
         if used != had:
             change.unuse.append(id)
             change.usage.append(use_of(id, used))
+    change.records += noted(reader, {id: 0.0 if entry is None else entry.penalty for id, entry in entries.items()})
 
 
 def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Mapping[str, Stored]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pieria.bank.core import Core
+from pieria.bank.grounding import noted
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
 from pieria.bank.tracing import REVISES, reached
@@ -86,7 +87,7 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
         shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
         erased.update(_counted(writer, every, holder))
         notes.extend(notes_of(writer, every))
-        records = [*bared(writer, every), *without_words_of(writer, every)]
+        records = [*bared(writer, every), *without_words_of(writer, every), *noted(writer, dict.fromkeys(every, 0.0))]
         return Changeset("purge", erase=every, records=records, ids=tuple(every))
 
     holder._apply(plan)

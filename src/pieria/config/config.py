@@ -22,7 +22,7 @@ from pieria.record.value import DefaultValueFunction
 _MODEL = ("model", "opts")
 _STEPS = (*GROUPS, *STEPS)
 _GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}
-_VALIDATION = {"validation_threshold": 0.3, "orphan_penalty": 0.3, "weak_grounding_penalty": 0.1}
+VALIDATION = {"validation_threshold": 0.3, "orphan_penalty": 0.3, "weak_grounding_penalty": 0.1}
 USUAL_SESSION: dict[str, Any] = {"auto_commit": True, "flush_timeout_ms": 120_000, "session_timeout_ms": 600_000}
 _LONGEST = 10**12
 _BACKEND = "a class, an object, or a text such as package.module:Name"
@@ -147,10 +147,10 @@ def _backend(found: Findings, value: object, parameter: str) -> dict[str, Any] |
 def _validation(found: Findings, value: object, parameter: str) -> dict[str, float] | None:
     if value is None:
         return None
-    given = found.mapping(value, parameter, tuple(_VALIDATION))
+    given = found.mapping(value, parameter, tuple(VALIDATION))
     return {
         name: found.checked(check.number, given.get(name, usually), f"{parameter}.{name}")
-        for name, usually in _VALIDATION.items()
+        for name, usually in VALIDATION.items()
     }
 
 

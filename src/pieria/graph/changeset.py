@@ -81,6 +81,7 @@ def checked_metadata(entries: object, parameter: str) -> Mapping[str, NodeMetada
         check.whole(metadata.access_count, f"{parameter}[{id!r}].access_count")
         check.whole(metadata.reward_count, f"{parameter}[{id!r}].reward_count")
         check.number(metadata.cumulative_reward, f"{parameter}[{id!r}].cumulative_reward", -1e9, 1e9)
+        check.number(metadata.penalty, f"{parameter}[{id!r}].penalty", 0, 1e9)
     return entries
 
 

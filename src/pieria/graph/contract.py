@@ -164,7 +164,7 @@ def _check_deleting(backend: GraphBackend, dimension: int) -> None:
 
 def _check_metadata(backend: GraphBackend, dimension: int) -> None:
     fact, step, *_ = _few(dimension)
-    used = NodeMetadata(access_count=2, last_accessed_at=_USED, cumulative_reward=1.5, reward_count=2)
+    used = NodeMetadata(access_count=2, last_accessed_at=_USED, cumulative_reward=1.5, reward_count=2, penalty=0.25)
     backend.apply_changeset(Changeset([fact, step], [], {"fact": used, "step": NodeMetadata(access_count=1)}))
     _same_counts(backend, "fact", used)
     lower = NodeMetadata(access_count=1, last_accessed_at=_USED.replace(hour=11), cumulative_reward=0.5, reward_count=1)
@@ -372,7 +372,7 @@ def _same(held: Node | None, given: Node) -> None:
 def _same_counts(backend: GraphBackend, id: str, given: NodeMetadata) -> None:
     held = backend.get_metadata([id]).get(id)
     _require(held is not None, "metadata that was set is there")
-    for name in ("access_count", "last_accessed_at", "cumulative_reward", "reward_count"):
+    for name in ("access_count", "last_accessed_at", "cumulative_reward", "reward_count", "penalty"):
         kept, put = getattr(held, name), getattr(given, name)
         _require(kept == put, f"metadata comes back as it was set: {name} is {kept!r}, not {put!r}")
 

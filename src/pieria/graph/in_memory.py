@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +54,10 @@ class InMemoryBackend:
                 self.persistence, self._state = _persistence(given["persistence"]), None
             if self._state is None:
                 self._state = self._loaded()
+
+    def exclusively(self) -> AbstractContextManager[Any]:
+        """While the block lasts, nobody else writes."""
+        return self._writing
 
     def close(self) -> None:
         """Lets go of the persistence; what is only in memory stays."""

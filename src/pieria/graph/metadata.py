@@ -15,6 +15,8 @@ class NodeMetadata:
     cumulative_reward: float = 0.0
     last_accessed_at: datetime | None = None
     reward_count: int = 0
+    penalty: float = 0.0
+    """What weak grounding has taken of the rewards; it is given back when the grounding is."""
 
     def avg_reward(self) -> float:
         """0 where there was no reward yet."""
@@ -28,3 +30,21 @@ class NodeMetadata:
         """One reward more."""
         rewards = self.cumulative_reward + reward
         return replace(self, cumulative_reward=rewards, reward_count=self.reward_count + 1)
+
+    def penalized(self, owed: float) -> NodeMetadata:
+        """With so much of the rewards taken, as far as there are any, in place of what was taken before."""
+        earned = self.cumulative_reward + self.penalty
+        taken = min(owed, max(0.0, earned))
+        return self if taken == self.penalty else replace(self, cumulative_reward=earned - taken, penalty=taken)
+
+    def joined(self, other: NodeMetadata) -> NodeMetadata:
+        """With the uses of another; what was taken of the other's rewards is given back."""
+        moments = [at for at in (self.last_accessed_at, other.last_accessed_at) if at is not None]
+        return replace(
+            self,
+            access_count=self.access_count + other.access_count,
+            created_at=min(self.created_at, other.created_at),
+            cumulative_reward=self.cumulative_reward + other.cumulative_reward + other.penalty,
+            last_accessed_at=max(moments, default=None),
+            reward_count=self.reward_count + other.reward_count,
+        )

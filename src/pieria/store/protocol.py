@@ -284,6 +284,9 @@ class Reader(QueueReader, Protocol):
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         """The state of each id at the filter's known time, or now; of an unknown id, nothing."""
 
+    def standing(self, filter: Filter, after: int, limit: int) -> list[Stored]:
+        """The states of visible memories behind that row, in the order of their rows: for whoever goes over all."""
+
     def history(self, id: str) -> list[Memory]:
         """Every stretch of known time of an id, oldest first."""
 
@@ -338,6 +341,9 @@ class Reader(QueueReader, Protocol):
         ids: Sequence[str] | None = None, every_version: bool = False, between: tuple[End, End] | None = None,
     ) -> list[Link]: ...  # fmt: skip
 
+    def ties(self) -> Iterator[tuple[str, str, str]]:
+        """Source, relation and target of every standing link between memories, in any order and however many."""
+
     def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
         """The visible versions that links tie to each of these memories: by those that lead from it, then by those that
         lead to it. Of either no more than so many, the links that were written last first.
@@ -370,7 +376,8 @@ class Reader(QueueReader, Protocol):
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
 
-    def records(self, collection: str, prefix: str = "") -> dict[str, Any]: ...
+    def records(self, collection: str, prefix: str = "", keys: Sequence[str] | None = None) -> dict[str, Any]:
+        """Those whose keys begin so, or those of these keys."""
 
     def purged(self, ids: Sequence[str]) -> set[str]: ...
 

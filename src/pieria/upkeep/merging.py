@@ -116,7 +116,7 @@ def changes(
             *(LinkRow(new_id(), "memory", id, DRAWN_FROM, "memory", one, 1.0, None, None, "") for one in ids),
             *_taken_over(reader, ids, id),
         ],
-        facts=list(_facts(reader, ids, id, filter)),
+        facts=list(facts_taken(reader, ids, id, filter)),
         usage=_uses(reader.usage(ids).values(), id),
     )
 
@@ -157,18 +157,21 @@ def _taken_over(reader: Reader, ids: Sequence[str], merged: str) -> Iterator[Lin
         )
 
 
-def _facts(reader: Reader, ids: Sequence[str], merged: str, filter: Filter) -> Iterator[FactRow]:
-    """What they state, each thing once: what was put away is not asked any more."""
-    seen = set()
+def facts_taken(reader: Reader, ids: Sequence[str], into: str, filter: Filter) -> Iterator[FactRow]:
+    """What they state and it does not, each thing once: what was put away is not asked any more."""
+    seen = {_said(fact_row(fact)) for fact in reader.facts(FactQuery(memory=into), filter)}
     for id in ids:
         for fact in reader.facts(FactQuery(memory=id), filter):
             row = fact_row(fact)
             if fact.subject == id:
-                row = row._replace(subject=merged, subject_key=folded(merged))
-            said = (row.subject_key, row.predicate_key, row.object_key, row.valid_from, row.valid_until)
-            if said not in seen:
-                seen.add(said)
-                yield row._replace(id=new_id(), memory=merged)
+                row = row._replace(subject=into, subject_key=folded(into))
+            if _said(row) not in seen:
+                seen.add(_said(row))
+                yield row._replace(id=new_id(), memory=into)
+
+
+def _said(row: FactRow) -> tuple[object, ...]:
+    return row.subject_key, row.predicate_key, row.object_key, row.valid_from, row.valid_until
 
 
 def _uses(held: Iterable[Usage], id: str) -> list[Use]:

@@ -112,6 +112,10 @@ SELECT s.@state
 FROM unnest(%(ids)s::text[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.id = j.value
 WHERE {where} ORDER BY j.place
 
+-- name: standing
+SELECT s.@state FROM state s
+WHERE s.bank = %(bank)s AND {where} AND s.row > %(after)s ORDER BY s.row LIMIT %(limit)s
+
 -- name: history
 SELECT c.@content, s.@state
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
@@ -179,6 +183,11 @@ ORDER BY s.row
 
 -- name: links
 SELECT @link FROM link WHERE bank = %(bank)s AND {where} ORDER BY entry
+
+-- name: ties
+SELECT source, relation, target FROM link
+WHERE bank = %(bank)s AND source_is = 'memory' AND target_is = 'memory' AND ended = ''
+    AND known_until = 9223372036854775807
 
 -- name: tied
 -- By the newest links first, so that no more memories are asked about than it takes.
@@ -295,6 +304,10 @@ ORDER BY j.place
 SELECT key, value FROM record
 WHERE bank = %(bank)s AND collection = %(collection)s AND key >= %(prefix)s AND key < %(prefix)s || chr(1114111)
 ORDER BY key
+
+-- name: records_of
+SELECT key, value FROM record
+WHERE bank = %(bank)s AND collection = %(collection)s AND key = ANY(%(keys)s::text[])
 
 -- name: purged
 SELECT id FROM purged WHERE bank = %(bank)s AND id = ANY(%(ids)s::text[])

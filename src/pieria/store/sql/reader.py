@@ -157,6 +157,11 @@ class SQLReader(QueueRows, CopyReads):
         wanted = {**params, "ids": self._session.listed(ids)}
         return {held.state.id: held for held in map(build.stored, self._session.execute(sql, wanted))}
 
+    def standing(self, filter: Filter, after: int, limit: int) -> list[Stored]:
+        where, params = compiled(self._session, filter)
+        asked = {**params, "after": after, "limit": limit}
+        return [build.stored(row) for row in self._session.execute(self._sql["standing"].format(where=where), asked)]
+
     def history(self, id: str) -> list[Memory]:
         return [build.memory(row) for row in self._session.execute(self._sql["history"], {"id": id})]
 
@@ -250,6 +255,12 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(self._sql["labelled"].format(where=where), asked)
         return sorted({row for (joined,) in found for row in _rows(joined)}, reverse=True)[:limit]
 
+    def ties(self) -> Iterator[tuple[str, str, str]]:
+        return (
+            (source, relation, target)
+            for _, (source, relation, target) in self._session.stream("ties", self._sql["ties"])
+        )
+
     def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
         return [build.fact(row) for row in self._found_facts("columns.fact", query, filter)]
 
@@ -316,9 +327,12 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(self._sql["usage"], {"ids": self._session.listed(ids)})
         return {row[0]: build.usage(row) for row in found}
 
-    def records(self, collection: str, prefix: str = "") -> dict[str, Any]:
+    def records(self, collection: str, prefix: str = "", keys: Sequence[str] | None = None) -> dict[str, Any]:
         asked = {"collection": collection, "prefix": prefix}
-        return {key: json.loads(value) for key, value in self._session.execute(self._sql["records"], asked)}
+        if keys is not None:
+            asked = {"collection": collection, "keys": self._session.listed(keys)}
+        found = self._session.execute(self._sql["records" if keys is None else "records_of"], asked)
+        return {key: json.loads(value) for key, value in found}
 
     def purged(self, ids: Sequence[str]) -> set[str]:
         return {id for (id,) in self._session.execute(self._sql["purged"], {"ids": self._session.listed(ids)})}

@@ -96,6 +96,9 @@ SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.
 -- name: states
 SELECT s.* FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
 
+-- name: standing
+SELECT s.* FROM state s NOT INDEXED WHERE {where} AND s.row > :after ORDER BY s.row LIMIT :limit
+
 -- name: history
 SELECT c.*, s.* FROM state s CROSS JOIN content c ON c.row = s.row WHERE s.id = :id ORDER BY s.known_from
 
@@ -150,6 +153,10 @@ ORDER BY s.row
 
 -- name: links
 SELECT * FROM link WHERE {where} ORDER BY entry
+
+-- name: ties
+SELECT source, relation, target FROM link
+WHERE source_is = 'memory' AND target_is = 'memory' AND ended = '' AND known_until = 9223372036854775807
 
 -- name: tied
 -- By the newest links first; a limit keeps their order apart from the join.
@@ -260,6 +267,9 @@ SELECT u.* FROM json_each(:ids) j CROSS JOIN usage u ON u.id = j.value
 -- name: records
 SELECT key, value FROM record WHERE collection = :collection AND key >= :prefix AND key < :prefix || char(1114111)
 ORDER BY key
+
+-- name: records_of
+SELECT r.key, r.value FROM json_each(:keys) j CROSS JOIN record r ON r.collection = :collection AND r.key = j.value
 
 -- name: purged
 SELECT p.id FROM json_each(:ids) j CROSS JOIN purged p ON p.id = j.value

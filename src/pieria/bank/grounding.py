@@ -1,0 +1,27 @@
+"""What weak grounding has taken of the rewards of memories, noted so that it is taken once and can be given back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pieria.record.changeset import Record
+from pieria.store.protocol import Reader
+
+TAKEN = "grounding"
+
+
+def taken(reader: Reader, ids: Sequence[str]) -> dict[str, float]:
+    return reader.records(TAKEN, keys=ids) if ids else {}
+
+
+def noted(reader: Reader, penalties: Mapping[str, float]) -> list[Record]:
+    """What differs from what is noted, to be written."""
+    before = taken(reader, list(penalties))
+    return [Record(TAKEN, id, penalty or None) for id, penalty in penalties.items() if penalty != before.get(id, 0.0)]
+
+
+def strangers(reader: Reader) -> list[str]:
+    """The ids noted here of which there is nothing else any more."""
+    ids = list(reader.records(TAKEN))
+    held = reader.states(ids) if ids else {}
+    return [id for id in ids if id not in held]

@@ -1,0 +1,264 @@
+"""How maintenance looks at a graph, and how it changes one that others write to at the same time.
+
+What is to be changed was looked at before. Each change names what it looked at and is made only where that still
+stands as it did; what has changed meanwhile is left to the next run. A backend that knows a shorter way offers it as
+`tended`; any other is tended by its callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+from pieria.graph.backend import GraphBackend
+from pieria.graph.changeset import Changeset, Tie
+from pieria.graph.edge import Edge
+from pieria.graph.memories import drawn
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.nodes import NODE_TYPES, Node, Tag, all_linked_ids
+from pieria.record.memory import FADES
+
+Each = TypeVar("Each")
+AT_ONCE = 500
+"""What is read, or changed, at once."""
+
+
+class Look(NamedTuple):
+    """What maintenance goes by. `mark` is for the backend that made it."""
+
+    id: str
+    node_type: str
+    created_at: datetime
+    metadata: NodeMetadata | None
+    mark: Any
+    fades: bool = True
+    """It may be put away for what it is worth, or for another that says the same."""
+    stays: bool = False
+    """It may not be put away at all."""
+    apart: Hashable = None
+    """Only nodes that have this in common may become one."""
+
+
+class Pair(NamedTuple):
+    loser: Look
+    winner: Look
+
+
+class Tended(Protocol):
+    """A graph in pages, and its changes. Each change is made whole or not at all, and returns what it came to."""
+
+    def looks(self, node_types: Sequence[str]) -> Iterator[Sequence[Look]]:
+        """All nodes of these types, a page at a time."""
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        """Those that are there."""
+
+    def ties(self) -> Iterator[Tie]:
+        """Each once, whether or not both of its ends are there."""
+
+    def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
+        """By id, of those that have any."""
+
+    def standing(self, ids: Sequence[str]) -> set[str]:
+        """Those that are there."""
+
+    def missing(self, ids: Sequence[str]) -> set[str]:
+        """Those that never will be there again, unless somebody puts them anew."""
+
+    def drawn_on(self, looks: Sequence[Look]) -> set[str]:
+        """The ids of those that others were drawn from."""
+
+    def leftovers(self) -> list[str]:
+        """What metadata is kept of though it is not there."""
+
+    def put_away(self, looks: Sequence[Look]) -> list[str]:
+        """Those that are as they were looked at. Where nothing can be put away it is deleted."""
+
+    def put_away_idle(self, looks: Sequence[Look]) -> list[str]:
+        """Those that nothing is tied to."""
+
+    def fold(self, pairs: Sequence[Pair]) -> list[str]:
+        """The losers whose ties and uses the winners have now, and which were put away."""
+
+    def penalize(self, penalties: Mapping[str, float]) -> list[str]:
+        """Has weak grounding take so much of their rewards, in place of what it took before. Those it changed."""
+
+    def untie(self, ties: Sequence[Tie]) -> int:
+        """Of ties that lead from what is there, or once was, to what is missing. How many."""
+
+    def forget(self, ids: Sequence[str]) -> list[str]:
+        """The metadata of what is not there."""
+
+
+@runtime_checkable
+class Tending(Protocol):
+    """A backend that has a way of its own."""
+
+    @property
+    def tended(self) -> Tended: ...
+
+
+@runtime_checkable
+class Exclusive(Protocol):
+    """A backend that lets nobody else write while a block lasts."""
+
+    def exclusively(self) -> AbstractContextManager[Any]: ...
+
+
+def tended(backend: GraphBackend) -> Tended:
+    return backend.tended if isinstance(backend, Tending) else ByCallbacks(backend)
+
+
+def pages(whole: Iterable[Each], size: int = AT_ONCE) -> Iterator[list[Each]]:
+    left = iter(whole)
+    while page := list(islice(left, size)):
+        yield page
+
+
+class ByCallbacks:
+    """Looks again right before it writes; only a backend that is `Exclusive` leaves no moment between the two."""
+
+    def __init__(self, backend: GraphBackend) -> None:
+        self._backend = backend
+
+    def looks(self, node_types: Sequence[str]) -> Iterator[Sequence[Look]]:
+        for page in pages(self._backend.get_nodes_by_type(node_types)):
+            metadata = self._backend.get_metadata([node.id for node in page])
+            yield [
+                Look(node.id, node.node_type, node.created_at, metadata.get(node.id), node, node.node_type in FADES)
+                for node in page
+            ]
+
+    def nodes(self, ids: Sequence[str]) -> dict[str, Node]:
+        found = ((id, self._backend.get_node(id)) for id in ids)
+        return {id: node for id, node in found if node is not None}
+
+    def ties(self) -> Iterator[Tie]:
+        held = {node.id: node for node in self._backend.get_nodes_by_type(NODE_TYPES)}
+        for id, node in held.items():
+            for edge in Edge:
+                for other in sorted(node.links[edge]):
+                    told_there = other in held and id in held[other].links[edge]
+                    if id < other or not told_there:
+                        yield id, other, edge
+
+    def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
+        return {look.id: look.mark.embedding for look in looks if look.mark.embedding is not None}
+
+    def standing(self, ids: Sequence[str]) -> set[str]:
+        return set(self.nodes(ids))
+
+    def missing(self, ids: Sequence[str]) -> set[str]:
+        return set(ids) - self.standing(ids)
+
+    def drawn_on(self, looks: Sequence[Look]) -> set[str]:
+        others = self.nodes(list({id for look in looks for id in look.mark.links[Edge.PROVENANCE]}))
+        return {
+            look.id
+            for look in looks
+            for other in look.mark.links[Edge.PROVENANCE] & others.keys()
+            if not drawn(look.node_type, others[other].node_type)
+        }
+
+    def leftovers(self) -> list[str]:
+        metadata = getattr(self._backend, "metadata", None)
+        return sorted(self.missing(list(metadata))) if isinstance(metadata, Mapping) else []
+
+    def put_away(self, looks: Sequence[Look]) -> list[str]:
+        with self._alone():
+            same = self._unchanged(looks)
+            used = self._backend.get_metadata(list(same))
+            ids = [
+                look.id
+                for look in looks
+                if look.id in same and same[look.id].links == look.mark.links and used.get(look.id) == look.metadata
+            ]
+            return self._deleted(ids)
+
+    def put_away_idle(self, looks: Sequence[Look]) -> list[str]:
+        with self._alone():
+            held = self.nodes([look.id for look in looks])
+            others = self.standing(list({id for node in held.values() for id in all_linked_ids(node)}))
+            return self._deleted([id for id, node in held.items() if not all_linked_ids(node) & others])
+
+    def fold(self, pairs: Sequence[Pair]) -> list[str]:
+        with self._alone():
+            held = self._unchanged([look for pair in pairs for look in pair])
+            into = {loser.id: winner.id for loser, winner in pairs if loser.id in held and winner.id in held}
+            ties = [
+                (winner, into.get(other, other), edge)
+                for loser, winner in into.items()
+                for edge in Edge
+                for other in sorted(held[loser].links[edge])
+            ]
+            if into:
+                self._backend.apply_changeset(Changeset([], ties, self._together(into)))
+            return self._deleted(list(into))
+
+    def penalize(self, penalties: Mapping[str, float]) -> list[str]:
+        with self._alone():
+            used = self._backend.get_metadata(list(penalties))
+            settled = {id: entry.penalized(penalties[id]) for id, entry in used.items()}
+            changed = {id: entry for id, entry in settled.items() if entry != used[id]}
+            if changed:
+                self._backend.update_metadata(changed)
+            return list(changed)
+
+    def untie(self, ties: Sequence[Tie]) -> int:
+        """What is missing is put for a moment, tied to what leads there, and deleted: with every tie to it."""
+        with self._alone():
+            gone = self.missing(list({other for _, other, _ in ties}))
+            left = [tie for tie in ties if tie[1] in gone]
+            if left:
+                self._backend.apply_changeset(Changeset([Tag(id=id, label=id) for id in sorted(gone)], left))
+                self._backend.delete_nodes(sorted(gone))
+                self._backend.delete_metadata(sorted(gone))
+            return len(left)
+
+    def forget(self, ids: Sequence[str]) -> list[str]:
+        with self._alone():
+            gone = sorted(self.missing(ids))
+            if gone:
+                self._backend.delete_metadata(gone)
+            return gone
+
+    def _alone(self) -> AbstractContextManager[Any]:
+        return self._backend.exclusively() if isinstance(self._backend, Exclusive) else nullcontext()
+
+    def _unchanged(self, looks: Sequence[Look]) -> dict[str, Node]:
+        """The nodes that say what they said; they may be tied to others meanwhile."""
+        held = self.nodes([look.id for look in looks])
+        return {look.id: held[look.id] for look in looks if look.id in held and _same(held[look.id], look.mark)}
+
+    def _together(self, into: Mapping[str, str]) -> dict[str, NodeMetadata]:
+        used = self._backend.get_metadata([*into, *into.values()])
+        summed: dict[str, NodeMetadata] = {}
+        for loser, winner in into.items():
+            if loser in used:
+                had = summed.get(winner) or used.get(winner)
+                summed[winner] = used[loser].penalized(0) if had is None else had.joined(used[loser])
+        return summed
+
+    def _deleted(self, ids: Sequence[str]) -> list[str]:
+        if ids:
+            self._backend.delete_nodes(ids)
+            self._backend.delete_metadata(ids)
+        return list(ids)
+
+
+def _same(one: Node, other: Node) -> bool:
+    """Whether they say the same; a vector that is kept in a list may not be the same list."""
+    same_vector = one.embedding is other.embedding or _numbers(one) == _numbers(other)
+    return same_vector and _bare(one) == _bare(other)
+
+
+def _bare(node: Node) -> Node:
+    return replace(node, links={}, embedding=None)
+
+
+def _numbers(node: Node) -> list[float] | None:
+    return None if node.embedding is None else [float(number) for number in node.embedding]

@@ -1,0 +1,96 @@
+"""Which of many vectors are alike, a block at a time: no more than a few blocks of them are held, however many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pieria.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Lines = NDArray[np.float32]
+
+BLOCK = 2_048
+HELD = 8
+"""Blocks of one group that are kept while it is gone over."""
+EXACT = 1e-6
+"""As near as single precision tells a cosine: what lies no farther above the threshold is at it."""
+
+Vectors = Callable[[Sequence[int]], Mapping[int, Any]]
+
+
+def best_alike(ranks: Sequence[int], vectors: Vectors, threshold: float) -> Iterator[tuple[int, int]]:
+    """Of numbers in their order, each with the first before it whose vector is more alike than the threshold."""
+    import numpy as np
+
+    read = _Blocks(ranks, vectors)
+    for row in range(len(read)):
+        left, lines = read[row]
+        places = np.arange(len(left))
+        for column in range(row + 1):
+            others, across = read[column]
+            if not len(places) or not others:
+                continue
+            hits = _hits(lines[places], across, threshold)
+            if row == column:
+                # Within its own block only what stands before it counts.
+                hits &= np.arange(len(others)) < places[:, None]
+            found, firsts = hits.any(axis=1), hits.argmax(axis=1)
+            yield from ((left[places[n]], others[firsts[n]]) for n in np.flatnonzero(found).tolist())
+            places = places[~found]
+
+
+def _hits(lines: Lines, across: Lines, threshold: float) -> NDArray[np.bool_]:
+    if lines.shape[1] != across.shape[1]:
+        expected = f"as many numbers in all of them, {across.shape[1]}"
+        raise InputError("embedding", expected, lines.shape[1], hint="Embed all with one model.")
+    hits: NDArray[np.bool_] = lines @ across.T > threshold + EXACT
+    return hits
+
+
+class _Blocks:
+    """The ranks that have vectors, and those as directions, in blocks."""
+
+    def __init__(self, ranks: Sequence[int], vectors: Vectors) -> None:
+        self._parts = [ranks[begin : begin + BLOCK] for begin in range(0, len(ranks), BLOCK)]
+        self._vectors = vectors
+        self._read: dict[int, tuple[list[int], Lines]] = {}
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, number: int) -> tuple[list[int], Lines]:
+        if number not in self._read:
+            if len(self._read) >= HELD:
+                self._read.pop(max(self._read))
+            self._read[number] = self._made(number)
+        return self._read[number]
+
+    def _made(self, number: int) -> tuple[list[int], Lines]:
+        import numpy as np
+
+        held = self._vectors(self._parts[number])
+        ranks = [rank for rank in self._parts[number] if rank in held]
+        if not ranks:
+            return [], np.zeros((0, 0), dtype=np.float32)
+        lengths = {len(held[rank]) for rank in ranks}
+        if len(lengths) > 1:
+            expected = f"as many numbers in all of them, {min(lengths)}"
+            raise InputError("embedding", expected, max(lengths), hint="Embed all with one model.")
+        return ranks, directions([held[rank] for rank in ranks])
+
+
+def directions(vectors: Sequence[Any]) -> Lines:
+    """Each of length one; a vector of zeros stays what it is."""
+    import numpy as np
+
+    lines = np.asarray(vectors, dtype=np.float64)
+    # By the largest number first: the squares of huge or tiny ones leave what a float can hold.
+    largest = np.abs(lines).max(axis=1, keepdims=True)
+    lines = lines / np.where(largest == 0, 1.0, largest)
+    lengths = np.linalg.norm(lines, axis=1, keepdims=True)
+    made: Lines = (lines / np.where(lengths == 0, 1.0, lengths)).astype(np.float32)
+    return made

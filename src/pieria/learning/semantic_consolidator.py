@@ -1,0 +1,106 @@
+"""Consolidation: of facts that share a tag and say nearly the same, the one that is worth most stands for all."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pieria.graph.backend import GraphBackend
+from pieria.graph.edge import Edge
+from pieria.graph.tending import Look, Pair, Tended, tended
+from pieria.learning.alike import best_alike
+from pieria.learning.tending import Progress, Telling, Worth, idle, spanned
+from pieria.record import check
+from pieria.record.time import Clock, system_clock
+
+if TYPE_CHECKING:
+    from pieria.config import Config
+
+
+def consolidate(
+    backend: GraphBackend,
+    config: Config | None = None,
+    threshold: float = 0.85,
+    *,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+    repo_id: str | None = None,
+    clock: Clock = system_clock,
+) -> dict[str, Any]:
+    """Folds each fact that has a better one beside it, more alike than the threshold, into that; of equal worth the
+    older stays.
+
+    Ties and uses go to the winner, in the end to the one that is folded into none itself. A bank archives the loser,
+    and the winner leads to it; every other backend deletes it. Then tags and intents go that nothing is tied to.
+    `skipped` counts what was changed meanwhile.
+    """
+    check.number(threshold, "threshold")
+    check.flag(dry_run, "dry_run")
+    graph = tended(backend)
+    with spanned("consolidator.consolidate", repo_id, "checked", "deleted") as summary:
+        ranked = _ranked(graph, Worth(config, graph, clock))
+        groups = _by_tag(graph, ranked)
+        telling = Telling(progress, len(groups) + len(ranked))
+        better = _better(graph, ranked, groups, threshold, telling)
+        pairs = [Pair(ranked[loser], ranked[_last(better, loser)]) for loser in sorted(better)]
+        orphans = idle(graph)
+        gone = [look.id for look in (*(pair.loser for pair in pairs), *orphans)]
+        if not dry_run:
+            gone = [*telling.done_with(graph.fold, pairs), *telling.done_with(graph.put_away_idle, orphans)]
+        skipped = len(pairs) + len(orphans) - len(gone)
+        summary |= {"checked": len(ranked), "deleted": len(gone), "deleted_ids": gone, "skipped": skipped}
+    return summary
+
+
+def _ranked(graph: Tended, worth: Worth) -> list[Look]:
+    """The best first; what may not be put away stands before all that may."""
+    found = []
+    for page in graph.looks(("semantic",)):
+        for look, (value, _) in zip(page, worth.of(page), strict=True):
+            # What uses it had is worked out anew when they are added to another's.
+            found.append((not _lasts(look), -value, look.created_at, look.id, look._replace(metadata=None)))
+    return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])]
+
+
+def _lasts(look: Look) -> bool:
+    return look.stays or not look.fades
+
+
+def _by_tag(graph: Tended, ranked: Sequence[Look]) -> list[array[int]]:
+    """Of each tag the ranks of its facts, the best first, apart as they are to be; a fact alone is in none."""
+    ranks = {look.id: rank for rank, look in enumerate(ranked)}
+    tags = {look.id for page in graph.looks(("tag",)) for look in page}
+    found: defaultdict[Any, array[int]] = defaultdict(lambda: array("l"))
+    for one, other, edge in graph.ties():
+        if edge is Edge.MEMBERSHIP:
+            tag, fact = (one, other) if one in tags else (other, one)
+            if tag in tags and fact in ranks:
+                found[tag, ranked[ranks[fact]].apart].append(ranks[fact])
+    return [array("l", sorted(group)) for group in found.values() if len(group) > 1]
+
+
+def _better(
+    graph: Tended, ranked: Sequence[Look], groups: Sequence[array[int]], threshold: float, telling: Telling
+) -> dict[int, int]:
+    """By rank, of each fact that is to be folded the best one that is alike."""
+
+    def vectors(ranks: Sequence[int]) -> Mapping[int, Any]:
+        held = graph.vectors([ranked[rank] for rank in ranks])
+        return {rank: held[ranked[rank].id] for rank in ranks if ranked[rank].id in held}
+
+    better: dict[int, int] = {}
+    for group in groups:
+        for rank, best in best_alike(group, vectors, threshold):
+            if not _lasts(ranked[rank]):
+                better[rank] = min(best, better.get(rank, best))
+        telling.more(1)
+    return better
+
+
+def _last(better: Mapping[int, int], rank: int) -> int:
+    """What stands in the end for all that leads there. A better one always has a lower rank, so there is an end."""
+    while rank in better:
+        rank = better[rank]
+    return rank
