@@ -45,14 +45,14 @@ def test_a_session_comes_back_as_it_was_kept(logs: Logs) -> None:
     grown = replace(FRESH, episode={"id": "ep_1", "current_trajectory_id": "traj_1"})
     assert logs.log.step(grown, JUDGED) == JUDGED
     assert logs.log.load(FRESH.id) == (grown, [JUDGED])
-    failed = replace(grown, state="failed", committed=(0,), done=("traj_1",), reason="no model answered", waiting=FACT)
+    failed = replace(grown, state="failed", committed=(0,), reason="no model answered", waiting=FACT)
     assert logs.log.keep(failed) == failed
     assert logs.log.load(FRESH.id) == (failed, [JUDGED])
     assert logs.log.kept() == [failed]
 
 
 def test_a_kept_session_is_the_same_in_json() -> None:
-    kept = replace(FRESH, committed=(0, 1), done=("traj_1",), waiting=FACT, reason="no model answered")
+    kept = replace(FRESH, committed=(0, 1), waiting=FACT, reason="no model answered")
     assert Kept.from_dict(kept.as_dict()) == kept
     assert Kept.from_dict(FRESH.as_dict()) == FRESH
 
@@ -77,7 +77,7 @@ def test_knowledge_is_committed_with_what_the_session_says_of_it(logs: Logs) -> 
     logs.log.begin(FRESH)
     for index in (0, 1):
         logs.log.step(FRESH, replace(JUDGED, index=index))
-    after = replace(FRESH, committed=(0, 1), done=("traj_1",))
+    after = replace(FRESH, committed=(0, 1))
     logs.log.commit(after, FACT, forget=[0])
     assert logs.log.load(FRESH.id) == (after, [replace(JUDGED, index=1)])
     assert [node.id for node in logs.graph.get_nodes_by_type(["semantic"])] == ["sem_1"]

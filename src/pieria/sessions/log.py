@@ -29,9 +29,7 @@ class Kept:
     """Its episode as JSON, without steps and trajectories; None where none is under way."""
     auto_commit: bool = True
     committed: tuple[int, ...] = ()
-    """The steps that knowledge was drawn from and committed."""
-    done: tuple[str, ...] = ()
-    """The trajectories that are committed."""
+    """The steps that knowledge was drawn from: it is committed or, in a session that commits by hand, waits."""
     waiting: Changeset | None = None
     """What was drawn and is to be committed or discarded."""
     reason: str | None = None
@@ -44,7 +42,6 @@ class Kept:
             **kept,
             "episode": None if self.episode is None else dict(self.episode),
             "committed": list(self.committed),
-            "done": list(self.done),
             "waiting": None if self.waiting is None else written(self.waiting),
         }
 
@@ -53,7 +50,6 @@ class Kept:
         waiting = kept["waiting"]
         parts = {
             "committed": tuple(kept["committed"]),
-            "done": tuple(kept["done"]),
             "waiting": None if waiting is None else read(waiting),
         }
         return cls(**{**kept, **parts})
