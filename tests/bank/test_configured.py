@@ -277,6 +277,14 @@ def test_a_configuration_that_cannot_be_right_is_refused_before_anything_is_made
         workspace.open("b", config=wrong)
 
 
+@pytest.mark.parametrize(
+    "heeded", [{"intent_merge_threshold": 0.7}, {"intent_identity_threshold": 0.9}, {"trace_verbosity": "detailed"}]
+)
+def test_what_learning_heeds_is_taken(tmp_path: Path, heeded: dict[str, Any]) -> None:
+    with Workspace(tmp_path, config=config(**heeded)) as workspace:
+        assert workspace.open("herons").mind.name == "rules"
+
+
 @pytest.mark.parametrize("unread", [{"session": {"auto_commit": False}}, {"plateau_delta": 0.5}])
 def test_a_field_that_nothing_reads_yet_is_refused_and_not_ignored(unread: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=f"config.{next(iter(unread))}: .* no effect in this version"):

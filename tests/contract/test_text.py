@@ -253,6 +253,12 @@ def test_two_openings_see_each_others_words(opens: Opens) -> None:
 # --- twins
 
 
+def test_namesakes_are_short_and_hold_the_rarest_of_the_terms(store: Store) -> None:
+    fill(store, ["a Heron", "HERON", "the heron of the lake, in the morning", "a gull"])
+    with store.reading() as reader:
+        assert ids_of(reader.namesakes(terms("heron"), 10, ALL)) == ["m0", "m1"]
+
+
 def twins(store: Store, text: str, filter: Filter = ALL) -> list[str]:
     with store.reading() as reader:
         return ids_of(reader.twins(text, terms(text), filter))

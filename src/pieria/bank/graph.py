@@ -24,13 +24,14 @@ from pieria.errors import InputError
 from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
 from pieria.graph.edge import Edge
-from pieria.graph.graph import Graph
+from pieria.graph.graph import Graph, in_order, same_label
 from pieria.graph.memories import SEEN_AS, memory_of, node_of, seen_as
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.nodes import NODE_TYPES, Node
+from pieria.graph.nodes import NODE_TYPES, Node, Tag
 from pieria.graph.valuing import checked_types, params_of
 from pieria.notifier import telling
 from pieria.record import check
+from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record, Stored, Write
 from pieria.record.filter import Filter
@@ -173,6 +174,21 @@ class BankGraph(GraphUpkeep):
             nodes = self._nodes(reader, shown)
         return NodePage(nodes, cursor_after(shown[-1], mark, OLDEST) if len(memories) > most else None)
 
+    def find_tags(self, labels: Sequence[str]) -> list[Tag]:
+        """Those whose labels mean the same as one of these, the oldest first, whatever else the bank holds."""
+        wanted = {same_label(label): terms(label) for label in labels}
+        tags = self._filter(types=(Tag.node_type,))
+        found: dict[str, Memory] = {}
+        with self._bank._reading() as reader:
+            for label, said in wanted.items():
+                # A label of marks alone is in no index.
+                near = (
+                    reader.namesakes(said, SPARE * len(label) + SPARE, tags) if said else reader.twins(label, [], tags)
+                )
+                found |= {memory.id: memory for memory in near if same_label(memory.text) in wanted}
+            nodes = self._nodes(reader, list(found.values()))
+        return [node for node in in_order(nodes) if isinstance(node, Tag)]
+
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Of every node that is there: one that was never used has counts of 0."""
         ids = known_ids(node_ids)
@@ -303,7 +319,7 @@ class BankGraph(GraphUpkeep):
             change.space = bank._space_of(writer, change.writes)
             return change
 
-        self._write(plan, counted=bool(asked.metadata))
+        self._write(plan, counted=bool(asked.metadata or asked.gained))
 
     def _set_usage(self, entries: Mapping[str, NodeMetadata | None]) -> None:
         def plan(writer: Writer) -> Change:

@@ -5,12 +5,12 @@ All of it is planned in the write transaction, from what stands there at that mo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.deriving import baseless, narrowed
-from pieria.bank.grounding import noted
+from pieria.bank.grounding import noted, taken
 from pieria.errors import ConflictError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
@@ -38,7 +38,7 @@ SAME = 0.999
 def planned(bank: Bank, writer: Writer, asked: Changeset, drafts: Mapping[str, Draft], seen: Filter) -> Change:
     """`seen` is what of the graph may be seen."""
     change = Change("graph")
-    named = {*drafts, *asked.metadata, *(id for one, other, _ in asked.ties() for id in (one, other))}
+    named = {*drafts, *asked.metadata, *asked.gained, *(id for one, other, _ in asked.ties() for id in (one, other))}
     held = writer.states(named)
     _check_ids(bank, writer, drafts, held)
     standing = writer.states(named, seen.having(ids=tuple(named))) if named else {}
@@ -52,8 +52,23 @@ def planned(bank: Bank, writer: Writer, asked: Changeset, drafts: Mapping[str, D
     change.links += _untied(writer, back)
     change.links += _tied(writer, asked, states, standing.keys())
     entries: dict[str, NodeMetadata | None] = dict.fromkeys(back)
-    usage_set(writer, change, entries | {id: entry for id, entry in asked.metadata.items() if id in states})
+    said = asked.metadata_over(_counted(writer, [id for id in asked.gained if id not in back]))
+    usage_set(writer, change, entries | {id: entry for id, entry in said.items() if id in states})
     return change
+
+
+def _counted(reader: Reader, ids: Sequence[str]) -> dict[str, NodeMetadata]:
+    penalties = taken(reader, ids) if ids else {}
+    return {
+        id: NodeMetadata(
+            access_count=used.accesses,
+            cumulative_reward=used.rewards,
+            last_accessed_at=used.last_access,
+            reward_count=used.rewarded,
+            penalty=penalties.get(id, 0.0),
+        )
+        for id, used in (reader.usage(ids) if ids else {}).items()
+    }
 
 
 def usage_set(reader: Reader, change: Change, entries: Mapping[str, NodeMetadata | None]) -> None:

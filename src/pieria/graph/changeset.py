@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -20,29 +20,46 @@ Tie = tuple[str, str, Edge]
 
 @dataclass(frozen=True, slots=True)
 class Changeset:
-    """Nodes to put, ties to make and metadata to set. Each method returns another changeset."""
+    """Nodes to put, ties to make, metadata to set, and what nodes gain over the metadata that they have by then.
+
+    Each method returns another changeset.
+    """
 
     additions: Sequence[Node] = field(default_factory=list)
     links: Sequence[Tie] = field(default_factory=list)
     metadata: Mapping[str, NodeMetadata] = field(default_factory=dict)
+    gained: Mapping[str, NodeMetadata] = field(default_factory=dict)
 
     def add_node(self, node: Node) -> Changeset:
-        return Changeset([*self.additions, node], self.links, self.metadata)
+        return replace(self, additions=[*self.additions, node])
 
     def add_link(self, id_a: str, id_b: str, type: Edge) -> Changeset:
-        return Changeset(self.additions, [*self.links, (id_a, id_b, Edge(type))], self.metadata)
+        return replace(self, links=[*self.links, (id_a, id_b, Edge(type))])
 
     def put_metadata(self, node_id: str, meta: NodeMetadata) -> Changeset:
-        return Changeset(self.additions, self.links, {**self.metadata, node_id: meta})
+        return replace(self, metadata={**self.metadata, node_id: meta})
+
+    def add_metadata(self, node_id: str, meta: NodeMetadata) -> Changeset:
+        """These counts on top of what the node has when the changeset is applied, whoever used it meanwhile."""
+        return replace(self, gained=_joined(self.gained, {node_id: meta}))
 
     def merge(self, other: Changeset) -> Changeset:
-        """Both, one after the other: where both say something of one node, the other's word stands."""
+        """Both, one after the other: where both say something of one node, the other's word stands. Gains add up."""
         additions, links = [*self.additions, *other.additions], [*self.links, *other.links]
-        return Changeset(additions, links, {**self.metadata, **other.metadata})
+        metadata = {**self.metadata, **other.metadata}
+        return Changeset(additions, links, metadata, _joined(self.gained, other.gained))
 
     @property
     def empty(self) -> bool:
-        return not (self.additions or self.links or self.metadata)
+        return not (self.additions or self.links or self.metadata or self.gained)
+
+    def metadata_over(self, held: Mapping[str, NodeMetadata]) -> dict[str, NodeMetadata]:
+        """What the metadata of the nodes that it speaks of comes to, over what is held of them."""
+        said = dict(self.metadata)
+        for id, gain in self.gained.items():
+            before = said.get(id) or held.get(id)
+            said[id] = gain if before is None else before.joined(gain)
+        return said
 
     def nodes(self) -> dict[str, Node]:
         """What is put, by id: of several under one id the last."""
@@ -66,6 +83,7 @@ def checked(changeset: object) -> Changeset:
     for number, tie in enumerate(changeset.links):
         problems.of(_tie, tie, f"changeset.links[{number}]")
     problems.of(checked_metadata, changeset.metadata, "changeset.metadata")
+    problems.of(checked_metadata, changeset.gained, "changeset.gained")
     problems.settle()
     return changeset
 
@@ -95,6 +113,10 @@ def checked_vector(vector: Any, parameter: str) -> Sequence[float]:
     if not all(map(math.isfinite, vector)):
         raise InputError(parameter, "finite numbers", "one that is not")
     return vector  # type: ignore[no-any-return]
+
+
+def _joined(one: Mapping[str, NodeMetadata], other: Mapping[str, NodeMetadata]) -> dict[str, NodeMetadata]:
+    return {**one, **{id: one[id].joined(gain) if id in one else gain for id, gain in other.items()}}
 
 
 def _node(node: object, parameter: str) -> None:

@@ -172,6 +172,9 @@ def _check_metadata(backend: GraphBackend, dimension: int) -> None:
     _same_counts(backend, "fact", lower)
     _same_counts(backend, "step", NodeMetadata(access_count=1))
     _require("unknown" not in backend.get_metadata(["fact", "unknown"]), "what is not there has no metadata")
+    backend.apply_changeset(Changeset().add_metadata("fact", used).add_metadata("unknown", used))
+    _same_counts(backend, "fact", lower.joined(used))
+    _require("unknown" not in backend.get_metadata(["unknown"]), "what is not there gains nothing")
     held = backend.get_metadata(["fact"])["fact"]
     _require(held.created_at.tzinfo is not None, "created_at tells its zone")
     backend.delete_metadata(["fact", "unknown"])

@@ -13,10 +13,10 @@ from pieria.errors import InputError
 from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
 from pieria.graph.edge import Edge
-from pieria.graph.graph import Graph, in_order
+from pieria.graph.graph import Graph, in_order, same_label
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
-from pieria.graph.nodes import Node, all_linked_ids
+from pieria.graph.nodes import Node, Tag, all_linked_ids
 from pieria.graph.persistence import JsonLines, Persistence
 from pieria.graph.valuing import checked_types
 from pieria.record import check
@@ -77,10 +77,10 @@ class InMemoryBackend:
 
         def after(held: _Held) -> _Held:
             graph = held.graph.apply_changeset(asked)
-            return _Held(graph, {**held.metadata, **_of_nodes(graph, asked.metadata)})
+            return _Held(graph, {**held.metadata, **_of_nodes(graph, asked.metadata_over(held.metadata))})
 
         def saved(persistence: Persistence, held: _Held) -> None:
-            persistence.save(_made(held.graph, asked))
+            persistence.save(_made(held, asked))
 
         if not asked.empty:
             self._change(after, saved)
@@ -155,6 +155,12 @@ class InMemoryBackend:
         graph = self._held.graph
         return [node for node_type in checked_types(node_types) for node in graph.nodes_by_type(node_type)]
 
+    def find_tags(self, labels: Sequence[str]) -> list[Tag]:
+        """Those whose labels mean the same as one of these, the oldest first."""
+        graph = self._held.graph
+        ids = {id for label in labels for id in graph.by_tag.get(same_label(label), ())}
+        return [node for node in in_order(graph.nodes[id] for id in ids) if isinstance(node, Tag)]
+
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         metadata = self._held.metadata
         return {id: metadata[id] for id in known_ids(node_ids) if id in metadata}
@@ -204,12 +210,11 @@ def _without(metadata: Mapping[str, NodeMetadata], ids: Sequence[str]) -> dict[s
     return {id: each for id, each in metadata.items() if id not in gone}
 
 
-def _made(graph: Graph, changeset: Changeset) -> Changeset:
+def _made(held: _Held, changeset: Changeset) -> Changeset:
     """What comes of the changeset in this graph: what it ties in vain is not to be tied by what comes later."""
+    graph, said = held.graph, changeset.metadata_over(held.metadata)
     bare = [node.unlinked(all_linked_ids(node)) for node in changeset.nodes().values()]
-    metadata = _of_nodes(graph, changeset.metadata) | {
-        id: changeset.metadata[id] for id in changeset.nodes() if id in changeset.metadata
-    }
+    metadata = _of_nodes(graph, said) | {id: said[id] for id in changeset.nodes() if id in said}
     return Changeset(bare, list(graph.made_by(changeset)), metadata)
 
 

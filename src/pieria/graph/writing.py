@@ -20,6 +20,7 @@ def written(changeset: Changeset) -> dict[str, Any]:
         "nodes": [dict(_node(node)) for node in changeset.additions],
         "links": [[one, other, edge] for one, other, edge in changeset.links],
         "metadata": metadata_written(changeset.metadata),
+        **({"gained": metadata_written(changeset.gained)} if changeset.gained else {}),
     }
 
 
@@ -29,6 +30,7 @@ def read(kept: Mapping[str, Any]) -> Changeset:
         [node_read(node) for node in kept.get("nodes", ())],
         [(one, other, Edge(edge)) for one, other, edge in kept.get("links", ())],
         {id: metadata_read(entry) for id, entry in kept.get("metadata", {}).items()},
+        {id: metadata_read(entry) for id, entry in kept.get("gained", {}).items()},
     )
 
 

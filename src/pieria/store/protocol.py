@@ -336,6 +336,9 @@ class Reader(QueueReader, Protocol):
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:
         """Visible memories whose text is exactly this."""
 
+    def namesakes(self, terms: Sequence[str], most: int, filter: Filter) -> list[Memory]:
+        """Visible memories of at most so many characters that hold the rarest of these terms, of which there is one."""
+
     def links(
         self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
         ids: Sequence[str] | None = None, every_version: bool = False, between: tuple[End, End] | None = None,

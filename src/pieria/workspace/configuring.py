@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-HEEDED = ("llm", "embedding", "overrides", "extraction_profile")
-"""The fields that a bank reads. Another that says something else than by default is refused, not ignored."""
+HEEDED = (
+    "llm", "embedding", "overrides", "extraction_profile", "intent_merge_threshold", "intent_identity_threshold",
+    "trace_verbosity",
+)  # fmt: skip
+"""The fields that are read. Another that says something else than by default is refused, not ignored."""
 
 
 def config_of(given: object) -> Config | None:

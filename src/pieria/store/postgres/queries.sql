@@ -174,6 +174,12 @@ FROM content c JOIN state s ON s.bank = %(bank)s AND s.row = c.row
 WHERE c.bank = %(bank)s AND c.row = ANY(%(rows)s::bigint[]) AND c.text = %(text)s AND {where}
 ORDER BY s.row
 
+-- name: namesakes
+SELECT c.@content, s.@state
+FROM content c JOIN state s ON s.bank = %(bank)s AND s.row = c.row
+WHERE c.bank = %(bank)s AND c.row = ANY(%(rows)s::bigint[]) AND length(c.text) <= %(most)s AND {where}
+ORDER BY s.row
+
 -- name: twins_without_terms
 -- A text of marks alone is in no index: every text is compared.
 SELECT c.@content, s.@state

@@ -217,6 +217,13 @@ class SQLReader(QueueRows, CopyReads):
             sql = self._sql["twins"].format(where=where)
         return [build.memory(row) for row in self._session.execute(sql, params)]
 
+    def namesakes(self, terms: Sequence[str], most: int, filter: Filter) -> list[Memory]:
+        where, params = compiled(self._session, filter, probe=True)
+        rows = sorted(set(self._text_index().rarest_rows(terms)))
+        params |= {"rows": self._session.listed(rows), "most": most}
+        sql = self._sql["namesakes"].format(where=where)
+        return [build.memory(row) for row in self._session.execute(sql, params)]
+
     def links(
         self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
         ids: Sequence[str] | None = None, every_version: bool = False, between: tuple[End, End] | None = None,

@@ -144,6 +144,13 @@ FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value AND c.text = :te
 WHERE {where}
 ORDER BY s.row
 
+-- name: namesakes
+SELECT c.*, s.*
+FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value AND length(c.text) <= :most
+    CROSS JOIN state s ON s.row = c.row
+WHERE {where}
+ORDER BY s.row
+
 -- name: twins_without_terms
 -- A text of marks alone is in no index: every text is compared.
 SELECT c.*, s.*

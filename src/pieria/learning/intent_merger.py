@@ -1,0 +1,209 @@
+"""Intents that are nearly the same become one: within what is to be written, and with those that are kept already.
+
+How near they are is the cosine of their vectors, and nothing else; what two of them come to in words, a mind says.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pieria import telemetry
+from pieria.errors import PieriaError
+from pieria.graph.backend import GraphBackend
+from pieria.graph.changeset import Changeset
+from pieria.graph.nodes import Intent, Node
+from pieria.graph.similarity import cosine_similarity
+from pieria.graph.valuing import params_of, score_of
+from pieria.learning.minding import embedder_of, mind_of
+from pieria.learning.rewriting import rewritten
+from pieria.models.embedder import Embedder
+from pieria.models.mind import Mind
+from pieria.record.time import system_clock
+
+if TYPE_CHECKING:
+    from pieria.config import Config
+    from pieria.models.minds.llm import OwnPrompt
+
+log = logging.getLogger(__name__)
+
+MERGED, IDENTICAL = 0.8, 0.95
+"""The cosines from which on two become one newly worded, and are one already, where no configuration says otherwise."""
+NEAREST = 20
+"""Stored intents that one is compared with."""
+
+
+class Merged(NamedTuple):
+    """The changeset, and of each intent that became another: both wordings, what came of them, how near they are."""
+
+    changeset: Changeset
+    merges: list[dict[str, Any]]
+
+
+def merge(
+    changeset: Changeset,
+    backend: GraphBackend | None = None,
+    llm: object = None,
+    embedding: object = None,
+    config: Config | None = None,
+    value_function: Mapping[str, Any] | None = None,
+    *,
+    prompts: Mapping[str, OwnPrompt] | None = None,
+) -> Changeset:
+    """The changeset with its intents merged, as `merging` has it."""
+    return merging(changeset, backend, llm, embedding, config, value_function, prompts=prompts).changeset
+
+
+def merging(
+    changeset: Changeset,
+    backend: GraphBackend | None = None,
+    llm: object = None,
+    embedding: object = None,
+    config: Config | None = None,
+    value_function: Mapping[str, Any] | None = None,
+    *,
+    prompts: Mapping[str, OwnPrompt] | None = None,
+) -> Merged:
+    """Of each intent the nearest one that is kept, or that came before it, is looked for.
+
+    From `intent_identity_threshold` on it is the same, and goes; from `intent_merge_threshold` on both become one that
+    a mind words anew, under the id of the older. Where that fails, they count as the same. A `value_function`, as
+    backends take it, chooses among several that are near enough; without one, the nearest is taken.
+    """
+    intents = [node for node in changeset.nodes().values() if isinstance(node, Intent)]
+    with telemetry.during("intent_merger.merge", intent_count=len(intents)) as measured:
+        if not intents:
+            return Merged(changeset, [])
+        embedder = None if embedding is None else embedder_of(embedding, config)
+        work = _Merging(backend, mind_of(llm, config, prompts=prompts), embedder, config, value_function)
+        for intent in _with_vectors(intents, embedder):
+            work.take(intent)
+        measured.update(merged=sum(one["merged"] != one["held"] for one in work.merges), rewrites=len(work.rewrites))
+    return Merged(work.applied(changeset), work.merges)
+
+
+class _Relevance:
+    """A value function that goes by nothing but how near a node is."""
+
+    def score(self, relevance: float, node: Any, metadata: Any, params: Any) -> float:
+        return relevance
+
+
+class _Near(NamedTuple):
+    intent: Intent
+    cosine: float
+
+
+class _Merging:
+    def __init__(
+        self,
+        backend: GraphBackend | None,
+        mind: Mind,
+        embedder: Embedder | None,
+        config: Config | None,
+        value_function: Mapping[str, Any] | None,
+    ) -> None:
+        self._backend = backend
+        self._mind = mind
+        self._embedder = embedder
+        self._least = MERGED if config is None else config.intent_merge_threshold
+        self._same = IDENTICAL if config is None else config.intent_identity_threshold
+        self._value_function = value_function
+        self._kept: dict[str, Intent] = {}
+        """Those of the changeset that stay, as they are by now."""
+        self._reworded: dict[str, Intent] = {}
+        """Those of the backend that were worded anew."""
+        self.rewrites: dict[str, str] = {}
+        self.merges: list[dict[str, Any]] = []
+
+    def take(self, intent: Intent) -> None:
+        near = [found for found in self._near(intent) if found.cosine >= min(self._least, self._same)]
+        same = [found for found in near if found.cosine >= self._same]
+        if not near:
+            self._kept[intent.id] = intent
+            return
+        found = self._chosen(same or near)
+        held = found.intent
+        merged = held if same else self._both(held, intent)
+        self.rewrites[intent.id] = held.id
+        told = {"id": held.id, "held": held.description, "new": intent.description}
+        self.merges.append({**told, "merged": merged.description, "similarity": round(found.cosine, 4)})
+        (self._kept if held.id in self._kept else self._reworded)[held.id] = merged
+
+    def applied(self, changeset: Changeset) -> Changeset:
+        nodes = [_as_kept(node, self._kept.get(node.id)) for node in changeset.additions]
+        stored = [node for node in self._reworded.values() if node.id in self._worded_anew]
+        return rewritten(replace(changeset, additions=[*nodes, *stored]), self.rewrites)
+
+    @property
+    def _worded_anew(self) -> set[str]:
+        return {one["id"] for one in self.merges if one["merged"] != one["held"]}
+
+    def _near(self, intent: Intent) -> list[_Near]:
+        """Those that are kept before those that came with it; of either the nearest first."""
+        stored = [self._reworded.get(held.id, held) for held in self._stored(intent)]
+        found = [_Near(held, _cosine(held, intent)) for held in stored if held.id != intent.id]
+        batch = [_Near(held, _cosine(held, intent)) for held in self._kept.values()]
+        return sorted(found, key=lambda near: -near.cosine) + sorted(batch, key=lambda near: -near.cosine)
+
+    def _stored(self, intent: Intent) -> list[Intent]:
+        """Those that the backend finds near, and those that were worded anew meanwhile."""
+        found: dict[str, Intent] = dict(self._reworded)
+        if self._backend is not None and intent.embedding is not None:
+            params = {Intent.node_type: {"threshold": 0.0, "top_k": NEAREST}}
+            asked = {"module": _Relevance, "params": params}
+            for node, _ in self._backend.find_candidates([Intent.node_type], intent.embedding, [], asked, {}):
+                if isinstance(node, Intent):
+                    found.setdefault(node.id, node)
+        return list(found.values())
+
+    def _chosen(self, near: list[_Near]) -> _Near:
+        if self._value_function is None or self._backend is None:
+            return max(near, key=lambda found: found.cosine)
+        score = score_of(self._value_function, system_clock)
+        params = params_of(self._value_function, Intent.node_type)
+        metadata = self._backend.get_metadata([found.intent.id for found in near])
+        return max(near, key=lambda it: score(it.cosine, it.intent, metadata.get(it.intent.id), params))
+
+    def _both(self, held: Intent, new: Intent) -> Intent:
+        """The one that stays, in the words and with the vector of both."""
+        try:
+            words = self._mind.merge_intent(held.description, new.description)
+            vector = None if self._embedder is None else _vector(words, self._embedder)
+        except PieriaError as problem:
+            log.warning("two intents could not be put into one wording, and count as the same: %s", problem)
+            return held
+        return replace(held, description=words, embedding=vector, links={}) if words.strip() else held
+
+
+def _as_kept(node: Node, kept: Intent | None) -> Node:
+    """The node as it is by now, tied as it came."""
+    return node if kept is None else replace(kept, links=node.links)
+
+
+def _with_vectors(intents: list[Intent], embedder: Embedder | None) -> list[Intent]:
+    """What has no vector yet, and can have one, gets it; otherwise only the same words are the same intent."""
+    bare = [intent for intent in intents if intent.embedding is None]
+    if embedder is None or not bare:
+        return intents
+    try:
+        made = embedder.passages([intent.description for intent in bare]).vectors
+    except PieriaError as problem:
+        log.warning("%d intents could not be embedded, and are compared by their words: %s", len(bare), problem)
+        return intents
+    vectors = {intent.id: [*map(float, row)] for intent, row in zip(bare, made, strict=True)}
+    return [replace(intent, embedding=vectors.get(intent.id, intent.embedding)) for intent in intents]
+
+
+def _cosine(one: Node, other: Node) -> float:
+    if one.text.strip().casefold() == other.text.strip().casefold():
+        return 1.0
+    if one.embedding is None or other.embedding is None or len(one.embedding) != len(other.embedding):
+        return 0.0
+    return cosine_similarity(one.embedding, other.embedding)
+
+
+def _vector(text: str, embedder: Embedder) -> list[float]:
+    return [*map(float, embedder.passages([text]).vectors[0])]
