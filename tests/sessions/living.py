@@ -189,7 +189,7 @@ class Life:
 def bake(session: Session, *topics: str) -> None:
     """A step a topic: each that differs from the one before begins another trajectory."""
     for topic in topics:
-        session.append(f"{topic} {len(session.steps)}", f"{topic} goes on")
+        session.append(f"{topic} {session.steps[-1].index + 1 if session.steps else 0}", f"{topic} goes on")
 
 
 class Died(Exception):

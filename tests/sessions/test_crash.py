@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ Story = Callable[[Life, Session, Told], None]
 
 def appended(session: Session, told: Told, *topics: str) -> None:
     for topic in topics:
-        observation = f"{topic} {len(session.steps)} of {session.get_context()['goal']}"  # type: ignore[index]
+        observation = f"{topic} {len(told)}"
         session.append(observation, f"{topic} goes on")
         told.append(observation)
 
@@ -218,10 +219,11 @@ def test_of_a_long_episode_only_what_is_still_needed_stays_in_the_log() -> None:
     life = Life()
     session = life.begin()
     for turn in range(6):
-        bake(session, *[("bread", "ships")[turn % 2]] * 4)
+        for loaf in range(4):
+            session.append(f"loaf {turn}-{loaf}", f"{('bread', 'ships')[turn % 2]} goes on")
         life.run()
     assert [step.index for step in life.log.load(session.id)[1]] == list(range(19, 24))
-    assert len(session.steps) == 24
+    assert list(session.steps) == life.log.load(session.id)[1]
     context = session.get_context()
     life.anew()
     taken_up = life.resume(session.id)
@@ -232,3 +234,16 @@ def test_of_a_long_episode_only_what_is_still_needed_stays_in_the_log() -> None:
     life.run()
     assert len(life.facts()) == len(life.steps()) == 25
     assert life.log.load(session.id)[1] == []
+
+
+def test_what_was_erased_of_a_step_is_not_told_or_judged_by_any_more() -> None:
+    life = Life()
+    session = life.begin()
+    bake(session, "bread", "bread")
+    kept, (first, second) = life.log.load(session.id)
+    life.log.step(kept, replace(second, observation="", action="", subgoal="", state=None, embedding=None))
+    assert session.get_context() == {"goal": "Bake bread", "recent_steps": ["bread 0 -> bread goes on"]}
+    session.append("flour", "bread goes on")
+    assert "bread 1" not in str(session.steps[-1])
+    assert [step.observation for step in session.steps] == ["bread 0", "", "flour"]
+    assert session.steps[1].reward == 0.75

@@ -101,7 +101,7 @@ class Episode:
                 current_trajectory_id=step.trajectory_id,
                 current_subgoal_embedding=step.embedding,
             )
-            measured.update(step_count=len(grown.steps), new_trajectory=is_turn)
+            measured.update(step_count=grown.next_index, new_trajectory=is_turn)
         reward = graded.steps[-1].reward if graded is not self else None
         trace = _traced(step, score, is_turn, reward, int((clock() - begun) * 1_000_000), config)
         return grown, trace

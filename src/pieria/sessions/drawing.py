@@ -99,7 +99,6 @@ class Drawing:
             with machine.changed:
                 machine.check()
                 machine.keep_reward(graded)
-                machine.episode = graded
                 self._start(self.left())
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - it is what the session failed for
             with machine.changed:
@@ -143,8 +142,7 @@ class Drawing:
             machine.check()
             known = rewarded(changeset, machine.episode, part.indices)
             kept = replace(machine.kept, committed=self._with(part))
-            machine.at.log.commit(kept, known, self._settled(kept))
-            machine.kept = kept
+            machine.commit(kept, known, forget=self._settled(kept))
             self._under_way.discard(part)
             self._tell_committed(part, known, trace)
 

@@ -134,6 +134,7 @@ class Line:
         machine = self._machine
         with machine.changed:
             machine.check()
+            machine.refresh()
             assert machine.episode is not None
             raw = Step(machine.episode.next_index, ticket.observation, ticket.action)
             return machine.at.log.step(machine.kept, raw)
@@ -177,7 +178,6 @@ class Line:
         with machine.changed:
             if machine.is_left:
                 return
-            machine.unjudged = None
             try:
                 machine.at.log.withdraw(machine.kept, raw.index)
             except Exception:

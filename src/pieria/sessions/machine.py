@@ -25,7 +25,7 @@ from pieria.sessions.drawing import Drawing
 from pieria.sessions.line import Line
 from pieria.sessions.log import Kept, unknown
 from pieria.sessions.queue import Queue
-from pieria.sessions.state import ALLOWED, Do, Operation, SessionState
+from pieria.sessions.state import ALLOWED, RECENT, Do, Operation, SessionState
 from pieria.sessions.surroundings import Surroundings
 from pieria.sessions.timeouts import Timeouts
 
@@ -248,21 +248,49 @@ class Machine:
         episode = self.episode
         return () if episode is None else episode.steps
 
+    def commit(self, kept: Kept, changeset: Changeset, *, forget: Sequence[int]) -> None:
+        """Knowledge of steps; those to forget are needed no more. The lock is held."""
+        self.at.log.commit(kept, changeset, forget)
+        self.kept = kept
+        self._have([step for step in self.steps if step.index not in forget])
+
+    def refresh(self) -> None:
+        """Whatever was erased of its steps meanwhile is not held here either. The lock is held."""
+        loaded = self.at.log.load(self.id)
+        erased = {step.index: step for step in loaded[1] if is_erased(step)} if loaded is not None else {}
+        if erased:
+            self._have([erased.get(step.index, step) for step in self.steps])
+
+    def _have(self, steps: Sequence[Step]) -> None:
+        if self.episode is not None:
+            self.episode = replace(self.episode, steps=tuple(steps))
+
     def keep_reward(self, graded: Episode) -> None:
         """The step that was graded, and its node where that is in the graph by now. The lock is held."""
-        for before, step in zip(self.steps, graded.steps, strict=False):
-            if before.reward is None and step.reward is not None:
+        rewards = {step.index: step.reward for step in graded.steps if step.reward is not None}
+        for step in self.steps:
+            if step.reward is None and step.index in rewards:
+                known = replace(step, reward=rewards[step.index])
                 if self.kept.auto_commit and step.index in self.kept.committed:
-                    self.drawing.reward_late(step)
-                self.at.log.step(self.kept, step)
+                    self.drawing.reward_late(known)
+                kept = self.at.log.step(self.kept, known)
+                self._have([kept if each.index == step.index else each for each in self.steps])
 
     def keep_step(self, grown: Episode) -> None:
         """The step that is the last one now, judged. The lock is held."""
         kept = replace(self.kept, episode=_head(grown))
-        *before, last = grown.steps
-        self.episode = replace(grown, steps=(*before, self.at.log.step(kept, last)))
+        last = self.at.log.step(kept, grown.steps[-1])
+        self.episode = replace(grown, steps=(*self.steps, last))
         self.kept = kept
-        self.unjudged = None
+
+    def context(self) -> dict[str, Any] | None:
+        with self.changed:
+            if self.episode is None or self.is_over:
+                return None
+            if not (self.is_left or self.is_inherited):
+                self.refresh()
+            recent = [f"{step.observation} -> {step.action}" for step in self.steps if not is_erased(step)]
+            return {"goal": self.kept.goal, "recent_steps": recent[-RECENT:]}
 
     def tell(self, name: str, payload: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:
         self.at.tell(Event(name, dict(payload), dict(metadata or {})))
@@ -321,6 +349,11 @@ class Machine:
         self._take(*loaded)
         self.is_inherited = False
         self.go_on()
+
+
+def is_erased(step: Step) -> bool:
+    """A step says something, unless its words were taken out of the log."""
+    return not step.observation and not step.action
 
 
 def _idle(kept: Kept) -> Kept:

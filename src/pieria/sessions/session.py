@@ -14,7 +14,7 @@ from pieria.record import check
 from pieria.sessions.log import Kept, unknown
 from pieria.sessions.machine import Machine
 from pieria.sessions.queue import Callback
-from pieria.sessions.state import RECENT, Operation, SessionState
+from pieria.sessions.state import Operation, SessionState
 from pieria.sessions.surroundings import PATIENCE, Surroundings
 
 _LONGEST = 10**9
@@ -68,7 +68,7 @@ class Session:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Those of the episode that is under way."""
+        """Those of the episode under way that it still needs: the last five, and all that are not in the graph yet."""
         return self._machine.steps
 
     @property
@@ -78,11 +78,7 @@ class Session:
 
     def get_context(self) -> dict[str, Any] | None:
         """The `goal` and the `recent_steps`, each in a line; None where no episode is under way."""
-        machine = self._machine
-        if machine.episode is None or machine.is_over:
-            return None
-        recent = [f"{step.observation} -> {step.action}" for step in machine.steps[-RECENT:]]
-        return {"goal": machine.kept.goal, "recent_steps": recent}
+        return self._machine.context()
 
     # --- steps
 
