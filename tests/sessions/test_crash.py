@@ -240,7 +240,7 @@ def test_what_was_erased_of_a_step_is_not_told_or_judged_by_any_more() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread", "bread")
-    kept, (first, second) = life.log.load(session.id)
+    kept, (_, second) = life.log.load(session.id)
     life.log.step(kept, replace(second, observation="", action="", subgoal="", state=None, embedding=None))
     assert session.get_context() == {"goal": "Bake bread", "recent_steps": ["bread 0 -> bread goes on"]}
     session.append("flour", "bread goes on")

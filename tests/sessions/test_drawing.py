@@ -277,6 +277,24 @@ def test_what_waits_is_dropped_when_knowledge_cannot_be_drawn() -> None:
     assert [reason(each) for each in told] == ["extraction_failed", "extraction_failed"]
 
 
+def test_trajectories_that_end_together_share_the_tags_that_they_bring() -> None:
+    life = Life()
+    session = life.begin()
+    bake(session, "bread", "ships", "stars")
+    session.close_async()
+    life.run()
+    assert [node.text for node in life.nodes("tag")] == ["seen"]
+
+
+def test_what_is_committed_by_hand_finds_the_tags_that_are_there_by_then() -> None:
+    life = Life(auto_commit=False)
+    first, second = in_state(life, SessionState.READY), in_state(life, SessionState.READY)
+    first.commit()
+    second.commit()
+    assert [node.text for node in life.nodes("tag")] == ["seen"]
+    assert len(life.nodes("semantic")) == 2
+
+
 def test_in_a_failed_session_only_what_the_table_has_is_allowed() -> None:
     session = in_state(Life(), SessionState.FAILED)
     with pytest.raises(SessionError, match="commit to try again, or discard"):

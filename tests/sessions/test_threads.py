@@ -135,6 +135,19 @@ def test_many_threads_append_to_one_session_and_no_step_is_lost() -> None:
     assert len(life.steps()) == len(life.facts()) == 30
 
 
+def test_what_several_sessions_commit_at_once_shares_its_tags() -> None:
+    life, crew = Life(), Crew()
+    sessions = [Session.begin("Bake bread", life.surroundings(crew=crew)) for _ in range(4)]
+    for number, session in enumerate(sessions):
+        session.append(f"loaf {number}", "bread goes on")
+    for session in sessions:
+        session.close()
+    for session in sessions:
+        session._machine.settled(SOON)
+    assert len(life.nodes("semantic")) == 4
+    assert [node.text for node in life.nodes("tag")] == ["seen"]
+
+
 def test_who_leaves_waits_for_work_under_way() -> None:
     life, crew = Life(), Crew()
     here, go_on = threading.Event(), threading.Event()

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from pieria.errors import PieriaError, PipelineError
 from pieria.graph.changeset import Changeset
+from pieria.learning.preparing import settled
 from pieria.learning.steps import Step, Trajectory
-from pieria.learning.structuring import structured
+from pieria.learning.structuring import Structured, structured
 from pieria.learning.traces import StructuringTrace
 from pieria.sessions.log import Kept
 from pieria.sessions.rewards import rewarded, step_of
@@ -124,29 +125,36 @@ class Drawing:
                 repo_id=at.repo,
                 clock=at.clock,
             )
-            self._put(part, drawn.changeset, drawn.trace)
+            if machine.kept.auto_commit:
+                with at.crew.lane(at.repo):
+                    self._commit(part, settled(drawn, at.backend, at.mind, at.embedder, at.config))
+            else:
+                self._hold(part, drawn.changeset)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - told to whoever listens, and in the log
             self._failed(part, problem)
         self._settle()
 
-    def _put(self, part: Part, changeset: Changeset, trace: StructuringTrace) -> None:
+    def _hold(self, part: Part, changeset: Changeset) -> None:
+        """For whoever commits or discards it."""
         machine = self._machine
-        if not machine.kept.auto_commit:
-            with machine.changed:
-                machine.check()
-                waiting = (machine.kept.waiting or Changeset()).merge(changeset)
-                machine.kept = machine.at.log.keep(replace(machine.kept, waiting=waiting, committed=self._with(part)))
-                self._under_way.discard(part)
-            return
         with machine.changed:
             machine.check()
-            known = rewarded(changeset, machine.episode, part.indices)
-            kept = replace(machine.kept, committed=self._with(part))
-            machine.commit(kept, known, forget=self._settled(kept))
+            waiting = (machine.kept.waiting or Changeset()).merge(changeset)
+            machine.kept = machine.at.log.keep(replace(machine.kept, waiting=waiting, committed=self._with(part)))
             self._under_way.discard(part)
-            self._tell_committed(part, known, trace)
 
-    def _settled(self, kept: Kept) -> list[int]:
+    def _commit(self, part: Part, drawn: Structured) -> None:
+        """With the rewards that came meanwhile."""
+        machine = self._machine
+        with machine.changed:
+            machine.check()
+            known = rewarded(drawn.changeset, machine.episode, part.indices)
+            kept = replace(machine.kept, committed=self._with(part))
+            machine.commit(kept, known, forget=self._needless(kept))
+            self._under_way.discard(part)
+            self._tell_committed(part, known, drawn.trace)
+
+    def _needless(self, kept: Kept) -> list[int]:
         """The steps that are in the graph as they are to stay, and that neither the next step nor a context needs."""
         over = self._machine.steps[:-RECENT]
         return [step.index for step in over if step.index in kept.committed and step.reward is not None]

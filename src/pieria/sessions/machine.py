@@ -19,6 +19,7 @@ from pieria import telemetry
 from pieria.errors import ClosedError, PieriaError, PipelineError, SessionError
 from pieria.graph.changeset import Changeset
 from pieria.learning.episode import Episode
+from pieria.learning.preparing import prepared
 from pieria.learning.steps import Step
 from pieria.notifier import Event
 from pieria.sessions.drawing import Drawing
@@ -161,9 +162,12 @@ class Machine:
             self.move(_idle(self.kept))
 
     def _commit(self) -> None:
-        with self.changed:
-            waiting = self.kept.waiting or Changeset()
-            self.move(_idle(self.kept), waiting, node_ids=list(waiting.nodes()))
+        at, waiting = self.at, self.kept.waiting or Changeset()
+        with at.crew.lane(at.repo):
+            fitted = prepared(waiting, at.backend, at.mind, at.embedder, at.config)
+            with self.changed:
+                self.check()
+                self.move(_idle(self.kept), fitted, node_ids=list(fitted.nodes()))
 
     def draw_all(self) -> None:
         """Of everything that nothing was drawn from yet. The lock is held."""

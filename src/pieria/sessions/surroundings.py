@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -37,6 +40,21 @@ class Crew:
         self.extractions = extractions or Pool("pieria-extraction", EXTRACTIONS)
         self.errands = errands or Pool("pieria-session", ERRANDS)
         self.timers = timers or Timers()
+        self.start_anew()
+        _crews.add(self)
+
+    def start_anew(self) -> None:
+        """After a fork, in the child: who was writing is not there."""
+        self._lock = threading.Lock()
+        self._lanes: dict[str, threading.Lock] = {}
+
+    def lane(self, repo: str) -> threading.Lock:
+        """What is written to a repository is fitted to what is there, and written, before anything else is fitted.
+
+        Otherwise two trajectories that end together would both bring the same tag.
+        """
+        with self._lock:
+            return self._lanes.setdefault(repo, threading.Lock())
 
     def close(self, patience: float = PATIENCE) -> None:
         """No further work begins; what is under way is waited for, but no longer than that."""
@@ -66,3 +84,14 @@ class Surroundings:
     def setting(self, name: str) -> Any:
         """What the configuration says of sessions."""
         return (USUAL_SESSION if self.config is None else self.config.session)[name]
+
+
+_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for crew in list(_crews):
+        crew.start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)
