@@ -47,7 +47,7 @@ from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.nodes import Node
+from pieria.graph.nodes import Node, Tag
 from pieria.models.mind import Named
 from pieria.models.minds.llm.asking import Override
 from pieria.models.minds.llm.replacing import OwnPrompt
@@ -65,6 +65,7 @@ from pieria.record.time import Clock
 from pieria.record.usage import Usage
 from pieria.store.protocol import Progress
 from pieria.upkeep.reviewing import Curve, Retained
+from pieria.workspace.graph_care import Callback, Summary
 
 __all__ = [
     "Bank",
@@ -125,6 +126,36 @@ class Workspace:
         """
     async def close_repo(self, repo_id: str) -> None:
         """Closes its bank or backend. Raises `NotFoundError` where it is not open, as all that follow do."""
+    async def consolidate_semantics(
+        self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> Summary:
+        """Has the best of the facts that share a tag and say nearly the same stand for all: `checked`, `deleted`,
+        `deleted_ids`.
+        """
+    async def consolidate_semantics_async(
+        self, repo_id: str, threshold: float = 0.85, callback: Callback | None = None, *, dry_run: bool = False
+    ) -> None:
+        """The same behind the caller's back."""
+    async def decay_nodes(
+        self,
+        repo_id: str,
+        threshold: float = 0.1,
+        node_types: Sequence[str] = ...,
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+    ) -> Summary:
+        """Puts away what is worth little by itself: `checked`, `deleted`, `deleted_ids`."""
+    async def decay_nodes_async(
+        self,
+        repo_id: str,
+        threshold: float = 0.1,
+        node_types: Sequence[str] = ...,
+        callback: Callback | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        """The same behind the caller's back."""
     async def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """With their metadata and every tie to them."""
     async def get_graph(self, repo_id: str) -> Graph:
@@ -183,6 +214,22 @@ class Workspace:
         its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
         those of this repository, where they are not the workspace's. Raises `RepoError` where it is open already.
         """
+    async def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
+        """Unties what leads nowhere: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
+    async def repair_graph_async(
+        self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False
+    ) -> None:
+        """The same behind the caller's back."""
+    async def validate_episodic(
+        self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> Summary:
+        """Takes of the rewards of knowledge that has no sources, or strays from them: `checked`, `grounded`,
+        `penalized`, `orphaned`.
+        """
+    async def validate_episodic_async(
+        self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False
+    ) -> None:
+        """The same behind the caller's back."""
 
 class Bank:
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
@@ -774,6 +821,8 @@ class BankGraph:
         opts: Mapping[str, Any] | None = None,
     ) -> builtins.list[tuple[Node, float]]:
         """Of each type the nearest are valued, ten times as many as are wanted and at least 200."""
+    async def find_tags(self, labels: Sequence[str]) -> builtins.list[Tag]:
+        """Those whose labels mean the same as one of these, the oldest first, whatever else the bank holds."""
     async def get_linked_nodes(self, node_ids: Sequence[str], edge_type: Edge | None = None) -> builtins.list[Node]: ...
     async def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Of every node that is there: one that was never used has counts of 0."""

@@ -35,6 +35,7 @@ from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import CopyReport, RestoreReport
+    from pieria.config import Config
     from pieria.learning.minding import Thinker
     from pieria.models.minds.llm import Override, OwnPrompt
     from pieria.settings import Resolved
@@ -327,6 +328,9 @@ class Workspace(Repositories):
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         bank = self.open(id, **own)
         return Repository(bank.graph, bank, bank.close, nothing_told)
+
+    def _config_of(self, own: object) -> Config | None:
+        return config_of(own) or self._handed.config
 
     def _teller(self, id: str, notifier: object) -> Tell:
         courier = self._handed.courier if notifier is None else self._courier(notifier)

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 HEEDED = (
     "llm", "embedding", "overrides", "extraction_profile", "intent_merge_threshold", "intent_identity_threshold",
-    "trace_verbosity",
+    "trace_verbosity", "episodic_validation",
 )  # fmt: skip
 """The fields that are read. Another that says something else than by default is refused, not ignored."""
 

@@ -17,15 +17,18 @@ from pieria.errors import ClosedError, InputError, NotFoundError, PieriaError, R
 from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.banks import check_bank_name
+from pieria.workspace.graph_care import GraphCare
 
 if TYPE_CHECKING:
+    from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
 
 KNOWLEDGE = ("semantic", "procedural")
 
 
 class Repository(NamedTuple):
-    """What is open under an id: a bank, or a backend of the caller's; how it is closed, and whom its writes are told.
+    """What is open under an id: a bank, or a backend of the caller's; how it is closed, whom its writes are told, and
+    what it is configured by.
 
     A bank tells of what is written to it by itself.
     """
@@ -34,6 +37,8 @@ class Repository(NamedTuple):
     bank: Bank | None
     close: Callable[[], None]
     tell: Tell
+    id: str = ""
+    config: Config | None = None
 
     @property
     def is_open(self) -> bool:
@@ -41,12 +46,13 @@ class Repository(NamedTuple):
         return self.bank is None or not self.bank._closed
 
 
-class Repositories:
+class Repositories(GraphCare):
     """The functions of a workspace that take a repository's id. Threads may share them."""
 
     _closed: bool
 
     def __init__(self) -> None:
+        super().__init__()
         self._repositories: dict[str, Repository] = {}
         self._opening: set[str] = set()
         self._repositories_lock = threading.Lock()
@@ -73,6 +79,7 @@ class Repositories:
         given = {name: value for name, value in own.items() if value is not None}
         with self._opened_once(id), telemetry.during("repo.open", repo_id=id):
             opened = self._bank_under(id, given) if backend is None else self._backend_under(id, backend, given)
+            opened = opened._replace(id=id, config=self._config_of(config))
             with self._repositories_lock:
                 self._repositories[id] = opened
         return opened.backend if opened.bank is None else opened.bank
@@ -164,6 +171,10 @@ class Repositories:
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         """The bank of that name, with models of its own where they are given."""
+        raise NotImplementedError
+
+    def _config_of(self, own: object) -> Config | None:
+        """A repository's own configuration, or else that of the workspace, if there is one."""
         raise NotImplementedError
 
     def _teller(self, id: str, notifier: object) -> Tell:

@@ -1,0 +1,152 @@
+"""The graphs of repositories are kept in order one call after the other, and whoever listens is told."""
+
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pieria import Event, Workspace, telemetry
+from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.graph import Changeset, Edge, InMemoryBackend, Node, NodeMetadata, Semantic, Tag
+
+OLD = datetime(2026, 1, 1, tzinfo=UTC)
+MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none"}}
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.events: queue.Queue[tuple[str, Event]] = queue.Queue()
+
+    def notify(self, repo_id: str, event: Event) -> None:
+        if event.name.endswith("_completed"):
+            self.events.put((repo_id, event))
+
+
+class Gated(InMemoryBackend):
+    """Lets one through when the gate is open, and says who came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = threading.Event()
+        self.came: queue.Queue[tuple[str, ...]] = queue.Queue()
+
+    def get_nodes_by_type(self, node_types: Sequence[str]) -> list[Node]:
+        self.came.put(tuple(node_types))
+        assert self.gate.wait(30)
+        return super().get_nodes_by_type(node_types)
+
+
+def embed(texts: list[str]) -> list[list[float]]:
+    return [[1.0, 0.0] for _ in texts]
+
+
+def learnt() -> Changeset:
+    facts = [Semantic(id=id, proposition=f"What {id} says.", embedding=[1.0, 0.0], created_at=OLD) for id in "ab"]
+    ties = [("tag", id, Edge.MEMBERSHIP) for id in "ab"]
+    uses = {id: NodeMetadata(created_at=OLD, cumulative_reward=0.9, reward_count=1) for id in "ab"}
+    return Changeset([*facts, Tag(id="tag", label="tides")], ties, uses)
+
+
+@pytest.fixture(params=["bank", "backend"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Workspace, Heard]]:
+    at, heard = [OLD], Heard()
+    config = {**MODELS, "episodic_validation": {"orphan_penalty": 0.5}}
+    with Workspace(
+        tmp_path, {"durability": "off"}, embedder=embed, notifier=heard, config=config, clock=lambda: at[0]
+    ) as made:
+        made.open_repo("mine", backend=InMemoryBackend() if request.param == "backend" else None)
+        made.apply_changeset("mine", learnt())
+        at[0] = OLD + timedelta(days=60)
+        yield made, heard
+
+
+def test_each_returns_its_summary_and_is_told_as_an_event(opened: tuple[Workspace, Heard]) -> None:
+    workspace, heard = opened
+    dry = workspace.consolidate_semantics("mine", dry_run=True)
+    told = {
+        "validation_completed": workspace.validate_episodic("mine"),
+        "consolidation_completed": workspace.consolidate_semantics("mine"),
+        "decay_completed": workspace.decay_nodes("mine"),
+        "repair_completed": workspace.repair_graph("mine"),
+    }
+    assert told["consolidation_completed"] == dry and dry["deleted"] == 1
+    assert told["decay_completed"]["deleted_ids"] == ["a", "tag"]
+    for name, summary in told.items():
+        repo_id, event = heard.events.get(timeout=30)
+        assert (repo_id, event.name) == ("mine", name)
+        assert event.payload == {key: summary[key] for key in event.payload} and event.payload
+    assert heard.events.empty()
+
+
+def test_the_configuration_of_the_workspace_says_what_weak_grounding_costs(opened: tuple[Workspace, Heard]) -> None:
+    workspace, _ = opened
+    assert workspace.validate_episodic("mine")["orphaned"] == 2
+    assert workspace.get_metadata("mine", ["a"])["a"].cumulative_reward == pytest.approx(0.4)
+
+
+def test_calls_wait_their_turn_and_none_is_left_out(tmp_path: Path) -> None:
+    backend, done = Gated(), queue.Queue[str]()
+    told: list[tuple[str, int]] = []
+    detach = telemetry.attach(
+        lambda event, counts, of: (
+            told.append((of["event"], counts["maintenance_active"])) if event[1:] == ("memory_store", "queue") else None
+        )
+    )
+    with Workspace(tmp_path) as workspace:
+        workspace.open_repo("mine", backend=backend)
+        workspace.repair_graph_async("mine", lambda _: done.put("first"))
+        backend.came.get(timeout=30)
+        workspace.decay_nodes_async("mine", callback=lambda _: done.put("second"))
+        workspace.consolidate_semantics_async("mine", 0.9, lambda _: done.put("third"))
+
+        def wait() -> None:
+            workspace.validate_episodic("mine")
+            done.put("fourth")
+
+        last = threading.Thread(target=wait)
+        last.start()
+        assert backend.came.empty() and done.empty()
+        backend.gate.set()
+        assert [done.get(timeout=30) for _ in range(3)] == ["first", "second", "third"]
+        assert done.get(timeout=30) == "fourth"
+        last.join()
+    detach()
+    assert [one for one in told if one[0] != "enqueue"] == [("maintenance_start", 1), ("maintenance_complete", 0)] * 4
+    assert told.count(("enqueue", 0)) == 4
+
+
+def test_an_error_is_raised_or_given_to_the_callback_and_the_next_call_has_its_turn(tmp_path: Path) -> None:
+    class Refusing(InMemoryBackend):
+        def get_nodes_by_type(self, node_types: Sequence[str]) -> list[Node]:
+            raise ConflictError("not today")
+
+    outcomes: queue.Queue[Any] = queue.Queue()
+    with Workspace(tmp_path) as workspace:
+        workspace.open_repo("mine", backend=Refusing())
+        with pytest.raises(ConflictError):
+            workspace.decay_nodes("mine")
+        workspace.decay_nodes_async("mine", callback=outcomes.put)
+        assert isinstance(outcomes.get(timeout=30), ConflictError)
+        workspace.decay_nodes_async("mine", callback=outcomes.put, threshold=7)
+        assert isinstance(outcomes.get(timeout=30), InputError)
+        with pytest.raises(InputError, match="callback"):
+            workspace.repair_graph_async("mine", "no function")  # type: ignore[arg-type]
+        for ask in (workspace.repair_graph, workspace.repair_graph_async, workspace.validate_episodic_async):
+            with pytest.raises(NotFoundError):
+                ask("elsewhere")
+
+
+def test_what_waits_when_its_repository_is_closed_is_told_so(tmp_path: Path) -> None:
+    backend, outcomes = Gated(), queue.Queue[Any]()
+    with Workspace(tmp_path) as workspace:
+        workspace.open_repo("mine", backend=backend)
+        workspace.repair_graph_async("mine")
+        backend.came.get(timeout=30)
+        workspace.validate_episodic_async("mine", outcomes.put)
+        workspace.close_repo("mine")
+        backend.gate.set()
+        assert isinstance(outcomes.get(timeout=30), NotFoundError)
