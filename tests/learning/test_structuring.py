@@ -313,3 +313,45 @@ def test_without_a_model_rules_draw_what_stands_there() -> None:
         "Hello! Maya works at Acme. → note it"
     }
     assert "run the linter first" in {node.text for node in of(changeset, "procedural")}
+
+
+# --- what a profile changes for rules
+
+PLAIN = {
+    "The tests should pass because of the lock.": 0.7,
+    "Brandt suggests rust is caused by salt.": 0.7,
+    "The customer says the limit is three seats.": 0.7,
+    "My editor is Vim.": 0.9,
+    "The website is called Rustline, which is interesting.": 0.9,
+}
+"""What rules take for a fact in any work, and how sure it is."""
+HEARD = (
+    "The build fails with KeyError after midnight.",
+    "Salt water correlates with rust.",
+    "A known issue affects exports on Tuesdays.",
+    "Thank you for waiting, the limit is three.",
+)
+
+
+@pytest.mark.parametrize(
+    ("profile", "kept", "weaker", "dropped", "takes_steps"),
+    [
+        (None, None, None, None, True),
+        ("coding", HEARD[0], "The tests should pass because of the lock.", "My editor is Vim.", True),
+        (
+            "research", HEARD[1], "Brandt suggests rust is caused by salt.",
+            "The website is called Rustline, which is interesting.", False,
+        ),
+        ("customer_support", HEARD[2], "The customer says the limit is three seats.", None, True),
+    ],
+)  # fmt: skip
+def test_each_profile_changes_what_rules_extract(
+    profile: str | None, kept: str | None, weaker: str | None, dropped: str | None, takes_steps: bool
+) -> None:
+    lived = Trajectory.of([Step(0, " ".join((*PLAIN, *HEARD)), "ran it", "Know it", "s", 0.9, None, "traj_1")])
+    config = Config(llm={"model": "none"}, embedding={"model": "auto"}, extraction_profile=profile)  # type: ignore[arg-type]
+    changeset = extract_trajectory(lived, "Know it", config=config)
+    expected = {text: sure / 2 if text == weaker else sure for text, sure in PLAIN.items() if text != dropped}
+    expected |= {} if kept is None else {kept: 0.7}
+    assert {node.proposition: node.confidence for node in of(changeset, "semantic")} == expected
+    assert ("ran it" in {node.instruction for node in of(changeset, "procedural")}) == takes_steps

@@ -40,6 +40,8 @@ class Thinker(NamedTuple):
     overlays: Mapping[str, str] = MappingProxyType({})
     domain: str | None = None
     prompts: Mapping[str, OwnPrompt] = MappingProxyType({})
+    profile: str | None = None
+    """The name of the profile: rules know ours."""
     is_own: bool = False
     """Whether somebody handed it over, and no setting names it."""
 
@@ -47,7 +49,7 @@ class Thinker(NamedTuple):
         if self.llm is None:
             from pieria.models.minds.rules import RuleMind
 
-            return RuleMind(namer) if namer else RuleMind()
+            return RuleMind(namer, profile=self.profile) if namer else RuleMind(profile=self.profile)
         from pieria.models.minds.llm import LLMMind
 
         return LLMMind(
@@ -98,7 +100,7 @@ def thinker_of(
             if given:
                 raise InputError(name, "none where no language model is set", given, hint="Give `llm`, too.")
         say_that_rules_judge(config)
-        return Thinker()
+        return Thinker(profile=None if profile is None else profile.name)
     if config is not None:
         own = laid_over(configured(config, llm, is_named=is_named), own)
     overlays, domain = ({}, None) if profile is None else (profile.overlays, profile.domain_context or None)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pieria.models.mind import Procedure, StepSeen
+from pieria.models.minds.rules.emphasis import NONE, Emphasis
 from pieria.models.minds.rules.forms import forms
 from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.pieces import clipped, has_cue, sentences_of, told
@@ -37,10 +38,11 @@ _DO = re.compile(
 )
 
 
-def procedures_of(goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
+def procedures_of(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> list[Procedure]:
     """From the steps that went well, then from what was said is to be done; each instruction once."""
+    done = _done(goal, steps) if emphasis.takes_steps else ()
     found: dict[str, Procedure] = {}
-    for procedure in (*_done(goal, steps), *_said(goal, steps)):
+    for procedure in (*done, *_said(goal, steps)):
         key = procedure.instruction.casefold()
         held = found.setdefault(key, procedure)
         found[key] = replace(held, steps=tuple(sorted({*held.steps, *procedure.steps})))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pieria.models.mind import Proposition, StepSeen
+from pieria.models.minds.rules.emphasis import KEPT, NONE, Emphasis
 from pieria.models.minds.rules.naming import named
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, noun_phrases, sentences_of, told
 from pieria.models.minds.rules.triples import Reader
@@ -22,13 +23,13 @@ _POINTING = re.compile(r"(?:he|she|it|they|this|that|these|those|him|her|them|th
 _HELD, _STATED, _CUED = 1.0, 0.9, 0.7
 
 
-def lasting(goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
+def lasting(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> list[Proposition]:
     """Each statement once, with the steps that make it; of two that say the same the fuller one. What belongs to the
     goal comes first.
     """
     found: dict[frozenset[str], Proposition] = {}
     for place, step in enumerate(steps):
-        for proposition in _of_text(step.observation):
+        for proposition in _of_text(step.observation, emphasis):
             held = found.setdefault(told(proposition.text), proposition)
             found[told(proposition.text)] = replace(held, steps=tuple(dict.fromkeys((*held.steps, place))))
     kept = [found[key] for key in _fullest(list(found))]
@@ -48,17 +49,17 @@ def _fullest(keys: Sequence[frozenset[str]]) -> Iterator[frozenset[str]]:
             yield key
 
 
-def _of_text(text: str) -> Iterator[Proposition]:
+def _of_text(text: str, emphasis: Emphasis) -> Iterator[Proposition]:
     reader = Reader()
     for sentence in sentences_of(text):
         stated = reader.read(sentence)
-        sure = _confidence(sentence, stated)
+        sure = _confidence(sentence, stated, emphasis)
         whole = _standing_alone(sentence, reader.spoken_of)
-        if sure and whole:
-            yield Proposition(whole, tuple(_concepts(whole)), sure)
+        if sure and whole and (weighed := emphasis.weighed(Proposition(whole, tuple(_concepts(whole)), sure))):
+            yield weighed
 
 
-def _confidence(sentence: str, stated: bool) -> float | None:
+def _confidence(sentence: str, stated: bool, emphasis: Emphasis) -> float | None:
     """How sure it is that the sentence states something lasting; None where it does not."""
     low = lowered(sentence)
     count = len(sentence.split())
@@ -70,7 +71,9 @@ def _confidence(sentence: str, stated: bool) -> float | None:
         return None
     if stated:
         return _STATED
-    return _CUED if has_cue("lasting.decided", low) or has_cue("lasting.found", low) else None
+    if has_cue("lasting.decided", low) or has_cue("lasting.found", low):
+        return _CUED
+    return KEPT if emphasis.keeps(sentence) else None
 
 
 def _standing_alone(sentence: str, spoken_of: str | None) -> str | None:

@@ -20,6 +20,7 @@ from pieria.models.mind import (
 )
 from pieria.models.minds.rules.answers import answer
 from pieria.models.minds.rules.doing import procedures_of, returns_of
+from pieria.models.minds.rules.emphasis import Emphasis
 from pieria.models.minds.rules.lasting import lasting
 from pieria.models.minds.rules.merging import merged_intent, merged_statements
 from pieria.models.minds.rules.naming import named
@@ -33,11 +34,13 @@ from pieria.models.minds.rules.triples import triples
 class RuleMind:
     """Judges by rules. It raises nothing: where there is nothing to say, the answer is empty, and a reward is 0.5.
 
-    `namer` is what spots names, if not the rules; it may raise.
+    `namer` is what spots names, if not the rules; it may raise. `profile` is the name of one that comes with Pieria: of
+    facts and procedures, rules then keep what belongs to that work.
     """
 
-    def __init__(self, namer: Namer = named) -> None:
+    def __init__(self, namer: Namer = named, *, profile: str | None = None) -> None:
         self._namer = namer
+        self._emphasis = Emphasis(profile)
 
     @property
     def name(self) -> str:
@@ -53,10 +56,10 @@ class RuleMind:
         return reward_of(subgoal, observation, action, outcome)
 
     def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
-        return lasting(goal, steps)
+        return lasting(goal, steps, self._emphasis)
 
     def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:
-        return procedures_of(goal, steps)
+        return procedures_of(goal, steps, self._emphasis)
 
     def returns(self, goal: str, steps: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
         return returns_of(goal, steps, procedures)

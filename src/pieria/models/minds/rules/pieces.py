@@ -118,5 +118,10 @@ def has_cue(key: str, text: str) -> bool:
     return _cues("cues", key).search(text) is not None
 
 
+def has_word(pack: str, key: str, text: str) -> bool:
+    """The same of another pack."""
+    return _cues(pack, key).search(text) is not None
+
+
 def begins_with_cue(key: str, text: str) -> bool:
     return _cues("cues", key).match(text) is not None
