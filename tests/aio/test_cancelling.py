@@ -10,17 +10,21 @@ from tests.aio.loops import in_a_loop
 
 import pieria
 import pieria.aio
-from pieria.aio.threads import pool
+from pieria.aio.threads import PLACES, Pool, pool
 
 GROUPS = 400
 SIZE = 3
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_of_hundreds_of_cancelled_writes_every_one_answered_is_there_and_none_by_half(seed: int) -> None:
-    chance = Random(seed)
-    answered = asyncio.run(cancelled_at_random(chance))
-    with pieria.open("notes") as bank:
+@pytest.mark.parametrize(
+    ("seed", "where"), [(0, "folder"), (1, "folder"), pytest.param(2, "server", marks=pytest.mark.slow)]
+)
+def test_of_hundreds_of_cancelled_writes_every_one_answered_is_there_and_none_by_half(
+    seed: int, where: str, request: pytest.FixtureRequest
+) -> None:
+    data = None if where == "folder" else request.getfixturevalue("empty_database")
+    answered = asyncio.run(cancelled_at_random(Random(seed), data))
+    with pieria.open("notes", data=data) as bank:
         held = {int(tag): number for tag, number in bank.count(by="tags").items()}
         assert bank.doctor().well
     assert answered <= held.keys()
@@ -28,10 +32,10 @@ def test_of_hundreds_of_cancelled_writes_every_one_answered_is_there_and_none_by
     assert len(answered) < GROUPS
 
 
-async def cancelled_at_random(chance: Random) -> set[int]:
+async def cancelled_at_random(chance: Random, data: str | None) -> set[int]:
     """Groups of memories, each of one write; after each answer some of those that wait are cancelled."""
     answered: set[int] = set()
-    async with pieria.aio.open("notes") as bank:
+    async with pieria.aio.open("notes", data=data) as bank:
 
         async def write(group: int) -> None:
             await bank.remember_many([{"text": f"{group} {part}", "tags": [str(group)]} for part in range(SIZE)])
@@ -50,12 +54,20 @@ async def cancelled_at_random(chance: Random) -> set[int]:
 
 
 @in_a_loop
-async def test_what_has_not_begun_is_withdrawn() -> None:
+async def test_what_has_not_begun_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Pool()
+    monkeypatch.setattr("pieria.aio.calling.pool", own)
+    # Nobody gives a place up.
+    monkeypatch.setattr("pieria.aio.threads.MOMENT", 3600.0)
     async with pieria.aio.open("notes") as bank:
-        task = asyncio.create_task(bank.remember("never said"))
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        waiting = [asyncio.create_task(bank.wait(2, 3600.0)) for _ in range(PLACES)]
+        while own.at_work < PLACES:
+            await asyncio.sleep(0)
+        writing = [asyncio.create_task(bank.remember("never said")) for _ in range(10)]
+        await asyncio.sleep(0)
+        for task in [*writing, *waiting]:
+            task.cancel()
+        await asyncio.gather(*writing, *waiting, return_exceptions=True)
         assert await bank.count() == 0
 
 
@@ -82,8 +94,9 @@ async def test_what_has_begun_is_finished() -> None:
         assert again.count() == 2
 
 
+@pytest.mark.parametrize("impatience", [0, 1, 2, 5])
 @in_a_loop
-async def test_a_block_that_is_cancelled_closes_its_bank() -> None:
+async def test_a_block_that_is_cancelled_once_or_again_closes_its_bank(impatience: int) -> None:
     entered = asyncio.Event()
     banks: list[pieria.aio.Bank] = []
 
@@ -97,13 +110,17 @@ async def test_a_block_that_is_cancelled_closes_its_bank() -> None:
     using = asyncio.create_task(use())
     await entered.wait()
     using.cancel()
+    for _ in range(impatience):
+        await asyncio.sleep(0)
+        using.cancel()
     with pytest.raises(asyncio.CancelledError):
         await using
+    await until_idle()
     assert "closed" in repr(banks[0])
 
 
 @in_a_loop
-async def test_opening_that_nobody_waits_for_any_more_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_opening_that_nobody_waits_for_any_more_leaves_nothing_open() -> None:
     for yields in range(30):
         opening = asyncio.create_task(enter("notes"))
         for _ in range(yields):

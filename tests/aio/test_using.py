@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
@@ -191,6 +192,29 @@ async def test_a_language_model_may_be_a_coroutine() -> None:
         with pytest.raises(AdapterError) as refused:
             await bank.upkeep.merge([one.id for one in kept])
     assert isinstance(refused.value.__cause__, ConnectionError)
+
+
+class Vectors:
+    """Embeds by how long a text is; it is asked over a connection, as it were."""
+
+    async def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> pieria.EmbeddingResponse:
+        return await self.embed_batch([text])
+
+    async def embed_batch(
+        self, texts: Sequence[str], opts: Mapping[str, Any] | None = None
+    ) -> pieria.EmbeddingResponse:
+        await asyncio.sleep(0)
+        return pieria.EmbeddingResponse([[1.0, float(len(text))] for text in texts], "lengths")
+
+
+@in_a_loop
+async def test_an_embedding_may_be_a_coroutine_and_goes_by_its_own_name() -> None:
+    async with pieria.aio.Workspace(embedder=Vectors()) as workspace, workspace.open("notes") as bank:
+        kept = await bank.remember("a word")
+        assert await bank.sync(30.0)
+        assert await bank.embedded(kept.id) == {kept.id}
+        settings = (await bank.doctor()).settings
+    assert settings["embedder"] == ("custom:Vectors", "argument")
 
 
 def test_a_callback_whose_loop_is_over_is_an_error_and_not_a_wait() -> None:

@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 ASKED = ("notify", "chat", "chat_structured", "embed", "embed_batch")
 """Methods of what users hand over: of a notifier, of a language model, of an embedding."""
+CALLED = (*ASKED, "close")
 LOOK = 1.0
 """Seconds after which a thread that waits for an event loop looks whether there still is one."""
 NO_LOOP = "no event loop of asyncio runs here"
@@ -102,7 +103,11 @@ def _is_awaited(value: object) -> bool:
 def _stand_in(value: Any, loop: asyncio.AbstractEventLoop) -> Any:
     if _is_awaited(value):
         return _run_on(loop, value)
-    return _StandIn(value, loop)
+    kind = type(value)
+    # A model without a name of its own goes by that of its class.
+    named = {"__qualname__": kind.__qualname__, "__module__": kind.__module__}
+    shown = {name: _delegated(name) for name in dir(kind) if not name.startswith("_") and name not in CALLED}
+    return type(kind.__name__, (_StandIn,), {**named, **shown})(value, loop)
 
 
 class _StandIn:
@@ -110,10 +115,17 @@ class _StandIn:
 
     def __init__(self, value: object, loop: asyncio.AbstractEventLoop) -> None:
         self._value = value
-        for name in dir(value):
-            if not name.startswith("_"):
-                found = getattr(value, name)
+        for name in CALLED:
+            found = getattr(value, name, None)
+            if found is not None:
                 setattr(self, name, _run_on(loop, found) if _is_awaited(found) else found)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._value, name)
+
+
+def _delegated(name: str) -> property:
+    return property(lambda self: getattr(self._value, name))
 
 
 def _run_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> Callable[..., Any]:
