@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from pieria.aio.mirroring import public_verbs
-from pieria.aio.table import FUNCTIONS, MIRRORS, OPENING, Mirror
+from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 
 STUB = Path(__file__).parents[2] / "src" / "pieria" / "aio" / "__init__.pyi"
 HEAD = '''"""`pieria` for asyncio: the same classes, verbs and functions, each to be awaited.
@@ -25,7 +25,7 @@ Written by `python tests/aio/stub.py` from the signatures of the originals.
 """
 '''
 MIRRORED = {mirror.original for mirror in MIRRORS}
-OFFERED: list[Any] = [*MIRRORED, *OPENING, *FUNCTIONS]
+OFFERED: list[Any] = [*MIRRORED, *FUNCTIONS]
 LEAVE = (
     "kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None",
     "bool | None",
@@ -118,9 +118,9 @@ def _verb(mirror: Mirror, name: str, function: Callable[..., Any], names: Names)
     spelling = Spelling(names, import_module(function.__module__))
     returned = spelling.spelt(inspect.signature(function).return_annotation)
     start = "def"
-    if name in mirror.opens:
+    if opens(function):
         returned = f"Opening[{returned}]"
-    elif name in mirror.iterates:
+    elif iterates(function):
         returned = f"AsyncGenerator[{returned.partition('[')[2][:-1]}, None]"
     elif name not in mirror.at_once:
         start = "async def"
@@ -206,7 +206,7 @@ def _class(mirror: Mirror, names: Names) -> str:
 def _function(function: Callable[..., Any], names: Names) -> str:
     spelling = Spelling(names, import_module(function.__module__))
     returned = spelling.spelt(inspect.signature(function).return_annotation)
-    start, told = ("def", f"Opening[{returned}]") if function in OPENING else ("async def", returned)
+    start, told = ("def", f"Opening[{returned}]") if opens(function) else ("async def", returned)
     said = _said(function).replace("        ", "    ", 1)
     return f"{start} {function.__name__}({_parameters(function, spelling)}) -> {told}:\n{said}"
 
@@ -215,7 +215,7 @@ def written() -> str:
     """The stub as it should be."""
     names = Names()
     parts = [_class(mirror, names) for mirror in MIRRORS]
-    parts += [_function(function, names) for function in (*OPENING, *FUNCTIONS)]
+    parts += [_function(function, names) for function in FUNCTIONS]
     offered = [one.__name__ for one in OFFERED] + ["Opening"]
     text = "\n".join([HEAD, names.imports(), f"__all__ = {sorted(offered)!r}", *parts])
     ruff = str(Path(sys.executable).parent / "ruff")

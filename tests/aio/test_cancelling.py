@@ -140,7 +140,7 @@ async def enter(name: str) -> None:
 
 
 async def until_idle() -> None:
-    while pool.at_work:
+    while pool.at_work or pool.waiting:
         await asyncio.sleep(0)
 
 

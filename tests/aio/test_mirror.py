@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 from tests.aio.stub import STUB, written
+from tests.sessions.living import Life
 
 import pieria
 from pieria.aio.mirroring import CLASSES, public_verbs
-from pieria.aio.table import FUNCTIONS, MIRRORS, OPENING, Mirror
+from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 from pieria.bank import Bank
+from pieria.sessions import Session
 
 ROWS = pytest.mark.parametrize("mirror", MIRRORS, ids=lambda mirror: mirror.original.__name__)
-KINDS = {mirror.original.__name__: mirror.original for mirror in MIRRORS}
 
 
 @ROWS
@@ -31,11 +32,11 @@ def test_every_public_verb_is_there_with_its_signature(mirror: Mirror) -> None:
 
 @ROWS
 def test_what_is_said_of_a_verb_is_true_of_one_that_there_is(mirror: Mirror) -> None:
-    named = {*mirror.opens, *mirror.closes, *mirror.iterates, *mirror.at_once}
+    named = {*mirror.closes, *mirror.at_once}
     assert named <= public_verbs(mirror.original).keys()
 
 
-@pytest.mark.parametrize("original", [*OPENING, *FUNCTIONS], ids=lambda original: original.__name__)
+@pytest.mark.parametrize("original", FUNCTIONS, ids=lambda original: original.__name__)
 def test_the_functions_of_the_module_are_there_with_their_signatures(original: Any) -> None:
     assert inspect.signature(getattr(pieria.aio, original.__name__)) == inspect.signature(original)
 
@@ -49,7 +50,8 @@ def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[type, obje
     """One of each class, with the attributes that it gets when it is made."""
     workspace = pieria.Workspace(tmp_path_factory.mktemp("data"))
     with workspace, workspace.open("notes") as bank:
-        found: list[Any] = [workspace, bank, bank.jobs.worker(), bank.sources.intake()]
+        session = Session.begin("Bake bread", Life().surroundings())
+        found: list[Any] = [workspace, bank, session, bank.jobs.worker(), bank.sources.intake()]
         found += [getattr(bank, name) for mirror in MIRRORS if mirror.original is Bank for name in mirror.groups]
         yield {type(one): one for one in found}
 
@@ -64,17 +66,11 @@ def test_every_public_attribute_is_mirrored_or_named_as_the_engines_own(
     assert sorted(public) == sorted(told), "its row in src/pieria/aio/table.py says of each public attribute what it is"
 
 
-def returned(mirror: Mirror) -> Iterator[tuple[str, str]]:
-    for name, verb in public_verbs(mirror.original).items():
-        yield name, str(verb.__annotations__["return"])
-
-
-@ROWS
-def test_what_opens_and_what_is_gone_through_is_marked_as_that(mirror: Mirror) -> None:
-    told = dict(returned(mirror))
-    opens = {name for name, kind in told.items() if hasattr(KINDS.get(kind), "__enter__")}
-    iterates = {name for name, kind in told.items() if kind.startswith(("Iterator[", "Generator["))}
-    assert (opens, iterates) == (set(mirror.opens), set(mirror.iterates))
+def test_what_opens_and_what_is_gone_through_is_told_by_what_it_returns() -> None:
+    verbs = [(kind.__name__, name, verb) for kind in CLASSES for name, verb in public_verbs(kind).items()]
+    assert ("Workspace", "open") in [(kind, name) for kind, name, verb in verbs if opens(verb)]
+    assert [(kind, name) for kind, name, verb in verbs if iterates(verb)] == [("Bank", "follow")]
+    assert [one.__name__ for one in FUNCTIONS if opens(one)] == ["open"]
 
 
 @ROWS

@@ -48,6 +48,7 @@ from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node, Tag
+from pieria.learning.steps import Step
 from pieria.models.mind import Named
 from pieria.models.minds.llm.asking import Override
 from pieria.models.minds.llm.replacing import OwnPrompt
@@ -63,6 +64,8 @@ from pieria.record.link import Link
 from pieria.record.memory import Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
+from pieria.sessions.queue import Callback as Callback_of_queue
+from pieria.sessions.state import SessionState
 from pieria.store.protocol import Progress
 from pieria.upkeep.reviewing import Curve, Retained
 from pieria.workspace.graph_care import Callback, Summary
@@ -77,6 +80,7 @@ __all__ = [
     "Opening",
     "Places",
     "Scratchpad",
+    "Session",
     "Sources",
     "Upkeep",
     "Vault",
@@ -698,6 +702,58 @@ class Bank:
 
         However many do so at once, the most that was asked for is what stands in the end.
         """
+
+class Session:
+    """An agent's run towards a goal, step by step, from which knowledge is drawn. Threads may share it.
+
+    What its state does not allow raises `SessionError`. The forms that end in `_async` do not wait: they call
+    `callback`, once, with the word for what was done, or with the error.
+
+    As a context manager it closes and commits at the end; after an exception its steps are kept, uncommitted.
+    """
+    @property
+    def id(self) -> str: ...
+    @property
+    def state(self) -> SessionState: ...
+    @property
+    def steps(self) -> tuple[Step, ...]: ...
+    @property
+    def is_over(self) -> bool: ...
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None: ...
+    async def append(self, observation: str, action: str) -> None:
+        """What was observed, and what was done about it. Returns when the step is judged and kept.
+
+        A step that cannot be judged raises, and nothing of it stays.
+        """
+    async def append_async(self, observation: str, action: str, callback: Callback_of_queue | None = None) -> None:
+        """The word is `appended`. Steps are taken in in the order in which they were appended."""
+    async def close(self) -> None:
+        """No step follows; knowledge is drawn from all that nothing was drawn from yet, while this returns."""
+    async def close_and_commit(self, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50) -> None:
+        """Closes, waits until knowledge is drawn, and commits it. Where drawing fails it is tried again, so often.
+
+        Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`: with
+        `extraction_failed` when no try is left, with `extraction_timeout` when that was not long enough.
+        """
+    async def close_async(self, callback: Callback_of_queue | None = None) -> None:
+        """The word is `closed`."""
+    async def commit(self) -> None:
+        """What was drawn is in the graph when this returns, and can be recalled. After a failure: another try."""
+    async def commit_async(self, callback: Callback_of_queue | None = None) -> None:
+        """The word is `committed`."""
+    async def discard(self) -> None:
+        """What was drawn, or could not be, goes, and the steps with it. What was committed before stays."""
+    async def discard_async(self, callback: Callback_of_queue | None = None) -> None:
+        """The word is `discarded`."""
+    async def get_context(self) -> dict[str, Any] | None:
+        """The `goal` and the `recent_steps`, each in a line; None where no episode is under way."""
+    async def start_episode(self, goal: str) -> None:
+        """The next one, in a session that is idle."""
+    async def start_episode_async(self, goal: str, callback: Callback_of_queue | None = None) -> None:
+        """The word is `started`."""
 
 class Facts:
     """The facts of one bank."""

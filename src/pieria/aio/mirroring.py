@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from pieria.aio.calling import callable_from_threads, done
-from pieria.aio.table import FUNCTIONS, MIRRORS, OPENING, Mirror
+from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 from pieria.errors import ClosedError
 
 T = TypeVar("T")
@@ -246,8 +246,8 @@ def _class_of(mirror: Mirror) -> type[Mirrored]:
     members: dict[str, Any] = {"__slots__": (), "__module__": "pieria.aio", "__doc__": mirror.original.__doc__}
     for name, original in public_verbs(mirror.original).items():
         make = (
-            _opening if name in mirror.opens
-            else _iterating if name in mirror.iterates
+            _opening if opens(original)
+            else _iterating if iterates(original)
             else _at_once if name in mirror.at_once
             else _closing if name in mirror.closes
             else _verb
@@ -287,7 +287,6 @@ def _function(original: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
 
 NAMES: dict[str, Any] = {
     **{made.__name__: made for made in CLASSES.values()},
-    **{original.__name__: _opening_function(original) for original in OPENING},
-    **{original.__name__: _function(original) for original in FUNCTIONS},
+    **{one.__name__: _opening_function(one) if opens(one) else _function(one) for one in FUNCTIONS},
 }
 """All that `pieria.aio` offers."""

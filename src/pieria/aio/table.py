@@ -1,14 +1,15 @@
 """What of the synchronous API is mirrored, and how: one row a class.
 
-Every public verb of a class becomes one that is awaited, under its own name and with its own signature; a row says only
-what is otherwise. A class that a verb returns gets a row here, and nothing else needs to be done.
+Every public verb of a class becomes one that is awaited, under its own name and with its own signature: what opens
+something and what is gone through is told by what it returns. A row says only what is otherwise. A class that a verb
+returns gets a row here, and nothing else needs to be done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pieria.bank import Bank
 from pieria.bank.facts import Facts
@@ -21,6 +22,7 @@ from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sources import Intake, Sources
 from pieria.bank.vault import Vault
 from pieria.bank.working import Worker
+from pieria.sessions import Session
 from pieria.workspace import Workspace, copy, open, restore
 
 NONE: Mapping[str, type] = MappingProxyType({})
@@ -36,16 +38,12 @@ class Mirror(NamedTuple):
     """Attributes that are awaited, since to read one takes a look into the bank."""
     groups: Mapping[str, type] = NONE
     """Attributes whose own verbs are mirrored."""
-    opens: tuple[str, ...] = ()
-    """Verbs whose result is awaited, or entered with `async with`."""
     closes: tuple[str, ...] = ()
     """Verbs that give something back: done to the end whether anybody waits or not, and never behind other calls."""
-    iterates: tuple[str, ...] = ()
-    """Verbs that are gone through with `async for`."""
     at_once: tuple[str, ...] = ()
     """Verbs that do no more than set something, and are called without `await`."""
     apart: tuple[str, ...] = ()
-    """Attributes of the engine's own that are not mirrored."""
+    """Public names that are the engine's own, and not mirrored."""
 
 
 MIRRORS = (
@@ -53,7 +51,6 @@ MIRRORS = (
         Workspace,
         is_made_by_users=True,
         values=("data", "clock"),
-        opens=("open",),
         closes=("close", "close_repo"),
         apart=("models", "place", "resolved"),
     ),
@@ -72,10 +69,10 @@ MIRRORS = (
             "vault": Vault,
         },
         closes=("close",),
-        iterates=("follow",),
         at_once=("expect_questions",),
         apart=("fading", "habits", "meter", "mind", "session_lease", "store", "viewer"),
     ),
+    Mirror(Session, values=("id", "state", "steps", "is_over"), apart=("begin", "resume")),
     Mirror(Facts),
     Mirror(BankGraph, reads=("graph",), groups={"everything": BankGraph}, apart=("tended",)),
     Mirror(Hooks),
@@ -89,6 +86,20 @@ MIRRORS = (
     Mirror(Vault, values=("is_set",)),
 )
 
-OPENING = (open,)
-FUNCTIONS = (restore, copy)
+FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy)
 """Of the module."""
+
+
+def opens(function: Callable[..., Any]) -> bool:
+    """Whether it returns what a block closes: that is entered with `async with`, or awaited."""
+    kinds = {mirror.original.__name__: mirror.original for mirror in MIRRORS}
+    return hasattr(kinds.get(returned(function)), "__enter__")
+
+
+def iterates(function: Callable[..., Any]) -> bool:
+    """Whether what it returns is gone through, with `async for`."""
+    return returned(function).startswith("Iterator[")
+
+
+def returned(function: Callable[..., Any]) -> str:
+    return str(function.__annotations__["return"])

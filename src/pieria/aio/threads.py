@@ -82,6 +82,11 @@ class Pool:
         """Calls that are under way."""
         return len(self._begun)
 
+    @property
+    def waiting(self) -> int:
+        """Calls that are still to be begun."""
+        return len(self._waiting)
+
     def submit(self, work: Callable[[], T], *, at_once: bool = False) -> Future[T]:
         """Has it done as soon as there is a place; `at_once` whether there is one or not."""
         task = _Task(work)
