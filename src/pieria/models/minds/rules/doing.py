@@ -45,7 +45,8 @@ def procedures_of(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NON
     for procedure in (*done, *_said(goal, steps)):
         key = procedure.instruction.casefold()
         held = found.setdefault(key, procedure)
-        found[key] = replace(held, steps=tuple(sorted({*held.steps, *procedure.steps})))
+        if not set(procedure.steps) <= set(held.steps):
+            found[key] = replace(held, steps=tuple(sorted((*held.steps, *procedure.steps))))
     return list(found.values())
 
 

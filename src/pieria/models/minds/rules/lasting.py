@@ -30,8 +30,10 @@ def lasting(goal: str, steps: Sequence[StepSeen], emphasis: Emphasis = NONE) -> 
     found: dict[frozenset[str], Proposition] = {}
     for place, step in enumerate(steps):
         for proposition in _of_text(step.observation, emphasis):
-            held = found.setdefault(told(proposition.text), proposition)
-            found[told(proposition.text)] = replace(held, steps=tuple(dict.fromkeys((*held.steps, place))))
+            key = told(proposition.text)
+            held = found.setdefault(key, proposition)
+            if held.steps[-1:] != (place,):
+                found[key] = replace(held, steps=(*held.steps, place))
     kept = [found[key] for key in _fullest(list(found))]
     about = told(goal)
     return sorted(kept, key=lambda proposition: not (about & told(proposition.text)))
