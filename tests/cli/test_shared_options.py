@@ -78,6 +78,10 @@ LINES = {
     "upkeep merge": "jwt other",
     "upkeep validate": "",
     "upkeep repair": "",
+    "upkeep graph consolidate": "",
+    "upkeep graph decay": "",
+    "upkeep graph validate": "",
+    "upkeep graph repair": "",
     "review": "",
     "decay": "jwt",
     "worker": "--once",
@@ -191,6 +195,7 @@ READING = (
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
     "upkeep clusters", "upkeep duplicates", "upkeep merge", "review", "decay",
+    "upkeep graph consolidate", "upkeep graph decay", "upkeep graph validate", "upkeep graph repair",
     "vault status", "vault promote", "maintenance stats", "maintenance compact",
 )  # fmt: skip
 

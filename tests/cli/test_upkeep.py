@@ -7,6 +7,7 @@ import pytest
 from tests.cli.conftest import Ask
 
 from pieria import Bank
+from pieria.graph import Changeset, Semantic, Tag
 
 LONG_AGO = datetime(2024, 3, 2, tzinfo=UTC)
 
@@ -89,3 +90,14 @@ def test_clusters_are_shown_and_merged_by_their_ids(ask: Ask) -> None:
     assert ask("undo", str(merged["change"])).code == 0
     assert ask("upkeep", "clusters", "-q").out.split() == [cluster]
     assert "cluster-of-nothing" in ask("upkeep", "merge", "cluster-of-nothing").err
+
+
+def test_a_graph_is_kept_in_order_from_the_command_line(ask: Ask, bank: Bank) -> None:
+    bank.graph.apply_changeset(Changeset([Tag(id="lonely", label="on nothing"), Semantic(id="a", proposition="So.")]))
+    shown = ask("upkeep", "graph", "repair", "--dry-run").json
+    assert shown["dry_run"] is True and shown["orphan_ids"] == ["lonely"]
+    assert "nothing is done yet" in ask("upkeep", "graph", "decay", "--dry-run", "--no-json").out
+    assert ask("upkeep", "graph", "validate").json["orphaned"] == 1
+    assert ask("upkeep", "graph", "decay", "--type", "episodic", "-q").out == "lonely\n"
+    assert ask("upkeep", "graph", "consolidate").json["deleted"] == 0
+    assert [memory.id for memory in bank.list(status="archived")] == ["lonely"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
+from pieria.doors.cli.commands.graph_upkeep import graph
 from pieria.doors.cli.parsing import Group
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ def upkeep() -> None:
 
     Nothing of it runs unasked, and nothing that was said is changed by it.
     """
+
+
+upkeep.add_command(graph)
 
 
 @upkeep.command()
