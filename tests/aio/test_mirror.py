@@ -11,13 +11,11 @@ from typing import Any
 
 import pytest
 from tests.aio.stub import STUB, written
-from tests.sessions.living import Life
 
 import pieria
 from pieria.aio.mirroring import CLASSES, public_verbs
 from pieria.aio.table import FUNCTIONS, MIRRORS, Mirror, iterates, opens
 from pieria.bank import Bank
-from pieria.sessions import Session
 
 ROWS = pytest.mark.parametrize("mirror", MIRRORS, ids=lambda mirror: mirror.original.__name__)
 
@@ -50,8 +48,7 @@ def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[type, obje
     """One of each class, with the attributes that it gets when it is made."""
     workspace = pieria.Workspace(tmp_path_factory.mktemp("data"))
     with workspace, workspace.open("notes") as bank:
-        session = Session.begin("Bake bread", Life().surroundings())
-        found: list[Any] = [workspace, bank, session, bank.jobs.worker(), bank.sources.intake()]
+        found: list[Any] = [workspace, bank, bank.session("Bake bread"), bank.jobs.worker(), bank.sources.intake()]
         found += [getattr(bank, name) for mirror in MIRRORS if mirror.original is Bank for name in mirror.groups]
         yield {type(one): one for one in found}
 

@@ -285,7 +285,7 @@ def test_what_learning_heeds_is_taken(tmp_path: Path, heeded: dict[str, Any]) ->
         assert workspace.open("herons").mind.name == "rules"
 
 
-@pytest.mark.parametrize("unread", [{"session": {"auto_commit": False}}, {"plateau_delta": 0.5}])
+@pytest.mark.parametrize("unread", [{"refinement_budget": 2}, {"plateau_delta": 0.5}])
 def test_a_field_that_nothing_reads_yet_is_refused_and_not_ignored(unread: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=f"config.{next(iter(unread))}: .* no effect in this version"):
         Workspace(tmp_path, config=config(**unread))

@@ -198,11 +198,6 @@ def test_a_backend_that_breaks_off_as_it_begins_leaves_nothing_open(workspace: W
     assert workspace.list_repos() == []
 
 
-def test_models_beside_a_backend_that_uses_none_are_refused(workspace: Workspace) -> None:
-    with pytest.raises(InputError, match="llm"):
-        workspace.open_repo("notes", backend=InMemoryBackend(), llm="ollama:m")
-
-
 def test_a_file_keeps_a_repository_from_one_opening_to_the_next(workspace: Workspace, tmp_path: Path) -> None:
     given = (InMemoryBackend, {"persistence": tmp_path / "alpha.jsonl"})
     workspace.open_repo("alpha", backend=given)

@@ -64,11 +64,14 @@ from pieria.record.link import Link
 from pieria.record.memory import Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
+from pieria.sessions.opened import Standing
 from pieria.sessions.queue import Callback as Callback_of_queue
 from pieria.sessions.state import SessionState
 from pieria.store.protocol import Progress
 from pieria.upkeep.reviewing import Curve, Retained
-from pieria.workspace.graph_care import Callback, Summary
+from pieria.workspace.graph_care import Callback as Callback_of_graph_care
+from pieria.workspace.graph_care import Summary
+from pieria.workspace.sessions import Callback
 
 __all__ = [
     "Bank",
@@ -119,17 +122,35 @@ class Workspace:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None: ...
+    async def append(self, session_id: str, observation: str, action: str) -> None:
+        """What was observed, and what was done about it. Returns when the step is judged and kept."""
+    async def append_async(
+        self, session_id: str, observation: str, action: str, callback: Callback | None = None
+    ) -> None:
+        """The word is `appended`."""
     async def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
         """When this returns, all of it is written."""
     async def banks(self) -> builtins.list[str]:
         """The names of the banks there are, without the user's own."""
-    async def close(self) -> None:
-        """Closes every bank and repository that was opened here, and has notifiers told what is left.
-
-        Safe to call twice.
+    async def close(self, session_id: str | None = None) -> None:
+        """Closes every bank and repository that was opened here, and has notifiers told what is left. Safe to call
+        twice. With a session's id, closes the episode of that session and nothing else.
         """
+    async def close_and_commit(
+        self, session_id: str, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50
+    ) -> None:
+        """Closes the episode, waits until knowledge is drawn, and commits it; where that fails, it is tried again.
+
+        Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`.
+        """
+    async def close_async(self, session_id: str, callback: Callback | None = None) -> None:
+        """The word is `closed`."""
     async def close_repo(self, repo_id: str) -> None:
         """Closes its bank or backend. Raises `NotFoundError` where it is not open, as all that follow do."""
+    async def commit(self, session_id: str) -> None:
+        """What was drawn is in the graph when this returns. After a failure: another try."""
+    async def commit_async(self, session_id: str, callback: Callback | None = None) -> None:
+        """The word is `committed`."""
     async def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
@@ -137,7 +158,12 @@ class Workspace:
         `deleted_ids`.
         """
     async def consolidate_semantics_async(
-        self, repo_id: str, threshold: float = 0.85, callback: Callback | None = None, *, dry_run: bool = False
+        self,
+        repo_id: str,
+        threshold: float = 0.85,
+        callback: Callback_of_graph_care | None = None,
+        *,
+        dry_run: bool = False,
     ) -> None:
         """The same behind the caller's back."""
     async def decay_nodes(
@@ -155,13 +181,17 @@ class Workspace:
         repo_id: str,
         threshold: float = 0.1,
         node_types: Sequence[str] = ...,
-        callback: Callback | None = None,
+        callback: Callback_of_graph_care | None = None,
         *,
         dry_run: bool = False,
     ) -> None:
         """The same behind the caller's back."""
     async def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """With their metadata and every tie to them."""
+    async def discard(self, session_id: str) -> None:
+        """What was drawn, or could not be, goes, and the steps with it."""
+    async def discard_async(self, session_id: str, callback: Callback | None = None) -> None:
+        """The word is `discarded`."""
     async def get_graph(self, repo_id: str) -> Graph:
         """All of it, as a value."""
     async def get_linked_nodes(
@@ -221,9 +251,44 @@ class Workspace:
     async def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
         """Unties what leads nowhere: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
     async def repair_graph_async(
-        self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False
+        self, repo_id: str, callback: Callback_of_graph_care | None = None, *, dry_run: bool = False
     ) -> None:
         """The same behind the caller's back."""
+    def resume(
+        self,
+        session_id: str,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+    ) -> Opening[Session]:
+        """Takes up a session that was left, by a process that was lost or that ended, with what is its own.
+
+        Raises `SessionError`, reason `held_elsewhere`, where it is open.
+        """
+    def session(self, session_id: str) -> Opening[Session]:
+        """The session itself, taken up again where it was left."""
+    async def session_state(self, session_id: str) -> SessionState: ...
+    async def sessions(self, repo_id: str) -> builtins.list[Standing]:
+        """Those of a repository that are not over, whoever has them open."""
+    async def start_episode(self, session_id: str, goal: str) -> None:
+        """The next one, in a session that is idle."""
+    async def start_episode_async(self, session_id: str, goal: str, callback: Callback | None = None) -> None:
+        """The word is `started`."""
+    async def start_session(
+        self,
+        goal: str,
+        repo: str,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+    ) -> str:
+        """Begins a session in a repository that is open, and returns its id; it collects steps from then on.
+
+        `config`, `llm`, `embedding` and `notifier` are its own, in place of the repository's; a configuration as a
+        whole.
+        """
     async def validate_episodic(
         self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
@@ -231,7 +296,7 @@ class Workspace:
         `penalized`, `orphaned`.
         """
     async def validate_episodic_async(
-        self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False
+        self, repo_id: str, callback: Callback_of_graph_care | None = None, *, dry_run: bool = False
     ) -> None:
         """The same behind the caller's back."""
 
@@ -603,6 +668,13 @@ class Bank:
         """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
 
         It is said now, unless `at` tells otherwise, by the author who is given or for whom the bank was opened.
+        """
+    def session(
+        self, goal: str, config: object = None, llm: object = None, embedding: object = None, notifier: object = None
+    ) -> Opening[Session]:
+        """Begins a session, which collects steps towards the goal. What is given is its own, in place of the bank's.
+
+        As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
         """
     async def sessions(
         self,

@@ -29,6 +29,8 @@ from pieria.bank.vault import NOWHERE, Vault, VaultAt
 if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph
     from pieria.bank.session_log import BankLog
+    from pieria.sessions.opened import OpenSessions
+    from pieria.sessions.session import Session
 
 
 class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
@@ -59,7 +61,32 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
 
         return BankLog(self)
 
+    @cached_property
+    def _opened_sessions(self) -> OpenSessions:
+        from pieria.bank.session_judging import judging_of
+        from pieria.sessions.opened import OpenSessions
+
+        return OpenSessions(self.name, self.graph, self._session_log, judging_of(self), self.clock)
+
+    def session(
+        self,
+        goal: str,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+    ) -> Session:
+        """Begins a session, which collects steps towards the goal. What is given is its own, in place of the bank's.
+
+        As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
+        """
+        self._check_open()
+        own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
+        return self._opened_sessions.begin(goal, {name: value for name, value in own.items() if value is not None})
+
     def close(self) -> None:
+        if "_opened_sessions" in self.__dict__:
+            self._opened_sessions.close()
         # While the bank is still open, so that a job which is nearly done may be.
         self.jobs._close()
         super().close()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
@@ -30,6 +30,9 @@ from pieria.record.habits import Habits
 from pieria.record.memory import FADES, Memory
 from pieria.record.time import Clock, micros
 from pieria.store.protocol import Finding, Reader, Store, Writer
+
+if TYPE_CHECKING:
+    from pieria.sessions.opened import Judging
 
 log = logging.getLogger(__name__)
 
@@ -67,6 +70,7 @@ class Core:
         knows_user: bool = True,
         origins: Mapping[str, tuple[Any, str]] | None = None,
         notify: Callable[[str, Event], object] | None = None,
+        judging: Judging | None = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
@@ -96,6 +100,7 @@ class Core:
         self._knows_user = knows_user
         self._origins = origins or {}
         self._notify = notify
+        self._judging = judging
         self._on_close = on_close
         self._closed = False
         # What the process before left to be embedded.

@@ -109,7 +109,7 @@ class Embedding:
         ours = self._embedder.space_of(held.dimension).name
         if ours == held.name:
             return Readiness(held.name, True, pending, self._complaint())
-        if self._takes_over(held):
+        if self.takes_over(held):
             return Readiness(ours, False, pending, self._complaint() or "the bank is moving over to it")
         reason = f"the bank's vectors are of {held.name}; this process embeds with {ours}"
         return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
@@ -145,14 +145,14 @@ class Embedding:
         """Of the vectors that the bank takes; None where it has none and this process has no embedder."""
         with self._store.reading() as reader:
             held = reader.space()
-        if held is not None and not self._takes_over(held):
+        if held is not None and not self.takes_over(held):
             return held.dimension
         return None if self._embedder is None else self._embedder.told(self._meter).dimension
 
     def enter(self, writer: Writer) -> Space | None:
         """The space that new vectors belong to, begun where there is none yet; None where there is none to begin."""
         held = writer.space()
-        if held is not None and not self._takes_over(held):
+        if held is not None and not self.takes_over(held):
             return held
         return None if self._embedder is None else self._entered(writer)
 
@@ -229,7 +229,7 @@ class Embedding:
                 held, left = reader.space(), reader.pending_count()
             if self._closed or not self._is_ours(held):
                 return False
-            if not left and not (held and self._takes_over(held)):
+            if not left and not (held and self.takes_over(held)):
                 return True
             if progress is not None:
                 progress(done, done + left)
@@ -324,9 +324,9 @@ class Embedding:
         """Whether this process's embedder may embed for the bank."""
         if self._embedder is None:
             return False
-        return held is None or held.name == self._embedder.space_of(held.dimension).name or self._takes_over(held)
+        return held is None or held.name == self._embedder.space_of(held.dimension).name or self.takes_over(held)
 
-    def _takes_over(self, held: Space) -> bool:
+    def takes_over(self, held: Space) -> bool:
         """From the floor to a real model a bank moves by itself, and from an older floor to this one."""
         if self._embedder is None or not held.name.startswith(FLOOR):
             return False
@@ -357,7 +357,7 @@ class Embedding:
             held = reader.space()
         if not self._is_ours(held):
             return 0
-        if held is not None and self._takes_over(held):
+        if held is not None and self.takes_over(held):
             self._use(deadline)
         with self._store.reading() as reader:
             pending = self._pending(reader, AT_ONCE)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-KEPT_IDLE = 7 * DAY
+KEPT_IDLE = DAY
 """So long a session without an episode is kept for whoever may begin another in it."""
 SWEPT = DAY // 24
 """How long after one look for those the next one is taken, at the earliest."""
@@ -103,6 +103,9 @@ class BankLog:
         return kept
 
     def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+        if self._bank._embedding.embedder is None:
+            # What had to be compared was embedded by whoever was at hand; a bank without vectors stays so.
+            changeset = replace(changeset, additions=[replace(node, embedding=None) for node in changeset.additions])
         nodes = nodes_of_steps(changeset)
 
         def records(writer: Writer) -> Iterator[Record]:

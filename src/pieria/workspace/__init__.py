@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -19,25 +20,29 @@ from pieria.bank.metering import Budgets
 from pieria.bank.vault import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError
 from pieria.models import Embedder, Library, language_model, pipeline
+from pieria.models.metering import UNMETERED
 from pieria.notifier import Courier, Event, Tell, nothing_told
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.store.protocol import Finding
-from pieria.workspace.configuring import config_of, names_in
-from pieria.workspace.models import Handed, embedders, settled_thinker
+from pieria.workspace.configuring import config_of, names_in, refuse_backend
+from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
-from pieria.workspace.repositories import Repositories, Repository
+from pieria.workspace.repositories import Repository
+from pieria.workspace.sessions import Sessions, nobody_told
 from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import CopyReport, RestoreReport
     from pieria.config import Config
     from pieria.learning.minding import Thinker
+    from pieria.models.metering import Meter
     from pieria.models.minds.llm import Override, OwnPrompt
+    from pieria.sessions.opened import Judges, Judging
     from pieria.settings import Resolved
     from pieria.store.protocol import Progress
 
@@ -129,7 +134,7 @@ def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
         raise problem.renamed("to") if problem.parameter == "data" else problem from problem
 
 
-class Workspace(Repositories):
+class Workspace(Sessions):
     """Shared settings and the banks opened under them; a context manager that closes them.
 
     Threads may share it, and it outlives a fork. An opened bank may be closed alone.
@@ -203,40 +208,26 @@ class Workspace(Repositories):
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
-        kept = config_of(config)
-        named: dict[str, str | None] = {
-            **names_in(
-                kept,
-                llm=llm is None and self._handed.llm is None,
-                embedder=embedder is None and self._handed.embedder is None,
-            ),
-            **{name: it for name, it in (("llm", llm), ("embedder", embedder)) if isinstance(it, str)},
-        }
-        own = None if llm is None or isinstance(llm, str) else language_model(llm)
-        resolved = self.resolved.having(
-            bank=bank, session=session, channel=channel, author=author, author_type=author_type, secrets=secrets,
-            **named,
-        )  # fmt: skip
-        handed = Handed(
-            own or (None if "llm" in named else self._handed.llm),
-            {} if overrides is None else overrides,
-            self._handed.courier if notifier is None else self._courier(notifier),
-            kept or self._handed.config,
-            isinstance(llm, str) or (llm is None and "llm" not in named and self._handed.is_named),
-            self._handed.embedder if embedder is None else None if isinstance(embedder, str) else embedder,
-            {} if prompts is None else prompts,
+        refuse_backend(config)
+        speaking = self.resolved.having(
+            bank=bank, session=session, channel=channel, author=author, author_type=author_type, secrets=secrets
         )
+        own = {"llm": llm, "embedder": embedder, "config": config}
+        courier = None if notifier is None else self._courier(notifier)
+        resolved, handed = handed_over(speaking, self._handed, courier, own, overrides, prompts)
         return self._opened(resolved, who, handed, user)
 
     def banks(self) -> list[str]:
         """The names of the banks there are, without the user's own."""
         return self.place.names()
 
-    def close(self) -> None:
-        """Closes every bank and repository that was opened here, and has notifiers told what is left.
-
-        Safe to call twice.
+    def close(self, session_id: str | None = None) -> None:
+        """Closes every bank and repository that was opened here, and has notifiers told what is left. Safe to call
+        twice. With a session's id, closes the episode of that session and nothing else.
         """
+        if session_id is not None:
+            self.session(session_id).close()
+            return
         self._close_repositories()
         with stores.lock:
             self._closed = True
@@ -268,10 +259,7 @@ class Workspace(Repositories):
         settings = resolved.settings
         spot = self.place.at(settings.bank)
         handed = handed or self._handed
-        if handed.embedder is None:
-            embedder = embedders.named(settings, handed.config)
-        else:
-            embedder = embedders.given(handed.embedder, self.models.folder, handed.config)
+        embedder = embedder_among(handed, settings, self.models.folder)
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
         way = Way(settings.durability, settings.busy_seconds, self.clock)
@@ -310,6 +298,7 @@ class Workspace(Repositories):
                 origins=resolved.shown()
                 | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
                 notify=None if handed.courier is None else handed.courier.tell,
+                judging=partial(self._judges, spot.name, resolved, handed, held.meter),
                 on_close=closing,
             )
         except BaseException:
@@ -327,7 +316,7 @@ class Workspace(Repositories):
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         bank = self.open(id, **own)
-        return Repository(bank.graph, bank, bank.close, nothing_told)
+        return Repository(bank.graph, bank, bank.close, nothing_told, lambda: bank._opened_sessions)
 
     def _config_of(self, own: object) -> Config | None:
         return config_of(own) or self._handed.config
@@ -337,6 +326,36 @@ class Workspace(Repositories):
         if courier is None:
             return nothing_told
         return lambda name, **payload: courier.tell(id, Event(name, payload))
+
+    def _backend_of(self, backend: object, own: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
+        config = config_of(own.get("config"))
+        found = config or self._handed.config
+        if backend is None and found is not None and found.backend is not None:
+            backend = found.backend
+        if config is not None:
+            # What chose the backend has done so.
+            own = {**own, "config": replace(config, backend=None)}
+        return backend, dict(own)
+
+    def _judging(self, id: str, own: Mapping[str, Any]) -> Judging:
+        courier = None if own.get("notifier") is None else self._courier(own["notifier"])
+        resolved, handed = handed_over(self.resolved, self._handed, courier, own)
+        judging: Judging = partial(self._judges, id, resolved, handed, UNMETERED)
+        # What cannot be right is told now, not when the first session begins.
+        judging({})
+        return judging
+
+    def _judges(self, id: str, resolved: Resolved, handed: Handed, meter: Meter, own: Mapping[str, Any]) -> Judges:
+        """Who serves a session: those of the repository, or its own."""
+        from pieria.sessions.opened import Judges
+
+        courier = None if own.get("notifier") is None else self._courier(own["notifier"])
+        resolved, handed = handed_over(resolved, handed, courier, own)
+        settings = resolved.settings
+        embedder = embedder_among(handed, settings, self.models.folder)
+        mind = settled_thinker(handed, settings).mind(meter, pipeline(settings.nlp))
+        tell = nobody_told if handed.courier is None else partial(handed.courier.tell, id)
+        return Judges(mind, embedder, handed.config, tell)
 
     def _origins(
         self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None

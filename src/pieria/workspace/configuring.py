@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 HEEDED = (
     "llm", "embedding", "overrides", "extraction_profile", "intent_merge_threshold", "intent_identity_threshold",
-    "trace_verbosity", "episodic_validation",
+    "trace_verbosity", "episodic_validation", "session", "backend",
 )  # fmt: skip
 """The fields that are read. Another that says something else than by default is refused, not ignored."""
 
@@ -40,6 +40,14 @@ def config_of(given: object) -> Config | None:
         if getattr(config, name) != getattr(usual, name):
             raise UnavailableError(f"config.{name}", "it has no effect in this version")
     return config
+
+
+def refuse_backend(config: object) -> None:
+    """A bank keeps its graph itself."""
+    kept = config_of(config)
+    if kept is not None and kept.backend is not None:
+        reason = "a bank keeps its graph itself"
+        raise UnavailableError("config.backend", reason, hint="Open a repository with it: open_repo.")
 
 
 def names_in(config: Config | None, *, llm: bool, embedder: bool) -> dict[str, str]:

@@ -6,20 +6,20 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.errors import InputError
 from pieria.learning.minding import Thinker, names_for, thinker_of, told_to, with_options
 from pieria.models import NONE, PROVIDERS, Chat, Embedder, language_model, provider_of, settled
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
-from pieria.workspace.configuring import further_of, say_who_embeds
+from pieria.workspace.configuring import config_of, further_of, names_in, say_who_embeds
 from pieria.workspace.stores import stores
 
 if TYPE_CHECKING:
     from pieria.config import Config
     from pieria.models.minds.llm import Override, OwnPrompt
-    from pieria.settings import Settings
+    from pieria.settings import Resolved, Settings
 
 
 class Handed(NamedTuple):
@@ -33,6 +33,44 @@ class Handed(NamedTuple):
     """Whether the language model was named by itself."""
     embedder: object = None
     prompts: Mapping[str, OwnPrompt] = MappingProxyType({})
+
+
+def handed_over(
+    resolved: Resolved,
+    base: Handed,
+    courier: Courier | None,
+    own: Mapping[str, Any],
+    overrides: Mapping[str, Override] | None = None,
+    prompts: Mapping[str, OwnPrompt] | None = None,
+) -> tuple[Resolved, Handed]:
+    """What is in force where some of it is handed over anew: `llm`, `embedder` and `config`, as far as they are given.
+
+    A name chooses a model of the settings; an object goes before any name.
+    """
+    llm, embedder = own.get("llm"), own.get("embedder")
+    config = config_of(own.get("config"))
+    named: dict[str, str | None] = {
+        **names_in(config, llm=llm is None and base.llm is None, embedder=embedder is None and base.embedder is None),
+        **{name: it for name, it in (("llm", llm), ("embedder", embedder)) if isinstance(it, str)},
+    }
+    given = None if llm is None or isinstance(llm, str) else language_model(llm)
+    handed = Handed(
+        given or (None if "llm" in named else base.llm),
+        base.overrides if overrides is None else overrides,
+        courier or base.courier,
+        config or base.config,
+        isinstance(llm, str) or (llm is None and "llm" not in named and base.is_named),
+        base.embedder if embedder is None else None if isinstance(embedder, str) else embedder,
+        base.prompts if prompts is None else prompts,
+    )
+    return resolved.having(**named), handed
+
+
+def embedder_among(handed: Handed, settings: Settings, models: Path) -> Embedder | None:
+    """Who embeds: what was handed over, or else whom the settings name."""
+    if handed.embedder is None:
+        return embedders.named(settings, handed.config)
+    return embedders.given(handed.embedder, models, handed.config)
 
 
 class Embedders:

@@ -22,6 +22,7 @@ from pieria.workspace.graph_care import GraphCare
 if TYPE_CHECKING:
     from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
+    from pieria.sessions.opened import Judging, OpenSessions
 
 KNOWLEDGE = ("semantic", "procedural")
 
@@ -37,6 +38,7 @@ class Repository(NamedTuple):
     bank: Bank | None
     close: Callable[[], None]
     tell: Tell
+    sessions: Callable[[], OpenSessions]
     id: str = ""
     config: Config | None = None
 
@@ -77,6 +79,7 @@ class Repositories(GraphCare):
         id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
         given = {name: value for name, value in own.items() if value is not None}
+        backend, given = self._backend_of(backend, given)
         with self._opened_once(id), telemetry.during("repo.open", repo_id=id):
             opened = self._bank_under(id, given) if backend is None else self._backend_under(id, backend, given)
             opened = opened._replace(id=id, config=self._config_of(config))
@@ -173,6 +176,10 @@ class Repositories(GraphCare):
         """The bank of that name, with models of its own where they are given."""
         raise NotImplementedError
 
+    def _judging(self, id: str, own: Mapping[str, Any]) -> Judging:
+        """What gives a session of the repository those who serve it."""
+        raise NotImplementedError
+
     def _config_of(self, own: object) -> Config | None:
         """A repository's own configuration, or else that of the workspace, if there is one."""
         raise NotImplementedError
@@ -181,15 +188,26 @@ class Repositories(GraphCare):
         """What tells the notifier, or else that of the workspace, if there is one."""
         raise NotImplementedError
 
+    def _backend_of(self, backend: object, own: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
+        """What keeps the graph: as it is given, or else as the configuration has it."""
+        raise NotImplementedError
+
     def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
-        for name in own:
-            if name != "notifier":
-                expected = "none of its own beside a backend, which no model serves"
-                raise InputError(name, expected, "a value", hint="Give it to the workspace.")
+        """With sessions that end with the process, for nobody else knows of them."""
+        from pieria.sessions.log import MemoryLog
+        from pieria.sessions.opened import OpenSessions
+
         tell = self._teller(id, own.get("notifier"))
         made = _begun(id, backend)
+        sessions = OpenSessions(id, made, MemoryLog(made.apply_changeset), self._judging(id, own))
         close = getattr(made, "close", None)
-        return Repository(made, None, close if callable(close) else _nothing_to_close, tell)
+
+        def close_all() -> None:
+            sessions.close()
+            if callable(close):
+                close()
+
+        return Repository(made, None, close_all, tell, lambda: sessions)
 
 
 def _begun(id: str, backend: object) -> GraphBackend:
@@ -231,7 +249,3 @@ def _module_of(backend: object) -> tuple[Any, Mapping[str, Any]]:
 
 def _not_open(repo_id: object) -> NotFoundError:
     return NotFoundError("repo", repo_id, hint="`open_repo` opens it, and `list_repos` names those that are open.")
-
-
-def _nothing_to_close() -> None:
-    """A backend need not have anything to let go of."""

@@ -1,0 +1,120 @@
+"""The sessions of one repository that are open in this process: each once, begun here or taken up again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from pieria.graph.backend import GraphBackend
+from pieria.learning.minding import embedder_of
+from pieria.notifier import Event
+from pieria.record.time import Clock, system_clock
+from pieria.sessions.log import SessionLog, unknown
+from pieria.sessions.session import Session, leave
+from pieria.sessions.state import SessionState
+from pieria.sessions.surroundings import Crew, Surroundings
+
+if TYPE_CHECKING:
+    from pieria.config import Config
+    from pieria.models.embedder import Embedder
+    from pieria.models.mind import Mind
+
+Own = Mapping[str, object]
+"""What a session has of its own: `config`, `llm`, `embedding`, `notifier`, as far as they are given."""
+
+
+class Judges(NamedTuple):
+    """Who judges and embeds for a session, what it goes by, and who hears of it. Without an embedder, that serves which
+    needs no model."""
+
+    mind: Mind
+    embedder: Embedder | None
+    config: Config | None
+    tell: Callable[[Event], object]
+
+
+Judging = Callable[[Own], Judges]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a session stands. `is_open` says whether this process has it."""
+
+    id: str
+    repo_id: str
+    goal: str
+    state: SessionState
+    is_open: bool
+
+
+class OpenSessions:
+    def __init__(
+        self, repo: str, backend: GraphBackend, log: SessionLog, judging: Judging, clock: Clock = system_clock
+    ) -> None:
+        self._repo = repo
+        self._backend = backend
+        self._log = log
+        self._judging = judging
+        self._clock = clock
+        self._open: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, goal: str, own: Own) -> Session:
+        session = Session.begin(goal, self._surroundings(own))
+        with self._lock:
+            self._open[session.id] = session
+        return session
+
+    def get(self, id: str) -> Session:
+        """The one that is open, or else taken up again. `NotFoundError` where there is none."""
+        return self._found(id) or self.resume(id, {})
+
+    def resume(self, id: str, own: Own) -> Session:
+        """Taken up again, by those who are given. `SessionError` where it is open."""
+        with self._lock:
+            session = self._open[id] = Session.resume(id, self._surroundings(own))
+        return session
+
+    def standing(self) -> list[Standing]:
+        """Of every session that is not over, in the order of their ids."""
+        with self._lock:
+            here = set(self._open)
+        return [
+            Standing(kept.id, self._repo, kept.goal, SessionState(kept.state), kept.id in here)
+            for kept in self._log.kept()
+        ]
+
+    def close(self) -> None:
+        """Work under way is waited for a moment; what is left of it is done by whoever takes the sessions up again."""
+        with self._lock:
+            sessions = list(self._open.values())
+            self._open.clear()
+        leave(sessions)
+
+    def _found(self, id: str) -> Session | None:
+        with self._lock:
+            session = self._open.get(id)
+            if session is not None and session.is_over:
+                del self._open[id]
+                raise unknown(id)
+        return session
+
+    def _surroundings(self, own: Own) -> Surroundings:
+        judges = self._judging(own)
+        return Surroundings(
+            repo=self._repo,
+            mind=judges.mind,
+            embedder=embedder_of(judges.embedder),
+            backend=self._backend,
+            log=self._log,
+            crew=_CREW,
+            tell=judges.tell,
+            config=judges.config,
+            clock=self._clock,
+        )
+
+
+_CREW = Crew()
+"""Of all the sessions of this process."""

@@ -1,0 +1,282 @@
+"""Sessions by their ids, in a workspace: over banks and over backends, with models of their own, and from process to
+process."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pieria
+from pieria import Config, Event, LLMResponse, SessionState, Workspace
+from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError, SessionError, UnavailableError
+from pieria.graph import InMemoryBackend
+
+STEPS = [
+    ("The user wants Tokyo in March", "Asked about dates"),
+    ("When the ferry is full, book the one at noon.", "Booked the next one"),
+]
+LIVED = ["The user wants Tokyo in March → Asked about dates",
+         "When the ferry is full, book the one at noon. → Booked the next one"]  # fmt: skip
+MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "none"}}
+BY_HAND = Config(**MODELS, session={"auto_commit": False})
+
+
+class Hearing:
+    """A model that agrees to everything, and what it was told."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def chat(self, messages: Sequence[Mapping[str, str]], opts: Any = None) -> LLMResponse:
+        self.heard += [message["content"] for message in messages]
+        return LLMResponse("0.5, so far", "hearing", {})
+
+    def chat_structured(self, messages: Sequence[Mapping[str, str]], schema: Any, opts: Any = None) -> LLMResponse:
+        self.heard += [message["content"] for message in messages]
+        lists: dict[str, Any] = {name: [] for name in schema["properties"]}
+        return LLMResponse({**lists, "subgoal": "Go there", "reasoning": "Because."}, "hearing", {})
+
+
+class Watching:
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def notify(self, repo_id: str, event: Event) -> None:
+        self.events.append(event)
+
+
+Opens = Callable[..., Workspace]
+
+
+@pytest.fixture
+def opens(tmp_path: Path) -> Iterator[Opens]:
+    """Each time another workspace over the same banks, with the repository `trips` open."""
+    opened: list[Workspace] = []
+
+    def made(repo: Mapping[str, Any] | None = None, **values: Any) -> Workspace:
+        workspace = Workspace(tmp_path, **values)
+        opened.append(workspace)
+        workspace.open_repo("trips", **(repo or {}))
+        return workspace
+
+    yield made
+    for workspace in opened:
+        workspace.close()
+
+
+def lived(workspace: Workspace) -> list[str]:
+    return [node.text for node in workspace.get_nodes_by_type("trips", ["episodic"])]
+
+
+def begun(workspace: Workspace, steps: int = 2, **own: Any) -> str:
+    id = workspace.start_session("Plan the trip", "trips", **own)
+    for step in STEPS[:steps]:
+        workspace.append(id, *step)
+    return id
+
+
+# --- a session's life
+
+
+@pytest.mark.parametrize("repo", [{}, {"backend": InMemoryBackend}], ids=["bank", "backend"])
+def test_a_session_goes_its_way_by_its_id(opens: Opens, repo: Mapping[str, Any]) -> None:
+    workspace = opens(repo)
+    id = begun(workspace, config=BY_HAND)
+    assert workspace.session_state(id) is SessionState.COLLECTING
+    workspace.close(id)
+    workspace.session(id)._machine.settled(30)
+    assert workspace.session_state(id) == "ready"
+    assert lived(workspace) == []
+    workspace.commit(id)
+    assert sorted(lived(workspace)) == sorted(LIVED)
+    workspace.start_episode(id, "Book it")
+    workspace.append(id, "The user asks for a quiet street", "Looked at a map")
+    workspace.close_and_commit(id)
+    workspace.start_episode(id, "Dine")
+    workspace.append(id, "The user is hungry", "Looked for soup")
+    workspace.close(id)
+    workspace.session(id)._machine.settled(30)
+    workspace.discard(id)
+    assert len(lived(workspace)) == 3
+    assert [(each.id, each.state, each.is_open) for each in workspace.sessions("trips")] == [(id, "idle", True)]
+
+
+def test_what_is_asked_without_waiting_is_told_to_its_callback(opens: Opens) -> None:
+    workspace = opens()
+    told: list[Any] = []
+    id = begun(workspace, config=BY_HAND)
+    workspace.append_async(id, "The user asks for a quiet street", "Looked at a map", told.append)
+    workspace.close_async(id, told.append)
+    workspace.commit_async(id, told.append)
+    workspace.start_episode_async(id, "Book it", told.append)
+    session = workspace.session(id)
+    with session._machine.changed:
+        assert session._machine.changed.wait_for(lambda: len(told) == 4, 30)
+    assert told == ["appended", "closed", "committed", "started"]
+    workspace.close(id)
+    workspace.session(id)._machine.settled(30)
+    workspace.discard_async(id, told.append)
+    with pytest.raises(SessionError, match="state"):
+        workspace.commit_async(id)
+
+
+def test_the_example_of_a_bank_commits_at_the_end_and_keeps_steps_after_an_exception(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        with bank.session(goal="Plan the trip") as s:
+            s.append(observation=STEPS[0][0], action=STEPS[0][1])
+        assert bank.recall("Tokyo in March").hits[0].memory.session == s.id
+        with pytest.raises(ZeroDivisionError), bank.session(goal="Plan another", config=BY_HAND) as s:
+            s.append(observation="The user wants Kyoto", action="Asked about dates")
+            raise ZeroDivisionError
+        assert (s.state, len(s.steps)) == (SessionState.COLLECTING, 1)
+        assert not bank.recall("Kyoto").hits
+    with pytest.raises(ClosedError):
+        s.append("The user waits", "Said so")
+    with pytest.raises(ClosedError):
+        bank.session("Too late")
+
+
+def test_a_session_that_there_is_not_is_not_found(opens: Opens) -> None:
+    workspace = opens()
+    id = begun(workspace)
+    workspace.close_repo("trips")
+    for unknown in ("session_AAAAAAAAAAA", id):
+        for use in (workspace.session_state, workspace.close, workspace.commit, workspace.resume):
+            with pytest.raises(NotFoundError, match=unknown):
+                use(unknown)
+    with pytest.raises(NotFoundError, match="trips"):
+        workspace.start_session("Plan the trip", "trips")
+
+
+# --- from one workspace to another
+
+
+def test_a_session_is_gone_on_with_where_it_was_left(opens: Opens) -> None:
+    one = opens()
+    id = begun(one, steps=1)
+    other = opens()
+    assert [(each.state, each.is_open) for each in other.sessions("trips")] == [("collecting", False)]
+    with pytest.raises(SessionError, match="another process"):
+        other.append(id, *STEPS[1])
+    one.close()
+    other.append(id, *STEPS[1])
+    context = other.session(id).get_context()
+    assert context is not None
+    assert (context["goal"], len(context["recent_steps"])) == ("Plan the trip", 2)
+    other.close_and_commit(id)
+    assert sorted(lived(other)) == sorted(LIVED)
+
+
+def test_what_a_session_had_of_its_own_may_be_given_again(opens: Opens) -> None:
+    one, hearing = opens(), Hearing()
+    id = begun(one, steps=1)
+    one.close()
+    other = opens()
+    session = other.resume(id, llm=hearing)
+    with pytest.raises(SessionError, match="another object"):
+        other.resume(id)
+    session.append(*STEPS[1])
+    assert any(STEPS[1][0] in text for text in hearing.heard)
+
+
+def test_sessions_over_a_backend_end_with_the_workspace(opens: Opens) -> None:
+    shelf = InMemoryBackend()
+    id = begun(opens({"backend": shelf}))
+    opens({"backend": shelf})
+    again = opens({"backend": shelf})
+    assert again.sessions("trips") == []
+    with pytest.raises(NotFoundError):
+        again.session_state(id)
+
+
+# --- whose models, whose configuration, whose notifier
+
+
+def test_a_session_is_served_by_its_own_model_else_the_repositorys_else_the_workspaces(opens: Opens) -> None:
+    models = [Hearing() for _ in range(3)]
+    workspace = opens(llm=models[0])
+    workspace.open_repo("home", llm=models[1])
+    workspace.open_repo("shelf", backend=InMemoryBackend(), llm=models[2])
+    for repo, own, serving in (
+        ("trips", {}, models[0]),
+        ("home", {}, models[1]),
+        ("shelf", {}, models[2]),
+        ("home", {"llm": (mine := Hearing())}, mine),
+    ):
+        for each in (*models, mine):
+            each.heard.clear()
+        workspace.append(workspace.start_session("Plan the trip", repo, **own), *STEPS[0])
+        assert [bool(each.heard) for each in (*models, mine)] == [each is serving for each in (*models, mine)]
+
+
+def test_a_model_never_sees_what_is_private(opens: Opens) -> None:
+    hearing = Hearing()
+    workspace = opens(llm=hearing)
+    id = workspace.start_session("Plan the trip <private>with Maya</private>", "trips")
+    workspace.append(id, "She <private>is called Maya</private> waits", "Went <private>to Maya's</private> there")
+    workspace.close_and_commit(id)
+    assert any("waits" in text for text in hearing.heard)
+    assert not any("Maya" in text for text in hearing.heard)
+
+
+@pytest.mark.parametrize("given", ["workspace", "repo", "session"])
+def test_a_configuration_says_whether_sessions_commit_by_themselves(opens: Opens, given: str) -> None:
+    other = {"config": Config(**MODELS)}
+    wanted: dict[str, Any] = {"config": BY_HAND}
+    repo = {"repo": wanted, "session": other}.get(given, {})
+    workspace = opens(repo, **(wanted if given == "workspace" else other))
+    id = begun(workspace, **(wanted if given == "session" else {}))
+    workspace.close(id)
+    workspace.session(id)._machine.settled(30)
+    assert workspace.session_state(id) is SessionState.READY
+
+
+def test_a_configuration_says_how_much_traces_tell_and_a_notifier_of_its_own_hears_it(opens: Opens) -> None:
+    everybody, nobody, mine = Watching(), Watching(), Watching()
+    workspace = opens({"notifier": everybody}, notifier=nobody)
+    begun(workspace)
+    begun(workspace, notifier=mine, config=Config(**MODELS, trace_verbosity="detailed"))
+    workspace.close()
+    traces = [
+        [event.metadata["trace"].subgoal for event in watching.events if event.name == "step_appended"]
+        for watching in (everybody, nobody, mine)
+    ]
+    assert traces == [[None, None], [], ["Asked about dates", "Booked the next one"]]
+
+
+def test_a_configuration_says_where_a_repository_keeps_its_graph(tmp_path: Path) -> None:
+    file = tmp_path / "graph.jsonl"
+    backend = {"module": "pieria.graph:InMemoryBackend", "opts": {"persistence": file}}
+    made = Config(**MODELS, backend=backend)
+    here: dict[str, Any] = {"config": made}
+    for values, own in ((here, {}), ({}, here)):
+        with Workspace(tmp_path / "data", **values) as workspace:
+            assert isinstance(workspace.open_repo("trips", **own), InMemoryBackend)
+            workspace.close_and_commit(begun(workspace))
+            assert file.read_text().count("Asked about dates") > 0
+            assert workspace.banks() == []
+        file.unlink()
+    with (
+        Workspace(tmp_path / "data") as workspace,
+        pytest.raises(UnavailableError, match=r"(?s)config.backend.*open_repo"),
+    ):
+        workspace.open("trips", config=made)
+
+
+def test_what_cannot_serve_a_backends_sessions_is_refused_when_it_is_opened(tmp_path: Path) -> None:
+    with Workspace(tmp_path) as workspace, pytest.raises(InputError, match="llm"):
+        workspace.open_repo("shelf", backend=InMemoryBackend(), llm="nobody:m")
+
+
+def test_an_embedding_of_another_space_than_the_banks_is_refused(opens: Opens) -> None:
+    def axes(texts: list[str]) -> list[list[float]]:
+        return [[1.0, float(len(text))] for text in texts]
+
+    def others(texts: list[str]) -> list[list[float]]:
+        return [[float(len(text)), 1.0] for text in texts]
+
+    workspace = opens({"embedding": axes})
+    workspace.close_and_commit(begun(workspace))
+    with pytest.raises(ConflictError, match="vectors are of"):
+        begun(workspace, embedding=others)
