@@ -42,7 +42,7 @@ class LoopCaller(Caller):
 async def done(work: Callable[[], T], *, unwanted: Callable[[T], object] | None = None, to_the_end: bool = False) -> T:
     """Does it in a thread and returns what it returns, with the context variables of the caller.
 
-    When the caller is cancelled, work that has not begun is withdrawn, unless it is to be done `to_the_end`. `unwanted`
+    When the caller is cancelled, or dropped, work that has not begun is withdrawn, unless it is to be done `to_the_end`. `unwanted`
     is handed a result that came too late, for what must be closed.
     """
     asking = LoopCaller(_running_loop())
@@ -52,8 +52,10 @@ async def done(work: Callable[[], T], *, unwanted: Callable[[T], object] | None 
     answer: Awaitable[T] = asyncio.wrap_future(asked)
     try:
         return await (asyncio.shield(answer) if to_the_end else answer)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, GeneratorExit):
         asking.gone = True
+        if not to_the_end:
+            asked.cancel()
         if unwanted is not None:
             asked.add_done_callback(partial(_came_too_late, unwanted))
         raise
