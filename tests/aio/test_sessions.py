@@ -5,20 +5,15 @@ from typing import Any
 
 import pytest
 from tests.aio.loops import in_a_loop
-from tests.sessions.living import Life
 
 import pieria.aio
-from pieria.aio.mirroring import Opening
-from pieria.sessions import Crew, Session, SessionState
+from pieria.sessions import SessionState
 
-
-def baking(life: Life) -> Opening[pieria.aio.Session]:
-    return Opening(lambda: Session.begin("Bake bread", life.surroundings(crew=Crew())))
+COLD, HOT = "The oven of Maya is cold.", "The oven of Maya is hot."
 
 
 @in_a_loop
-async def test_what_a_session_learnt_is_committed_when_its_block_ends() -> None:
-    life = Life()
+async def test_what_a_session_lived_through_is_committed_when_its_block_ends() -> None:
     told: list[Any] = []
     over = asyncio.Event()
 
@@ -26,34 +21,64 @@ async def test_what_a_session_learnt_is_committed_when_its_block_ends() -> None:
         told.append(word)
         over.set()
 
-    async with baking(life) as session:
-        await session.append("The oven is cold.", "bread: light it")
-        await session.append_async("The oven is hot.", "bread: knead", callback)
-        await over.wait()
-        assert session.state is SessionState.COLLECTING
-        assert (await session.get_context() or {})["goal"] == "Bake bread"
-    assert told == ["appended"]
-    assert life.backend.get_nodes_by_type(["semantic"])
+    async with pieria.aio.open("kitchen") as bank:
+        async with bank.session(goal="Bake bread") as session:
+            await session.append(COLD, "light it")
+            await session.append_async(HOT, "knead", callback)
+            await over.wait()
+            assert session.state is SessionState.COLLECTING
+            assert (await session.get_context() or {})["goal"] == "Bake bread"
+        assert told == ["appended"]
+        assert await bank.count(kinds="episodic") == 2
 
 
 @in_a_loop
-async def test_a_session_whose_block_is_cancelled_keeps_its_steps_uncommitted() -> None:
-    life = Life()
+async def test_a_session_whose_block_is_cancelled_keeps_its_steps_and_may_be_taken_up_again() -> None:
     ids: list[str] = []
     appended = asyncio.Event()
 
-    async def bake() -> None:
-        async with baking(life) as session:
-            await session.append("The oven is cold.", "bread: light it")
+    async def bake(workspace: pieria.aio.Workspace) -> None:
+        bank = await workspace.open_repo("kitchen")
+        assert isinstance(bank, pieria.aio.Bank)
+        async with bank.session(goal="Bake bread") as session:
+            await session.append(COLD, "light it")
             ids.append(session.id)
             appended.set()
             await asyncio.Event().wait()
 
-    task = asyncio.create_task(bake())
-    await appended.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    _, steps = life.log.load(ids[0])
-    assert [step.observation for step in steps] == ["The oven is cold."]
-    assert not life.backend.get_nodes_by_type(["semantic"])
+    async with pieria.aio.Workspace() as workspace:
+        baking = asyncio.create_task(bake(workspace))
+        await appended.wait()
+        baking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await baking
+        assert await workspace.get_nodes_by_type("kitchen", ["episodic"]) == []
+    async with pieria.aio.Workspace() as another:
+        await another.open_repo("kitchen")
+        async with another.resume(ids[0]) as session:
+            assert [step.observation for step in session.steps] == [COLD]
+        [step] = await another.get_nodes_by_type("kitchen", ["episodic"])
+    assert COLD in step.text
+
+
+@in_a_loop
+async def test_steps_that_were_answered_are_kept_whatever_is_cancelled_meanwhile() -> None:
+    async with pieria.aio.Workspace() as workspace:
+        await workspace.open_repo("kitchen")
+        id = await workspace.start_session("Bake bread", "kitchen")
+        answered: set[str] = set()
+
+        async def append(number: int) -> None:
+            await workspace.append(id, f"Maya ate roll {number}.", "bake another")
+            answered.add(f"Maya ate roll {number}.")
+            tasks[number * 7 % len(tasks)].cancel()
+
+        tasks = [asyncio.create_task(append(number)) for number in range(40)]
+        await asyncio.gather(*tasks, return_exceptions=True)
+    async with pieria.aio.Workspace() as another:
+        await another.open_repo("kitchen")
+        session = await another.session(id)
+        kept = [step.observation for step in session.steps]
+    assert answered <= set(kept)
+    assert len(kept) == len(set(kept))
+    assert 0 < len(answered) < len(tasks)

@@ -42,8 +42,8 @@ class LoopCaller(Caller):
 async def done(work: Callable[[], T], *, unwanted: Callable[[T], object] | None = None, to_the_end: bool = False) -> T:
     """Does it in a thread and returns what it returns, with the context variables of the caller.
 
-    When the caller is cancelled, or dropped, work that has not begun is withdrawn, unless it is to be done `to_the_end`. `unwanted`
-    is handed a result that came too late, for what must be closed.
+    When the caller is cancelled, or dropped, work that has not begun is withdrawn, unless it is to be done
+    `to_the_end`. `unwanted` is handed a result that came too late, for what must be closed.
     """
     asking = LoopCaller(_running_loop())
     context = copy_context()
