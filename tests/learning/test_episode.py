@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from tests.models.scripted import Scripted
 from pieria import Config, EmbeddingResponse, telemetry
 from pieria.errors import AdapterError, EpisodeError, InputError, PromptError
 from pieria.learning import Episode, EpisodeTrace, Step, Trajectory
+from pieria.learning.minding import embedder_of
+from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
 
 GOAL = "get the release out"
@@ -39,7 +43,9 @@ class Vectors:
 class Named(RuleMind):
     """Rules, but for the subgoal: it is the action itself."""
 
-    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
+    def subgoal(
+        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
+    ) -> str:
         return action
 
 
@@ -235,6 +241,12 @@ def test_a_step_says_something_that_can_be_kept(observation: Any, action: str, p
     assert refused.value.parameter == parameter
 
 
+def test_every_ruling_on_episodes_is_kept_by_a_test() -> None:
+    listed = tomllib.loads(Path(__file__).with_name("episode_rulings.toml").read_text("utf-8"))
+    named = {name for names in listed["rulings"].values() for name in names}
+    assert named <= globals().keys()
+
+
 def test_a_trajectory_is_built_of_steps_that_belong_together() -> None:
     steps = [Step(2, "o", "a", "last", trajectory_id="traj_1"), Step(1, "o", "a", "first", trajectory_id="traj_1")]
     built = Episode.build_trajectory_from_steps(steps)
@@ -242,3 +254,38 @@ def test_a_trajectory_is_built_of_steps_that_belong_together() -> None:
     for wrong in ([], [*steps, Step(3, "o", "a", trajectory_id="traj_2")]):
         with pytest.raises(InputError):
             Episode.build_trajectory_from_steps(wrong)
+
+
+class AtHand(Vectors):
+    """In this process, as a local model is."""
+
+    is_at_hand = True
+
+
+class Likened(RuleMind):
+    """Rules that show what they are given of likeness."""
+
+    def subgoal(
+        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
+    ) -> str:
+        return "by words" if self._embed is None else f"by meaning {self._embed([action])}"
+
+
+def test_rules_are_told_of_meaning_where_that_costs_nothing() -> None:
+    vectors = {"done": ALIKE, "by words": UNLIKE, f"by meaning {[ALIKE]}": UNLIKE}
+    for embedding, named in (
+        (AtHand(vectors), f"by meaning {[ALIKE]}"),
+        (Vectors(vectors), "by words"),
+        (None, "by words"),
+    ):
+        episode, _ = Episode(GOAL).append("seen", "done", llm=Likened(), embedding=embedding)
+        assert episode.steps[0].subgoal == named
+
+
+def test_a_text_is_embedded_once_for_its_likeness() -> None:
+    heard: list[str] = []
+    embedder = embedder_of(AtHand({"done": ALIKE, f"by meaning {[ALIKE]}": UNLIKE}, heard))
+    episode = Episode(GOAL)
+    for _ in range(3):
+        episode, _ = episode.append("seen", "done", llm=Likened(), embedding=embedder)
+    assert len(heard) == 1 + 3, "what was done, once, and each subgoal"

@@ -103,10 +103,10 @@ CASES = {
         ),
         Case(
             "get_subgoal",
-            lambda mind: mind.subgoal(GOAL, None, "tests fail", "Read the log"),
+            lambda mind: mind.subgoal(GOAL, None, "tests fail", "Read the log", before=STEPS),
             {"reasoning": "The log names the cause.", "subgoal": " Find the cause "},
             "Find the cause",
-            lambda mind, text: mind.subgoal(text, text, text, text),
+            lambda mind, text: mind.subgoal(text, text, text, text, before=_steps(text)),
             {"subgoal": ["Find", "the", "cause"], "reasoning": ""},
         ),
         Case(

@@ -83,7 +83,9 @@ class TellingMind(RuleMind):
         self._note("state", observation)
         return f"{before or goal}; {observation}"[-200:]
 
-    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
+    def subgoal(
+        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
+    ) -> str:
         self._note("subgoal", observation)
         return action.split(maxsplit=1)[0]
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Self
 from pieria import telemetry
 from pieria.errors import EpisodeError, InputError, PieriaError
 from pieria.graph.similarity import cosine_similarity
+from pieria.learning.likeness import with_likeness
 from pieria.learning.minding import embedder_of, mind_of
 from pieria.learning.steps import Step, Trajectory, vector_of
 from pieria.learning.traces import EpisodeTrace, verbosity_of
+from pieria.models.mind import StepSeen
 from pieria.record import check
 from pieria.record.ids import new_id
 
@@ -33,6 +35,8 @@ BOUNDARY = 0.75
 """A subgoal less alike than this to the one of the step before begins another trajectory."""
 NEUTRAL = 0.5
 """The reward of a step that could not be judged."""
+RECENT = 12
+"""Steps that a mind is shown when it names the subgoal of the next."""
 OVER = "The episode is over; nothing further was observed."
 """What came of the last step."""
 
@@ -88,8 +92,8 @@ class Episode:
         if not (observed.strip() or done.strip()):
             raise InputError("observation", "a text that is not blank, or an action", observed)
         with telemetry.during("episode.append", repo_id=repo_id, session_id=session_id) as measured:
-            mind = mind_of(llm, config, prompts=prompts)
             embedder = embedder_of(embedding, config)
+            mind = with_likeness(mind_of(llm, config, prompts=prompts), embedder)
             judged = self._judged(observed, done, mind, embedder)
             graded = self._graded(observed, mind)
             score = self._likeness(judged.embedding, embedder)
@@ -156,9 +160,14 @@ class Episode:
         last = self.steps[-1] if self.steps else None
         before, done = (last.state, last.action) if last else (None, None)
         state = mind.state(self.goal, observation, before=before, action=done)
-        subgoal = mind.subgoal(self.goal, state, observation, action)
+        subgoal = mind.subgoal(self.goal, state, observation, action, before=self._recent())
         embedding = _vector(subgoal, embedder) if subgoal else None
         return Step(self.next_index, observation, action, subgoal, state, embedding=embedding)
+
+    def _recent(self) -> list[StepSeen]:
+        """The last steps of the trajectory that goes on."""
+        own = [step for step in self.steps[-RECENT:] if step.trajectory_id == self.current_trajectory_id]
+        return [StepSeen(step.observation, step.action, step.state, step.subgoal, step.reward) for step in own]
 
     def _likeness(self, embedding: tuple[float, ...] | None, embedder: Embedder) -> float | None:
         """Of the subgoal to that of the step before, as far as there is one of each."""

@@ -162,8 +162,13 @@ class Mind(Protocol):
     def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
         """The state of things after an observation, in a short paragraph."""
 
-    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
-        """What the action was for, in one short sentence."""
+    def subgoal(
+        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
+    ) -> str:
+        """What the action was for, in one short sentence. `before` are the last steps with one subgoal.
+
+        While the work goes on with the same thing, the subgoal keeps its wording: where it does not, a trajectory ends.
+        """
 
     def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
         """How well the action served: 0 against it, 0.5 neither, 1 wholly."""

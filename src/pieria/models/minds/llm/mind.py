@@ -101,8 +101,17 @@ class LLMMind:
         data: dict[str, Datum] = {"goal": goal, "before": before, "action": action, "observation": observation}
         return self._ask.text("get_state", data)
 
-    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
-        data: dict[str, Datum] = {"goal": goal, "state": state, "observation": observation, "action": action}
+    def subgoal(
+        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
+    ) -> str:
+        held = before[-1].subgoal if before else None
+        data: dict[str, Datum] = {
+            "goal": goal,
+            "held": held,
+            "state": state,
+            "observation": observation,
+            "action": action,
+        }
         return _filled("get_subgoal", self._ask.structured("get_subgoal", data)["subgoal"])
 
     def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
+from typing import Self
 
 from pieria.models.mind import (
     Found,
@@ -28,19 +30,30 @@ from pieria.models.minds.rules.noticing import noticed
 from pieria.models.minds.rules.questions import missing, mode_of, tags_of
 from pieria.models.minds.rules.stepping import reward_of, state_after, subgoal_of
 from pieria.models.minds.rules.summing import summarized
+from pieria.models.minds.rules.topics import Embed
 from pieria.models.minds.rules.triples import triples
 
 
 class RuleMind:
     """Judges by rules. It raises nothing: where there is nothing to say, the answer is empty, and a reward is 0.5.
 
-    `namer` is what spots names, if not the rules; it may raise. `profile` is the name of one that comes with Pieria: of
-    facts and procedures, rules then keep what belongs to that work.
+    `namer` is what spots names, if not the rules; it may raise, and so may `embed`, which makes unit vectors of texts:
+    with it, what a step is about is judged by its meaning as well. `profile` is the name of one that comes with Pieria:
+    of facts and procedures, rules then keep what belongs to that work.
     """
 
-    def __init__(self, namer: Namer = named, *, profile: str | None = None) -> None:
+    def __init__(self, namer: Namer = named, embed: Embed | None = None, *, profile: str | None = None) -> None:
         self._namer = namer
+        self._embed = embed
         self._emphasis = Emphasis(profile)
+
+    def embedding(self, embed: Embed) -> Self:
+        """The same, with somebody who embeds; whoever does already goes on."""
+        if self._embed is not None:
+            return self
+        made = copy(self)
+        made._embed = embed
+        return made
 
     @property
     def name(self) -> str:
@@ -49,8 +62,10 @@ class RuleMind:
     def state(self, goal: str, observation: str, *, before: str | None = None, action: str | None = None) -> str:
         return state_after(goal, observation, before, action)
 
-    def subgoal(self, goal: str, state: str | None, observation: str, action: str) -> str:
-        return subgoal_of(goal, state, observation, action)
+    def subgoal(
+        self, goal: str, state: str | None, observation: str, action: str, *, before: Sequence[StepSeen] = ()
+    ) -> str:
+        return subgoal_of(goal, state, observation, action, before, self._embed)
 
     def reward(self, subgoal: str, observation: str, action: str, outcome: str) -> float:
         return reward_of(subgoal, observation, action, outcome)

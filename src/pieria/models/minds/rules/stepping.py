@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.forms import forms
 from pieria.models.minds.rules.pieces import clipped, cues, sentences_of, told
+from pieria.models.minds.rules.topics import Embed, is_of_the_matter, turns
 from pieria.record.lettering import lowered
 
 _STATE_WORDS, _PART_WORDS, _SUBGOAL_WORDS = 70, 25, 14
+_SENTENCES, _EARLY = 5, 2_000
+"""Sentences, and characters, in which something is named after which a step may be called."""
 _READ = 20_000
 """Characters of an outcome from its beginning and its end that are read: failures are told there."""
 
@@ -35,9 +41,22 @@ def state_after(goal: str, observation: str, before: str | None, action: str | N
     return clipped(f"{led}{seen}", _STATE_WORDS)
 
 
-def subgoal_of(goal: str, state: str | None, observation: str, action: str) -> str:
-    """The purpose an action names, or else the action in a few words; without an action, the goal."""
-    said = next(sentences_of(action[:_READ]), "")
+def subgoal_of(
+    goal: str,
+    state: str | None,
+    observation: str,
+    action: str,
+    before: Sequence[StepSeen] = (),
+    embed: Embed | None = None,
+) -> str:
+    """The one so far while the work goes on with the same thing; else the purpose an action names, or what is done.
+
+    Where the action tells nothing, it is named by what was observed; where nothing does, by the goal.
+    """
+    held = (before[-1].subgoal or "") if before else ""
+    if held and not turns(observation, action, before, embed):
+        return held
+    said = next(_telling(observation, action, held), "") or next(sentences_of(action[:_READ]), "")
     if not said:
         said = next((given.strip() for given in (goal, state or "", observation) if given.strip()), "")
         return clipped(said, _SUBGOAL_WORDS)
@@ -46,6 +65,16 @@ def subgoal_of(goal: str, state: str | None, observation: str, action: str) -> s
     if purpose and purpose.start() > 0 and _is_done(purpose["what"]):
         bare = purpose["what"]
     return clipped(bare.rstrip(".!,;: "), _SUBGOAL_WORDS)
+
+
+def _telling(observation: str, action: str, held: str) -> Iterator[str]:
+    """The sentences that name something, and not what is held already: of what was done, then of what was observed."""
+    known = told(held)
+    for text in (action, observation):
+        for sentence in islice(sentences_of(text[:_EARLY]), _SENTENCES):
+            telling = told(sentence)
+            if any(is_of_the_matter(term) for term in telling) and 2 * len(telling & known) < len(telling):
+                yield sentence
 
 
 def _is_done(text: str) -> bool:
