@@ -99,6 +99,7 @@ LINES = {
     "vault sync": "",
     "vault status": "",
     "vault promote": "jwt",
+    "ingest": "FOLDER/run.json",
     "stats": "",
     "doctor": "",
     "maintenance stats": "",
@@ -127,6 +128,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
         cancelled = bank.jobs.add("embed", key="other")
         bank.jobs.cancel(cancelled.id)
         bank.export(folder / "in.jsonl")
+        run = {"source_id": "run-7", "goal": "Plan", "steps": [{"observation": "Rain.", "action": "Waited."}]}
+        (folder / "run.json").write_text(json.dumps(run))
         bank.backup(folder / "in.backup")
     return folder, {"FACT": fact.id, "ENTRY": entry.id, "JOB": job.id, "CANCELLED": cancelled.id}
 

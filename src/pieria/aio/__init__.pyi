@@ -32,7 +32,17 @@ from pieria.bank.hooks import Checkpoint, HookSettings
 from pieria.bank.jobs import JobList
 from pieria.bank.observing import DistilledSessions, Observed
 from pieria.bank.places import Kept
-from pieria.bank.replies import Around, Diagnosis, Neighborhood, Page, Receipt, ScratchpadEntry, Sessions, Stats
+from pieria.bank.replies import (
+    Around,
+    Diagnosis,
+    IngestReceipt,
+    Neighborhood,
+    Page,
+    Receipt,
+    ScratchpadEntry,
+    Sessions,
+    Stats,
+)
 from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
 from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RestoreReport
 from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
@@ -48,6 +58,7 @@ from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node, Tag
+from pieria.learning.experience import Experience
 from pieria.learning.steps import Step
 from pieria.models.mind import Named
 from pieria.models.minds.llm.asking import Override
@@ -201,6 +212,8 @@ class Workspace:
     async def get_metadata(self, repo_id: str, node_ids: Sequence[str]) -> dict[str, NodeMetadata]: ...
     async def get_node(self, repo_id: str, node_id: str) -> Node | None: ...
     async def get_nodes_by_type(self, repo_id: str, types: Sequence[str]) -> builtins.list[Node]: ...
+    async def ingest(self, repo_id: str, trajectory: Mapping[str, Any]) -> IngestReceipt:
+        """Learns from what was lived through elsewhere, as `Bank.ingest` does: once, with a receipt."""
     async def latest(
         self, repo_id: str, top_k: int, types: Sequence[str] = ...
     ) -> builtins.list[tuple[Node, NodeMetadata]]:
@@ -482,6 +495,16 @@ class Bank:
         for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
         store is at the path: `mnemex`.
         """
+    async def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
+        """Learns from what was lived through: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
+
+        Returns when all of it is kept. The same payload again gets the same receipt, and nothing is written or asked;
+        one that is under way is waited for. Raises `ConflictError` for another payload under the same `source_id`.
+        """
+    async def ingest_many(
+        self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> builtins.list[IngestReceipt]:
+        """The same for several, one after the other. What is wrong with any of them is told before the first begins."""
     async def invalidate(
         self, id: str, *, at: Instant | None = None, replacement: str | None = None, reason: str | None = None
     ) -> Memory:
@@ -596,6 +619,8 @@ class Bank:
         with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
         only stands beside what does. What is not `counted` is no use of what it finds.
         """
+    async def receipt(self, source_id: str) -> IngestReceipt | None:
+        """Of what was taken in under this name; None for nothing."""
     async def remember(
         self,
         text: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -28,9 +29,12 @@ from pieria.bank.vault import NOWHERE, Vault, VaultAt
 
 if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph
+    from pieria.bank.replies import IngestReceipt
     from pieria.bank.session_log import BankLog
+    from pieria.learning.experience import Experience
     from pieria.sessions.opened import OpenSessions
     from pieria.sessions.session import Session
+    from pieria.store.protocol import Progress
 
 
 class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
@@ -83,6 +87,30 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
         self._check_open()
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
         return self._opened_sessions.begin(goal, {name: value for name, value in own.items() if value is not None})
+
+    def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
+        """Learns from what was lived through: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
+
+        Returns when all of it is kept. The same payload again gets the same receipt, and nothing is written or asked;
+        one that is under way is waited for. Raises `ConflictError` for another payload under the same `source_id`.
+        """
+        from pieria.bank.ingesting import ingest
+
+        return ingest(self, trajectory)
+
+    def ingest_many(
+        self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
+    ) -> list[IngestReceipt]:
+        """The same for several, one after the other. What is wrong with any of them is told before the first begins."""
+        from pieria.bank.ingesting import ingest_many
+
+        return ingest_many(self, trajectories, progress)
+
+    def receipt(self, source_id: str) -> IngestReceipt | None:
+        """Of what was taken in under this name; None for nothing."""
+        from pieria.bank.ingesting import receipt
+
+        return receipt(self, source_id)
 
     def close(self) -> None:
         if "_opened_sessions" in self.__dict__:

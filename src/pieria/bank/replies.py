@@ -130,6 +130,19 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class IngestReceipt:
+    """What was taken in under a name is kept: which nodes it came to, and since when. `is_new`: by this very call."""
+
+    source_id: str
+    node_ids: tuple[str, ...]
+    stored_at: datetime
+    is_new: bool = field(default=True, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"source_id": self.source_id, "node_ids": list(self.node_ids), "stored_at": iso(self.stored_at)}
+
+
+@dataclass(frozen=True, slots=True)
 class ScratchpadEntry:
     id: str
     content: str

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.bank import Bank
-from pieria.errors import ClosedError, InputError, NotFoundError, PieriaError, RepoError
+from pieria.errors import ClosedError, InputError, NotFoundError, PieriaError, RepoError, UnavailableError
 from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.banks import check_bank_name
 from pieria.workspace.graph_care import GraphCare
 
 if TYPE_CHECKING:
+    from pieria.bank.replies import IngestReceipt
     from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
     from pieria.sessions.opened import Judging, OpenSessions
@@ -135,6 +136,13 @@ class Repositories(GraphCare):
         ):
             found.backend.apply_changeset(changeset)
             measured |= {"nodes_added": len(changeset.nodes()), "links_added": len(changeset.links)}
+
+    def ingest(self, repo_id: str, trajectory: Mapping[str, Any]) -> IngestReceipt:
+        """Learns from what was lived through elsewhere, as `Bank.ingest` does: once, with a receipt."""
+        bank = self._repository(repo_id).bank
+        if bank is None:
+            raise UnavailableError("repo_id", "receipts are kept by banks alone", hint="Open it without a backend.")
+        return bank.ingest(trajectory)
 
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
         """With their metadata and every tie to them."""

@@ -1,0 +1,145 @@
+"""Taking in what was lived through elsewhere: once, whoever hands it in how often.
+
+What an experience comes to is kept together with a receipt of it, in one transaction. So the same payload is neither
+learnt from nor paid for twice, and another one under its name is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pieria.bank.replies import IngestReceipt
+from pieria.bank.session_judging import judging_of
+from pieria.bank.turns import turns
+from pieria.errors import ConflictError, InputError
+from pieria.learning.episode import Episode
+from pieria.learning.experience import Experience
+from pieria.learning.preparing import prepared
+from pieria.learning.structuring import extract
+from pieria.record import check
+from pieria.record.changeset import Record
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.graph.changeset import Changeset
+    from pieria.sessions.opened import Judges
+    from pieria.store.protocol import Progress, Reader, Writer
+
+RECEIPTS = "receipts"
+
+
+def ingest(bank: Bank, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
+    return _ingested(bank, Experience.of(trajectory))
+
+
+def ingest_many(
+    bank: Bank, trajectories: Iterable[Experience | Mapping[str, Any]], progress: Progress | None
+) -> list[IngestReceipt]:
+    if isinstance(trajectories, str | bytes | Mapping) or not isinstance(trajectories, Iterable):
+        raise InputError("trajectories", "a list of mappings", trajectories)
+    given = _experiences(list(trajectories))
+    receipts = []
+    for each in given:
+        receipts.append(_ingested(bank, each))
+        if progress is not None:
+            progress(len(receipts), len(given))
+    return receipts
+
+
+def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
+    with bank._reading() as reader:
+        found = _found(reader, check.identifier(source_id, "source_id"))
+    return None if found is None else found[1]
+
+
+def _ingested(bank: Bank, given: Experience) -> IngestReceipt:
+    with turns.of(id(bank.store), given.source_id):
+        with bank._reading() as reader:
+            known = _known(reader, given)
+        return known or _kept(bank, given, _learnt(bank, given))
+
+
+def _learnt(bank: Bank, given: Experience) -> Changeset:
+    """Everything that it comes to, fitted to what is known; nothing is written."""
+    judges = judging_of(bank)({})
+    mind, embedder, config = judges.mind, judges.embedder, judges.config
+    episode = _lived(bank, given, judges)
+    learnt = extract(episode, llm=mind, embedding=embedder, config=config, repo_id=bank.name, clock=bank.clock)
+    return prepared(learnt, bank.graph, mind, embedder, config)
+
+
+def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
+    """What is private is cut before anybody judges it."""
+    mind, config = judges.mind, judges.config
+    episode = Episode(bank._screen(given.goal, "goal").text)
+    for number, step in enumerate(given.steps):
+        words = [bank._screen(text, f"steps[{number}].{name}").text for name, text in step._asdict().items()]
+        episode, _ = episode.append(*words, llm=mind, embedding=judges.embedder, config=config, repo_id=bank.name)
+    return episode.score_pending_reward(llm=mind, config=config).close()
+
+
+def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
+    """Its knowledge and its receipt; where another process was quicker, that one's receipt."""
+    ids = tuple(learnt.nodes())
+    receipt = IngestReceipt(given.source_id, ids, bank.clock())
+    found: list[IngestReceipt] = []
+
+    def records(writer: Writer) -> Iterator[Record]:
+        known = _known(writer, given)
+        if known is not None:
+            found.append(known)
+            raise _QuickerError
+        yield Record(RECEIPTS, given.source_id, {"digest": given.digest, **receipt.as_dict()})
+
+    more = {"source": given.source_id, "meta": json.loads(given.metadata or "{}")}
+    try:
+        bank.graph._commit(learnt, records, dict.fromkeys(ids, more))
+    except _QuickerError:
+        return found[0]
+    return receipt
+
+
+class _QuickerError(Exception):
+    """Another process has kept the same meanwhile: what was learnt here is not needed."""
+
+
+def _experiences(given: list[Experience | Mapping[str, Any]]) -> list[Experience]:
+    """All of them; or all that is wrong with them, as one error."""
+    read, found = [], []
+    for number, each in enumerate(given):
+        try:
+            read.append(Experience.of(each))
+        except InputError as problem:
+            where = f"trajectories[{number}]"
+            others = [one for one in problem.errors if isinstance(one, InputError)]
+            problem.errors = ()
+            found += [one.renamed(f"{where}.{one.parameter}") for one in (problem, *others)]
+    if found:
+        first, *others = found
+        first.errors = tuple(others)
+        raise first
+    return read
+
+
+def _found(reader: Reader, source_id: str) -> tuple[str, IngestReceipt] | None:
+    """The digest of what was taken in under this name, and its receipt."""
+    held = reader.records(RECEIPTS, source_id).get(source_id)
+    if held is None:
+        return None
+    stored = datetime.fromisoformat(held["stored_at"])
+    return held["digest"], IngestReceipt(source_id, tuple(held["node_ids"]), stored, is_new=False)
+
+
+def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
+    """The receipt of the same payload. Raises `ConflictError` where there is one of another."""
+    found = _found(reader, given.source_id)
+    if found is None:
+        return None
+    digest, receipt = found
+    if digest != given.digest:
+        hint = "Hand in what differs under a source_id of its own."
+        raise ConflictError("another payload was taken in under this source_id", ids=(given.source_id,), hint=hint)
+    return receipt

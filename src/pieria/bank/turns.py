@@ -1,0 +1,44 @@
+"""One at a time: whoever is about to do what another thread of this process does already waits until that is done."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+
+class _Turn:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.takers = 0
+
+
+class Turns:
+    """By what is done. A fork begins anew: in the child nobody is at work."""
+
+    def __init__(self) -> None:
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        self._lock = threading.Lock()
+        self._taken: dict[Hashable, _Turn] = {}
+
+    @contextmanager
+    def of(self, *key: Hashable) -> Iterator[None]:
+        with self._lock:
+            turn = self._taken.setdefault(key, _Turn())
+            turn.takers += 1
+        try:
+            with turn.lock:
+                yield
+        finally:
+            with self._lock:
+                turn.takers -= 1
+                if not turn.takers:
+                    self._taken.pop(key, None)
+
+
+turns = Turns()
+
+os.register_at_fork(after_in_child=turns.start_anew)

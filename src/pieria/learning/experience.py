@@ -1,0 +1,82 @@
+"""What was lived through from beginning to end, as somebody hands it in afterwards: read, checked, and summed.
+
+A value without judgement: what each step was for, and how well it served, is found out in an `Episode`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+from pieria.errors import InputError
+from pieria.record import check
+from pieria.record.draft import Problems
+
+FIELDS = ("source_id", "goal", "steps", "metadata")
+TAKEN = ("observation", "action")
+MOST_STEPS = 10_000
+
+
+class Taken(NamedTuple):
+    """A step that was taken."""
+
+    observation: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """`source_id` is what whoever hands it in knows it by; `metadata` is theirs, as JSON text, None for none."""
+
+    source_id: str
+    goal: str
+    steps: tuple[Taken, ...]
+    metadata: str | None = None
+
+    @classmethod
+    def of(cls, given: object) -> Self:
+        """Of a mapping with these names. Raises `InputError` with all that is wrong."""
+        if isinstance(given, cls):
+            return given
+        if not isinstance(given, Mapping):
+            raise InputError("trajectory", f"a mapping with {', '.join(FIELDS)}", given)
+        problems = Problems()
+        problems.found += _unknown(given, FIELDS, "trajectory")
+        read = cls(
+            problems.of(check.identifier, given.get("source_id"), "source_id"),
+            problems.of(check.text, given.get("goal"), "goal"),
+            _steps(problems, given.get("steps")),
+            problems.of(check.mapping, given.get("metadata") or {}, "metadata"),
+        )
+        problems.settle()
+        return read
+
+    @property
+    def digest(self) -> str:
+        """The same for the same payload, whatever the order of its keys."""
+        said = {"goal": self.goal, "steps": self.steps, "metadata": json.loads(self.metadata or "{}")}
+        canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _steps(problems: Problems, given: object) -> tuple[Taken, ...]:
+    if not isinstance(given, list | tuple) or not 0 < len(given) <= MOST_STEPS:
+        problems.found.append(InputError("steps", f"a list of 1 to {MOST_STEPS:,} steps", given))
+        return ()
+    return tuple(_step(problems, one, f"steps[{number}]") for number, one in enumerate(given))
+
+
+def _step(problems: Problems, given: object, parameter: str) -> Taken:
+    if not isinstance(given, Mapping):
+        problems.found.append(InputError(parameter, f"a mapping with {' and '.join(TAKEN)}", given))
+        return Taken("", "")
+    problems.found += _unknown(given, TAKEN, parameter)
+    return Taken(*(problems.of(check.text, given.get(name), f"{parameter}.{name}") for name in TAKEN))
+
+
+def _unknown(given: Mapping[Any, Any], known: tuple[str, ...], parameter: str) -> list[InputError]:
+    others = [str(name) for name in given if name not in known]
+    return [InputError(f"{parameter}.{name}"[:200], f"one of {', '.join(known)}", given.get(name)) for name in others]
