@@ -19,7 +19,7 @@ SEEN_BY_NOBODY = "nobody may see both it and a memory it was drawn from"
 def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
     """Bounds the states a changeset writes, and adds those that have to follow."""
     planned = {write.state.id: number for number, write in enumerate(changeset.writes)}
-    touched = {write.state.id for write in changeset.writes if not write.fresh}
+    touched = _moved(reader, changeset)
     touched.update(row.source for row in changeset.links if row.relation == DRAWN_FROM and row.source_is == "memory")
     waiting = deque(touched)
     seen: set[str] = set()
@@ -39,6 +39,18 @@ def hold_to_sources(reader: Reader, changeset: Changeset) -> None:
         if id not in seen or bound != state:
             seen.add(id)
             waiting += _ends(reader, tied, id, upwards=False)
+
+
+def _moved(reader: Reader, changeset: Changeset) -> set[str]:
+    """What is written anew with other bounds than it had: all else stands within its sources' already."""
+    written = {write.state.id: write.state for write in changeset.writes if not write.fresh}
+    held = reader.states(written) if written else {}
+    return {id for id, state in written.items() if id not in held or _bounds(held[id].state) != _bounds(state)}
+
+
+def _bounds(state: State) -> tuple[object, ...]:
+    audience = state.scope, state.session, state.channel
+    return *audience, state.valid_from, state.valid_until, state.trust, state.ended
 
 
 def bounded(derived: State, source: State) -> State:

@@ -50,6 +50,8 @@ class BankTended:
         self._graph = graph
         self._bank = graph._bank
         self._caught_up = False
+        self._quiet: int | None = None
+        """The number of the bank's latest change, as long as nobody else has written since the first look; then -1."""
 
     def looks(self, node_types: Sequence[str]) -> Iterator[Sequence[Look]]:
         self._bank._uses.flush()
@@ -94,8 +96,9 @@ class BankTended:
             return set(ids) - reader.states(ids).keys()
 
     def drawn_on(self, looks: Sequence[Look]) -> set[str]:
+        ids = {look.id for look in looks}
         with self._bank._reading() as reader:
-            return _drawn_on(_links(reader, [look.id for look in looks]))
+            return {target for _, relation, target in reader.ties() if relation == DRAWN_FROM and target in ids}
 
     def leftovers(self) -> list[str]:
         with self._bank._reading() as reader:
@@ -104,11 +107,8 @@ class BankTended:
     def put_away(self, looks: Sequence[Look]) -> list[str]:
         def plan(writer: Writer) -> Change:
             held = self._unchanged(writer, looks)
-            used = {look.id: look.metadata for look in self._looks(writer, list(held.values()))}
-            links = _links(writer, list(held))
-            busy = _drawn_on(links) | _tied_since(links, {look.id: look.mark.known for look in looks})
-            faded = [look.id for look in looks if look.id in held.keys() - busy and used[look.id] == look.metadata]
-            return Change("decay", writes=[_archived(held[id], FADED) for id in faded])
+            busy = set() if self._is_quiet(writer) else self._in_use(writer, looks, held)
+            return Change("decay", writes=[_archived(each, FADED) for id, each in held.items() if id not in busy])
 
         return self._written(plan)
 
@@ -191,20 +191,35 @@ class BankTended:
     def _looks(self, reader: Reader, part: Sequence[Stored]) -> list[Look]:
         held = {each.state.id: each for each in part}
         used = self._graph._used(reader, held)
-        known = reader.head().known
+        head = reader.head()
+        if self._quiet is None:
+            self._quiet = head.seq
+        elif self._quiet != head.seq:
+            self._quiet = -1
         return [
             Look(
                 each.state.id,
                 each.state.kind,
                 moment(each.state.at),
                 used[each.state.id],
-                _Mark(each.state.row, each.known_from, known),
+                _Mark(each.state.row, each.known_from, head.known),
                 _fades(each.state, self._bank._fades),
                 _stays(each.state),
                 _apart(each.state),
             )
             for each in part
         ]
+
+    def _is_quiet(self, reader: Reader) -> bool:
+        """Nobody else has written since the first look: then everything stands as it was looked at."""
+        return reader.head().seq == self._quiet
+
+    def _in_use(self, reader: Reader, looks: Sequence[Look], held: Mapping[str, Stored]) -> set[str]:
+        """What was used or tied since it was looked at, or others were drawn from."""
+        used = self._graph._used(reader, held)
+        links = _links(reader, list(held))
+        since = _tied_since(links, {look.id: look.mark.known for look in looks})
+        return _drawn_on(links) | since | {look.id for look in looks if used.get(look.id) != look.metadata}
 
     def _unchanged(self, reader: Reader, looks: Sequence[Look]) -> dict[str, Stored]:
         held = reader.states([look.id for look in looks])
@@ -233,13 +248,18 @@ class BankTended:
         """The ids of the memories it wrote. Uses that were noted before are written first."""
         self._bank._uses.flush()
         written: list[str] = []
+        was_quiet = False
 
         def planned(writer: Writer) -> Change:
+            nonlocal was_quiet
+            was_quiet = self._is_quiet(writer)
             change = plan(writer)
             written.extend(write.state.id for write in change.writes)
             return change
 
-        self._bank._apply(planned)
+        made = self._bank._apply(planned)
+        if was_quiet and made is not None:
+            self._quiet = made.seq
         return written
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from pieria.graph.backend import GraphBackend
-from pieria.graph.tending import Look, Tended, pages, tended
+from pieria.graph.tending import Look, tended
 from pieria.graph.valuing import checked_types
 from pieria.learning.tending import Progress, Telling, Worth, idle, spanned, used_of
 from pieria.record import check
@@ -52,7 +52,8 @@ def decay(
             due = [look for look in page if look.fades and not look.stays and used_of(look).created_at <= oldest]
             values = zip(due, worth.of(due), strict=True)
             faded += [look for look, (value, new) in values if value < min(threshold, new)]
-        faded = _forgettable(graph, faded)
+        needed = graph.drawn_on(faded)
+        faded = [look for look in faded if look.id not in needed]
         orphans = idle(graph, {look.id for look in faded})
         gone = [look.id for look in (*faded, *orphans)]
         if not dry_run:
@@ -64,8 +65,3 @@ def decay(
         skipped = len(faded) + len(orphans) - len(gone)
         summary |= {"checked": checked, "deleted": len(gone), "deleted_ids": gone, "skipped": skipped}
     return summary
-
-
-def _forgettable(graph: Tended, faded: Sequence[Look]) -> list[Look]:
-    kept = {id for page in pages(faded) for id in graph.drawn_on(page)}
-    return [look for look in faded if look.id not in kept]
