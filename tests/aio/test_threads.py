@@ -3,6 +3,7 @@
 import asyncio
 import os
 import threading
+import time
 from concurrent.futures import Future
 
 import pytest
@@ -12,7 +13,7 @@ from tests.aio.processes import ended
 
 import pieria.aio
 from pieria.aio import threads
-from pieria.aio.threads import PLACES, Pool
+from pieria.aio.threads import COMPUTING, MOMENT, PLACES, Pool, _Begun
 
 BOUND = 60.0
 """Seconds after which something is known not to come."""
@@ -27,6 +28,17 @@ async def test_calls_that_wait_are_not_in_the_way_of_others() -> None:
         assert not any(task.done() for task in waiting)
         await asyncio.wait_for(bank.close(), BOUND)
         await asyncio.gather(*waiting, return_exceptions=True)
+
+
+@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="no thread's processor time is told here")
+def test_a_call_that_takes_long_because_it_computes_is_not_taken_to_wait() -> None:
+    me = threading.get_ident()
+    begun = _Begun(at=0.0, used=time.thread_time())
+    assert begun.waits(me, 100 * MOMENT)
+    assert not begun.waits(me, 0.9 * MOMENT)
+    while time.thread_time() - begun.used < 100 * MOMENT * COMPUTING:
+        pass
+    assert not begun.waits(me, 100 * MOMENT)
 
 
 def test_short_calls_share_a_few_threads() -> None:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 log = logging.getLogger(__name__)
 
@@ -24,13 +24,30 @@ T = TypeVar("T")
 PLACES = 16
 """Calls that are done at once. More would stand in each other's way: they share one interpreter and one writer."""
 MOMENT = 0.1
-"""Seconds after which a call under way gives its place up, since it waits for something."""
+"""Seconds after which a call under way gives its place up, where it waits for something."""
+COMPUTING = 0.01
+"""The share of a processor from which on a call computes: a further thread would only take from it."""
 MOST = 1_000
 """Threads there are at most, whatever waits in them."""
 IDLE = 10.0
 """Seconds that a thread waits for another call before it ends."""
 LAST_STEP = 2.0
 """Seconds that the end of the process waits for calls under way: one cut off within a model's runtime would crash."""
+
+
+class _Begun(NamedTuple):
+    """When a thread began with its call, and what of the processor it had used by then."""
+
+    at: float
+    used: float
+
+    def waits(self, thread: int, now: float) -> bool:
+        passed = now - self.at
+        if passed < MOMENT:
+            return False
+        # Where a system tells the processor's time of no thread but one's own, whatever takes long is taken to wait.
+        told = getattr(time, "pthread_getcpuclockid", None)
+        return told is None or time.clock_gettime(told(thread)) - self.used < passed * COMPUTING
 
 
 class _Task:
@@ -66,7 +83,7 @@ class Pool:
         """After a fork: no thread is here but the one that forked."""
         self._changed = threading.Condition(threading.Lock())
         self._waiting: deque[_Task] = deque()
-        self._begun: dict[int, float] = {}
+        self._begun: dict[int, _Begun] = {}
         self._number = 0
         self._idle = 0
         self._names = count(1)
@@ -118,10 +135,12 @@ class Pool:
                 pass
 
     def _has_place(self) -> bool:
-        if self._number >= MOST:
-            return False
-        lately = time.monotonic() - MOMENT
-        return self._number - sum(begun <= lately for begun in self._begun.values()) < PLACES
+        if self._number < PLACES or self._number >= MOST:
+            return self._number < PLACES
+        now = time.monotonic()
+        # A thread stays among these, and so alive, until it has the lock.
+        waiting = sum(begun.waits(thread, now) for thread, begun in self._begun.items())
+        return self._number - waiting < PLACES
 
     def _start(self) -> None:
         """Without the lock: a thread that starts may find that a bank was dropped, and do anything for that."""
@@ -169,7 +188,7 @@ class Pool:
                 if not came and not self._waiting:
                     self._number -= 1
                     return None
-            self._begun[me] = time.monotonic()
+            self._begun[me] = _Begun(time.monotonic(), time.thread_time())
             return self._waiting.popleft()
 
 
