@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from pieria.models.mind import StepSeen
@@ -68,13 +68,27 @@ def subgoal_of(
 
 
 def _telling(observation: str, action: str, held: str) -> Iterator[str]:
-    """The sentences that name something, and not what is held already: of what was done, then of what was observed."""
+    """The sentences that name something, and not what is held already.
+
+    First what was done that belongs to the matter, then what was done at all, then what was observed.
+    """
     known = told(held)
-    for text in (action, observation):
-        for sentence in islice(sentences_of(text[:_EARLY]), _SENTENCES):
-            telling = told(sentence)
-            if any(is_of_the_matter(term) for term in telling) and 2 * len(telling & known) < len(telling):
-                yield sentence
+    done, observed = (
+        [(said, told(said)) for said in islice(sentences_of(text[:_EARLY]), _SENTENCES)]
+        for text in (action, observation)
+    )
+    for sentences, enough in ((done, _of_the_matter), (done, _says_something), (observed, _of_the_matter)):
+        for said, terms in sentences:
+            if enough(terms) and 2 * len(terms & known) < len(terms):
+                yield said
+
+
+def _of_the_matter(terms: Iterable[str]) -> bool:
+    return any(map(is_of_the_matter, terms))
+
+
+def _says_something(terms: Collection[str]) -> bool:
+    return len(terms) > 1
 
 
 def _is_done(text: str) -> bool:
