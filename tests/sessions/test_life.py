@@ -5,6 +5,7 @@ was acknowledged is in the graph once, or held, or was discarded.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from tests.sessions.living import DOWN, TOPICS, Life
 from tests.sessions.test_table import ARGUMENTS, STATES, WAITED
 
 from pieria.errors import NotFoundError, PieriaError, SessionError
-from pieria.sessions import SessionState
+from pieria.graph import Changeset
+from pieria.learning.steps import Step
+from pieria.sessions import Kept, MemoryLog, SessionState
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -35,10 +38,44 @@ OPERATIONS = st.sampled_from([name for name in WAITED if name != "append"])
 KINDS = st.sampled_from(["state", "subgoal", "reward", "propositions", "procedures"])
 
 
+class FullDisk(MemoryLog):
+    """Each write that is told to fail raises, and keeps nothing."""
+
+    def __init__(self, life: Life) -> None:
+        super().__init__(life.backend.apply_changeset)
+        self.failing: list[str] = []
+
+    def _check(self, write: str) -> None:
+        if write in self.failing:
+            self.failing.remove(write)
+            raise DOWN
+
+    def step(self, kept: Kept, step: Step) -> Step:
+        self._check("step")
+        return super().step(kept, step)
+
+    def withdraw(self, kept: Kept, index: int) -> None:
+        self._check("withdraw")
+        super().withdraw(kept, index)
+
+    def keep(self, kept: Kept) -> Kept:
+        self._check("keep")
+        return super().keep(kept)
+
+    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+        self._check("commit")
+        super().commit(kept, changeset, forget)
+
+    def end(self, id: str) -> None:
+        self._check("end")
+        super().end(id)
+
+
 class SessionLife(RuleBasedStateMachine):
     @initialize(auto=st.booleans())
     def begin(self, auto: bool) -> None:
         self.life = Life(auto_commit=auto)
+        self.life.log = FullDisk(self.life)
         self.session = self.life.begin()
         self.number = 0
         self.asked = 0
@@ -144,6 +181,24 @@ class SessionLife(RuleBasedStateMachine):
     def run_an_errand(self) -> None:
         self.life.errands.waiting.pop(0)()
 
+    @rule()
+    def run(self) -> None:
+        """All that waits for a thread, and what comes of it."""
+        self.life.run()
+
+    @precondition(lambda self: self.state is not None)
+    @rule(last=st.sampled_from(["commit", "discard"]))
+    def come_to_rest(self, last: str) -> None:
+        self.life.run()
+        if self.state is SessionState.COLLECTING:
+            self.ask("close")
+            self.life.run()
+        if self.state in (SessionState.READY, SessionState.FAILED):
+            self.ask(last)
+            self.life.run()
+        if self.state is SessionState.IDLE:
+            self.ask("start_episode")
+
     @rule(milliseconds=st.sampled_from([1_000, 120_000, 600_000]))
     def wait(self, milliseconds: int) -> None:
         self.life.timers.wait(milliseconds)
@@ -151,6 +206,10 @@ class SessionLife(RuleBasedStateMachine):
     @rule(kind=KINDS)
     def fail(self, kind: str) -> None:
         self.life.mind.fails(kind, DOWN)
+
+    @rule(write=st.sampled_from(["step", "withdraw", "keep", "commit", "end"]))
+    def fill_the_disk(self, write: str) -> None:
+        self.life.log.failing.append(write)
 
     @precondition(lambda self: not self.session.is_over)
     @rule()
@@ -163,6 +222,7 @@ class SessionLife(RuleBasedStateMachine):
     @precondition(lambda self: self.session.is_over)
     @rule()
     def begin_another(self) -> None:
+        self.life.log.failing.clear()
         self.session = self.life.begin()
 
     # --- what holds all the time
@@ -188,6 +248,7 @@ class SessionLife(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "life"):
             self.life.mind.faults.clear()
+            self.life.log.failing.clear()
             self.life.run()
             assert len(self.told) == self.asked
 

@@ -239,6 +239,8 @@ def forked() -> None:
 
     life, crew = Life(), Crew()
     here, go_on = threading.Event(), threading.Event()
+    closed = Session.begin("Sleep", life.surroundings(crew=crew))
+    leave([closed])
     session = Session.begin("Bake bread", life.surroundings(crew=crew))
     bake(session, "bread", "ships")
     life.mind.within["state"] = signalled(here, go_on)
@@ -255,6 +257,12 @@ def forked() -> None:
                 assert reason(problem) == "held_elsewhere"
             else:
                 raise AssertionError("the session is the parent's")
+        try:
+            closed.close()
+        except ClosedError:
+            pass
+        else:
+            raise AssertionError("what was left before stays left")
         own = Session.begin("Sail", life.surroundings(crew=crew))
         with own:
             own.append("wind", "ships sail")

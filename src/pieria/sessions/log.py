@@ -6,7 +6,9 @@ asked about it. One session object at a time holds a session; where logs are sha
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, Self
@@ -118,6 +120,11 @@ class MemoryLog:
         self._apply = apply
         self._entries: dict[str, _Entry] = {}
         self._held: set[str] = set()
+        self.start_anew()
+        _logs.add(self)
+
+    def start_anew(self) -> None:
+        """After a fork, in the child: its sessions are still its parent's."""
         self._lock = threading.RLock()
 
     def begin(self, kept: Kept) -> Kept:
@@ -190,3 +197,14 @@ class MemoryLog:
         entry = self._known(kept.id)
         entry.kept = kept
         return entry
+
+
+_logs: weakref.WeakSet[MemoryLog] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for log in list(_logs):
+        log.start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 
 class Machine:
-    """Threads share it. What begins with `_` in its parts asks for the lock itself, unless it says otherwise."""
+    """Threads share it. What is to be called with the lock says so; all else asks for it."""
 
     def __init__(self, kept: Kept, steps: Sequence[Step], at: Surroundings) -> None:
         self.at = at
@@ -42,6 +42,8 @@ class Machine:
         self.drawing = Drawing(self)
         self.queue = Queue(self)
         self.timeouts = Timeouts(self)
+        self.is_over = False
+        self.is_left = False
         self._begin_anew()
         self._take(kept, steps)
         _machines.add(self)
@@ -51,9 +53,7 @@ class Machine:
         self.operating: Operation | None = None
         """What is being done: one thing at a time."""
         self.is_stopping = False
-        self.is_over = False
         self.is_leaving = False
-        self.is_left = False
         self.is_inherited = False
         for part in (self.line, self.drawing, self.queue):
             part.start_anew()
@@ -61,7 +61,7 @@ class Machine:
     def after_fork(self) -> None:
         """The session belongs to the process that held it; this one takes it up when it is asked to, and may."""
         self._begin_anew()
-        self.is_inherited = True
+        self.is_inherited = not (self.is_over or self.is_left)
 
     def _take(self, kept: Kept, steps: Sequence[Step]) -> None:
         judged = [step for step in steps if step.trajectory_id]
@@ -166,7 +166,6 @@ class Machine:
         with at.crew.lane(at.repo):
             fitted = prepared(waiting, at.backend, at.mind, at.embedder, at.config)
             with self.changed:
-                self.check()
                 self.move(_idle(self.kept), fitted, node_ids=list(fitted.nodes()))
 
     def draw_all(self) -> None:
@@ -214,6 +213,7 @@ class Machine:
 
     def move(self, kept: Kept, changeset: Changeset | None = None, *, node_ids: list[str] | None = None) -> None:
         """To another state, with what is committed on the way. The lock is held."""
+        self.check()
         states = {"from_state": self.state.value, "to_state": SessionState(kept.state).value}
         with telemetry.during("session.transition", session_id=self.id, repo_id=self.at.repo, **states):
             if changeset is None:

@@ -48,10 +48,14 @@ class Session:
         """One that was begun before, where it stood. `NotFoundError` where there is none, or it is over."""
         check.identifier(id, "id")
         at.log.hold(id)
-        loaded = at.log.load(id)
-        if loaded is None:
-            raise unknown(id)
-        machine = Machine(*loaded, at)
+        try:
+            loaded = at.log.load(id)
+            if loaded is None:
+                raise unknown(id)
+            machine = Machine(*loaded, at)
+        except BaseException:
+            at.log.release(id)
+            raise
         machine.go_on()
         return cls(machine)
 
