@@ -11,7 +11,7 @@ from tests.models.llm_server import Request, llm_server
 from tests.models.prompt_cases import CASES
 
 from pieria import LLM, Bank, Config, Embedding, EmbeddingResponse, ExtractionProfile, LLMResponse, Workspace
-from pieria.errors import ConfigError, InputError, UnavailableError
+from pieria.errors import ConfigError, InputError
 from pieria.models.embedders.function import FunctionEmbedding
 from pieria.models.embedders.hashing import HashingEmbedding
 from pieria.models.embedders.openai import OpenAIEmbedding
@@ -283,12 +283,6 @@ def test_a_configuration_that_cannot_be_right_is_refused_before_anything_is_made
 def test_what_learning_heeds_is_taken(tmp_path: Path, heeded: dict[str, Any]) -> None:
     with Workspace(tmp_path, config=config(**heeded)) as workspace:
         assert workspace.open("herons").mind.name == "rules"
-
-
-@pytest.mark.parametrize("unread", [{"refinement_budget": 2}, {"plateau_delta": 0.5}])
-def test_a_field_that_nothing_reads_yet_is_refused_and_not_ignored(unread: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match=f"config.{next(iter(unread))}: .* no effect in this version"):
-        Workspace(tmp_path, config=config(**unread))
 
 
 def test_an_option_that_an_embedder_does_not_have_is_refused(tmp_path: Path) -> None:

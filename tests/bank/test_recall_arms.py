@@ -403,3 +403,12 @@ def test_a_filter_that_hides_the_neighbours_lets_windows_be_looked_for(bank: Ban
     )
     assert bank.recall("doctor", author="Maya")[0].memory.id == "a"
     assert "a" in ids(bank.recall("doctor"))
+
+
+def test_by_value_a_good_record_stands_before_none_and_none_before_a_bad_one(bank: Bank) -> None:
+    fill(bank, *({"id": id, "text": f"The heron nests by the mill, {id}."} for id in ("evil", "none", "good")))
+    bank.touch("good", accesses=0, reward=0.1)
+    bank.touch("evil", accesses=0, reward=-0.1)
+    rewards = {hit.memory.id: hit.why["reward"] for hit in bank.recall("heron", policy="value")}
+    assert list(rewards) == ["good", "none", "evil"]
+    assert rewards["good"] > rewards["none"] == 1.0 > rewards["evil"]

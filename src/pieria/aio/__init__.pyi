@@ -59,6 +59,7 @@ from pieria.graph.graph import Graph
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node, Tag
 from pieria.learning.experience import Experience
+from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import Step
 from pieria.models.mind import Named
 from pieria.models.minds.llm.asking import Override
@@ -260,6 +261,18 @@ class Workspace:
         `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
         its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
         those of this repository, where they are not the workspace's. Raises `RepoError` where it is open already.
+        """
+    async def recall(self, repo_id: str, query: str, max_hops: int = 2) -> RecallResult:
+        """What the repository holds on a question, by type of node, in words and as nodes.
+
+        From what is near the question it goes on over tags and intents, up to `max_hops` times. What a model fails at
+        is done without and told in the trace. Raises `NotFoundError` for a repository that is not open, and
+        `AdapterError` where the question cannot be embedded and there is nothing else to find it by.
+        """
+    async def recall_in_context(self, repo_id: str, session_id: str, query: str, max_hops: int = 2) -> RecallResult:
+        """The same for a question that belongs to a session: asked with its goal and its last steps.
+
+        Where there is no such session, or nothing has happened in it, the question stands alone.
         """
     async def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
         """Unties what leads nowhere: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pieria import telemetry
 from pieria.bank.graph_care import BankTended
 from pieria.bank.graph_upkeep import GraphUpkeep
-from pieria.bank.graph_writing import planned, usage_set
+from pieria.bank.graph_writing import planned, summed_of, usage_set
 from pieria.bank.grounding import taken
 from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.using import Noted, with_noted
@@ -43,6 +43,7 @@ from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
+    from pieria.bank.graph_search import GraphSearch, QuestionVectors
 
 EDGES = tuple(Edge)
 ALL = 2**53
@@ -130,7 +131,7 @@ class BankGraph(GraphUpkeep):
         for number, tag in enumerate(tag_embeddings):
             questions[f"tag_embeddings[{number}]"] = checked_vector(tag, f"tag_embeddings[{number}]")
         types = checked_types(node_types)
-        self._bank._embedding.catch_up(CATCHING_UP, SECONDS)
+        self._catch_up()
         candidates: list[tuple[Node, float]] = []
         with self._bank._reading() as reader:
             for node_type in types:
@@ -138,6 +139,27 @@ class BankGraph(GraphUpkeep):
                 near = self._near(reader, questions, self._filter(types=(node_type,)), want)
                 candidates += chosen(self._found(reader, near), node_type, value_fn_config, self._bank.clock)
         return candidates
+
+    def _searching(self) -> GraphSearch:
+        """A search of it in fewer looks than by these callbacks, and by words as well."""
+        from pieria.bank.graph_search import GraphSearch
+
+        return GraphSearch(self)
+
+    def _asking(self) -> QuestionVectors:
+        """What embeds a question to this graph, where that can be compared with what is in it."""
+        from pieria.bank.graph_search import QuestionVectors
+
+        return QuestionVectors(self._bank)
+
+    def _note_uses(self, node_ids: Iterable[str]) -> None:
+        """These were found. It is written down later, and only where uses are counted."""
+        if self._bank._count_uses:
+            self._bank._uses.note(node_ids)
+
+    def _catch_up(self) -> None:
+        """What little is still to be embedded, before it is looked for."""
+        self._bank._embedding.catch_up(CATCHING_UP, SECONDS)
 
     def get_node(self, node_id: str) -> Node | None:
         found = self._held([check.identifier(node_id, "node_id")])
@@ -273,7 +295,7 @@ class BankGraph(GraphUpkeep):
             found[id] = NodeMetadata(
                 access_count=used.accesses,
                 created_at=moment(each.known_from),
-                cumulative_reward=used.rewards,
+                cumulative_reward=summed_of(used),
                 last_accessed_at=used.last_access,
                 reward_count=used.rewarded,
                 penalty=penalties.get(id, 0.0),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.bank.core import EVERYTHING
-from pieria.bank.graph_writing import usage_set
+from pieria.bank.graph_writing import earned_by, usage_set
 from pieria.bank.grounding import noted, strangers
 from pieria.graph.changeset import Tie
 from pieria.graph.edge import Edge
@@ -238,7 +238,7 @@ class BankTended:
         used = self._graph._used(reader, losers)
         for id, usage in reader.usage(list(into)).items():
             if usage != UNUSED:
-                rewards = usage.rewards + used[id].penalty
+                rewards = usage.rewards + earned_by(used[id].penalty)
                 change.usage.append(use_of(into[id], usage)._replace(rewards=rewards))
         # What is only counted has no version to go back to: without these ids the rest can still be undone.
         change.ids = (*into, *(row.id for row in change.links), *(row.id for row in change.facts))

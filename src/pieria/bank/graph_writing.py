@@ -24,7 +24,7 @@ from pieria.record.draft import Draft
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
-from pieria.record.usage import UNUSED, use_of
+from pieria.record.usage import UNUSED, Usage, use_of
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _counted(reader: Reader, ids: Sequence[str]) -> dict[str, NodeMetadata]:
     return {
         id: NodeMetadata(
             access_count=used.accesses,
-            cumulative_reward=used.rewards,
+            cumulative_reward=summed_of(used),
             last_accessed_at=used.last_access,
             reward_count=used.rewarded,
             penalty=penalties.get(id, 0.0),
@@ -80,13 +80,23 @@ def usage_set(reader: Reader, change: Change, entries: Mapping[str, NodeMetadata
             had,
             accesses=wanted.access_count,
             last_access=wanted.last_accessed_at,
-            rewards=float(wanted.cumulative_reward),
+            rewards=earned_by(wanted.cumulative_reward) - wanted.reward_count,
             rewarded=wanted.reward_count,
         )
         if used != had:
             change.unuse.append(id)
             change.usage.append(use_of(id, used))
     change.records += noted(reader, {id: 0.0 if entry is None else entry.penalty for id, entry in entries.items()})
+
+
+def summed_of(used: Usage) -> float:
+    """The rewards of a usage as metadata sums them up: a bank counts each from -1 to 1, a graph from 0 to 1."""
+    return (used.rewards + used.rewarded) / 2
+
+
+def earned_by(reward: float) -> float:
+    """What so much of a graph's rewards is in a bank's, whose scale is twice as long."""
+    return 2.0 * reward
 
 
 def _check_ids(bank: Bank, reader: Reader, drafts: Mapping[str, Draft], held: Mapping[str, Stored]) -> None:

@@ -160,7 +160,7 @@ class Recalling(Core):
             pending = sum(source.reader.pending_count() for source in sources)
             embedded = perf_counter()
             if by_vector:
-                sources = self._with_vectors(sources, _embeddable(asked), question.deadline)
+                sources = self._with_vectors(sources, embeddable(asked), question.deadline)
             elif not question.by_meaning:
                 sources = [replace(source, without="by_meaning is false") for source in sources]
             embedded = perf_counter() - embedded
@@ -284,7 +284,7 @@ def _tokens(budget_tokens: object) -> int:
     return check.whole(budget_tokens, "budget_tokens", 1, MOST_TOKENS)
 
 
-def _embeddable(question: str) -> str:
+def embeddable(question: str) -> str:
     """Half of a surrogate pair is no letter, and no model reads it."""
     return question[:EMBEDDED].encode("utf-8", "replace").decode("utf-8")
 

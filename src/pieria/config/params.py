@@ -20,7 +20,7 @@ _CHECKS: Mapping[str, Callable[..., float]] = {
     FLOOR: check.number,
     "beta": partial(check.number, high=100.0),
 }
-_SCORES = "a class or an object with a method score(relevance, node, metadata, params)"
+_SCORES = "a function of relevance, node, metadata and params, or a class or an object with such a method score"
 
 
 def params_of(found: Findings, value: object, parameter: str) -> dict[str, dict[str, Any]]:
@@ -43,7 +43,8 @@ def value_function_of(found: Findings, value: object) -> dict[str, Any]:
     if module == DefaultValueFunction.__name__:
         module = DefaultValueFunction
     module = found.named(module, f"{parameter}.module", _SCORES)
-    if module is not None and not callable(getattr(module, "score", None)):
+    scores = module if callable(module) and not isinstance(module, type) else getattr(module, "score", None)
+    if module is not None and not callable(scores):
         found.add(f"{parameter}.module", _SCORES, module)
     params = params_of(found, given.get("params", {}), f"{parameter}.params")
     return {"module": module, "params": {kind: {**usual(kind), **params.get(kind, {})} for kind in TYPES}}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pieria.errors import InputError
 from pieria.graph.metadata import NodeMetadata
@@ -12,29 +14,81 @@ from pieria.record import check
 from pieria.record.time import Clock
 from pieria.record.value import BY_TYPE, PARAMETERS, DefaultValueFunction
 
-Score = Callable[[float, Node, NodeMetadata | None, Mapping[str, Any]], float]
+if TYPE_CHECKING:
+    from pieria.config import Config
+
+Score = Callable[[float, Node | None, NodeMetadata | None, Mapping[str, Any]], float]
+Values = Mapping[str, Any]
+"""A value function under `module` and, under `params`, its parameters by type of node."""
+SCORES = "a function, or a class or an object with a method score, of relevance, node, metadata and params"
 
 
-def params_of(config: Mapping[str, Any] | None, node_type: str) -> dict[str, Any]:
+def values_of(value_function: object, config: Config | None) -> dict[str, Any]:
+    """The function, and the parameters of every type: as by default, as configured, as given, as the profile has them.
+
+    A profile lifts what it finds, so it comes last.
+    """
+    from pieria.config.params import raised
+
+    given = value_function if isinstance(value_function, Mapping) else {"module": value_function}
+    unknown = given.keys() - {"module", "params"}
+    if unknown:
+        raise InputError("value_function", "a mapping with module, params or both", sorted(map(str, unknown)))
+    profile = None if config is None else config.extraction_profile
+    over = {} if profile is None else profile.value_function_overrides
+    configured: Mapping[str, Any] = {} if config is None else config.value_function
+    params = {}
+    for kind in NODE_TYPES:
+        held = {**params_of(configured, kind), **own_params(given, kind)}
+        params[kind] = raised(held, over.get(kind, {}))
+    module = given.get("module") or configured.get("module") or DefaultValueFunction
+    return {"module": module, "params": params}
+
+
+def params_of(config: Values | None, node_type: str) -> dict[str, Any]:
     """The parameters of a type, with what the configuration says otherwise."""
-    given = (config or {}).get("params") or {}
+    return {**PARAMETERS, **BY_TYPE.get(node_type, {}), **own_params(config or {}, node_type)}
+
+
+def own_params(config: Values, node_type: str) -> Mapping[str, Any]:
+    """What it says of a type by itself."""
+    given = config.get("params") or {}
     if not isinstance(given, Mapping) or not isinstance(given.get(node_type, {}), Mapping):
         raise InputError("value_fn_config.params", "a mapping of node types to mappings", given)
-    return {**PARAMETERS, **BY_TYPE[node_type], **given.get(node_type, {})}
+    own: Mapping[str, Any] = given.get(node_type, {})
+    return own
 
 
-def score_of(config: Mapping[str, Any] | None, clock: Clock) -> Score:
-    """What scores: the object, or the class, under `module`, and where there is none the default."""
+def score_of(config: Values | None, clock: Clock) -> Score:
+    """What scores: the function, the object, or the class, under `module`, and where there is none the default."""
     if config is not None and not isinstance(config, Mapping):
         raise InputError("value_fn_config", "a mapping with module, params or both", config)
     module = (config or {}).get("module") or DefaultValueFunction
     if module is DefaultValueFunction:
         return DefaultValueFunction(clock).score
     function = module() if isinstance(module, type) else module
-    if not callable(getattr(function, "score", None)):
-        raise InputError("value_fn_config.module", "an object with a method score", module)
-    score: Score = function.score
-    return score
+    score = getattr(function, "score", function)
+    if not callable(score):
+        raise InputError("value_fn_config.module", SCORES, module)
+
+    def checked(relevance: float, node: Node | None, metadata: NodeMetadata | None, params: Mapping[str, Any]) -> float:
+        value = score(relevance, node, metadata, params)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError("value_function", "a value function that gives a finite number", value)
+        return float(value)
+
+    return checked
+
+
+def as_new(config: Values, clock: Clock) -> Score:
+    """The same for which every node was used a moment ago: how well it fits, whatever its age."""
+    score = score_of(config, clock)
+
+    def fresh(relevance: float, node: Node | None, metadata: NodeMetadata | None, params: Mapping[str, Any]) -> float:
+        now = None if metadata is None else replace(metadata, last_accessed_at=clock())
+        return score(relevance, node, now, params)
+
+    return fresh
 
 
 def checked_types(node_types: object, parameter: str = "node_types") -> tuple[str, ...]:

@@ -9,18 +9,42 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from pieria.learning.episode import Episode as Episode
+    from pieria.learning.recalled import ReasonedMemory as ReasonedMemory
+    from pieria.learning.recalled import RecallResult as RecallResult
+    from pieria.learning.recalled import RecallTrace as RecallTrace
+    from pieria.learning.recalled import RetrievalResult as RetrievalResult
+    from pieria.learning.recalled import TaggedCandidate as TaggedCandidate
+    from pieria.learning.recalled import TouchedNode as TouchedNode
     from pieria.learning.steps import Step as Step
     from pieria.learning.steps import Trajectory as Trajectory
     from pieria.learning.traces import EpisodeTrace as EpisodeTrace
     from pieria.learning.traces import StructuringTrace as StructuringTrace
 
-__all__ = ["Episode", "EpisodeTrace", "Step", "StructuringTrace", "Trajectory"]
+__all__ = [
+    "Episode",
+    "EpisodeTrace",
+    "ReasonedMemory",
+    "RecallResult",
+    "RecallTrace",
+    "RetrievalResult",
+    "Step",
+    "StructuringTrace",
+    "TaggedCandidate",
+    "TouchedNode",
+    "Trajectory",
+]
 
 _HOMES = {
     "Episode": "pieria.learning.episode",
     "EpisodeTrace": "pieria.learning.traces",
+    "ReasonedMemory": "pieria.learning.recalled",
+    "RecallResult": "pieria.learning.recalled",
+    "RecallTrace": "pieria.learning.recalled",
+    "RetrievalResult": "pieria.learning.recalled",
     "Step": "pieria.learning.steps",
     "StructuringTrace": "pieria.learning.traces",
+    "TaggedCandidate": "pieria.learning.recalled",
+    "TouchedNode": "pieria.learning.recalled",
     "Trajectory": "pieria.learning.steps",
 }
 

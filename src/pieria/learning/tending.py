@@ -44,7 +44,7 @@ class Worth:
         found = []
         for look in looks:
             node, params = nodes.get(look.id), self._params(look.node_type)
-            worth = (float(self._score(1.0, node, used, params)) for used in (used_of(look), new))  # type: ignore[arg-type]
+            worth = (float(self._score(1.0, node, used, params)) for used in (used_of(look), new))
             found.append((next(worth), next(worth)))
         return found
 

@@ -5,6 +5,7 @@ Exists so that adapters need not know where calls are counted, nor whose budget 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -34,3 +35,23 @@ class Unmetered:
 
 
 UNMETERED = Unmetered()
+
+
+class Tally:
+    """Counts the calls of one piece of work, and has them metered besides."""
+
+    def __init__(self, meter: Meter = UNMETERED) -> None:
+        self._meter = meter
+        self._lock = threading.Lock()
+        self.calls = 0
+        self.tokens = {"input_tokens": 0, "output_tokens": 0}
+
+    def allow(self, step: str, model: str) -> None:
+        self._meter.allow(step, model)
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        with self._lock:
+            self.calls += 1
+            for name in self.tokens:
+                self.tokens[name] += usage.get(name, 0)
+        self._meter.note(step, model, usage, seconds, failed)

@@ -44,9 +44,9 @@ def frequency(accesses: int) -> float:
 
 
 def reward(usage: Usage) -> float:
-    """1 for what was never judged, else by how it was judged on average: 0 to 1, a half for neither good nor bad."""
+    """1 for what was never judged or came out even; up to 1.5 for what served well, down to 0.5 for what did harm."""
     average = usage.average_reward
-    return 1.0 if average is None else _logistic(average)
+    return 1.0 if average is None else 2 * _logistic(average)
 
 
 def spaced(gap: int) -> float:

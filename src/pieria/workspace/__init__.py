@@ -20,7 +20,7 @@ from pieria.bank.metering import Budgets
 from pieria.bank.vault import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError
 from pieria.models import Embedder, Library, language_model, pipeline
-from pieria.models.metering import UNMETERED
+from pieria.models.metering import UNMETERED, Tally
 from pieria.notifier import Courier, Event, Tell, nothing_told
 from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
@@ -32,8 +32,9 @@ from pieria.workspace.models import Handed, embedder_among, embedders, handed_ov
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
-from pieria.workspace.repositories import Repository
-from pieria.workspace.sessions import Sessions, nobody_told
+from pieria.workspace.recalling import Recalling
+from pieria.workspace.repositories import Repository, Serving
+from pieria.workspace.sessions import nobody_told
 from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
         raise problem.renamed("to") if problem.parameter == "data" else problem from problem
 
 
-class Workspace(Sessions):
+class Workspace(Recalling):
     """Shared settings and the banks opened under them; a context manager that closes them.
 
     Threads may share it, and it outlives a fork. An opened bank may be closed alone.
@@ -316,7 +317,14 @@ class Workspace(Sessions):
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         bank = self.open(id, **own)
-        return Repository(bank.graph, bank, bank.close, nothing_told, lambda: bank._opened_sessions)
+
+        def serving() -> Serving:
+            tally = Tally(bank.meter)
+            mind = bank._thinker.mind(tally, bank._namer)
+            tell = nobody_told if bank._notify is None else partial(bank._notify, bank.name)
+            return Serving(mind, tally, bank._embedding.embedder, tell, bank._count_uses)
+
+        return Repository(bank.graph, bank, bank.close, nothing_told, lambda: bank._opened_sessions, serving)
 
     def _config_of(self, own: object) -> Config | None:
         return config_of(own) or self._handed.config
@@ -344,6 +352,17 @@ class Workspace(Sessions):
         # What cannot be right is told now, not when the first session begins.
         judging({})
         return judging
+
+    def _serving(self, id: str, own: Mapping[str, Any]) -> Callable[[], Serving]:
+        courier = None if own.get("notifier") is None else self._courier(own["notifier"])
+        resolved, handed = handed_over(self.resolved, self._handed, courier, own)
+
+        def serving() -> Serving:
+            tally = Tally()
+            judges = self._judges(id, resolved, handed, tally, {})
+            return Serving(judges.mind, tally, judges.embedder, judges.tell, resolved.settings.count_uses)
+
+        return serving
 
     def _judges(self, id: str, resolved: Resolved, handed: Handed, meter: Meter, own: Mapping[str, Any]) -> Judges:
         """Who serves a session: those of the repository, or its own."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import ConfigError, UnavailableError
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-HEEDED = (
-    "llm", "embedding", "overrides", "extraction_profile", "intent_merge_threshold", "intent_identity_threshold",
-    "trace_verbosity", "episodic_validation", "session", "backend",
-)  # fmt: skip
-"""The fields that are read. Another that says something else than by default is refused, not ignored."""
-
 
 def config_of(given: object) -> Config | None:
     """A configuration itself, or of a mapping of its fields."""
@@ -34,12 +27,7 @@ def config_of(given: object) -> Config | None:
         return None
     if not isinstance(given, Config | Mapping):
         raise ConfigError(f"config: expected a Config or a mapping of its fields, got a {type(given).__name__}")
-    config = given if isinstance(given, Config) else Config.from_dict(given)
-    usual = Config(llm=config.llm, embedding=config.embedding)
-    for name in (each.name for each in fields(config) if each.name not in HEEDED):
-        if getattr(config, name) != getattr(usual, name):
-            raise UnavailableError(f"config.{name}", "it has no effect in this version")
-    return config
+    return given if isinstance(given, Config) else Config.from_dict(given)
 
 
 def refuse_backend(config: object) -> None:

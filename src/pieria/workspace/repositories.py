@@ -23,9 +23,25 @@ if TYPE_CHECKING:
     from pieria.bank.replies import IngestReceipt
     from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
+    from pieria.models import Embedder
+    from pieria.models.metering import Tally
+    from pieria.models.mind import Mind
+    from pieria.notifier import Event
     from pieria.sessions.opened import Judging, OpenSessions
 
 KNOWLEDGE = ("semantic", "procedural")
+
+
+class Serving(NamedTuple):
+    """Who serves one question: who judges, and what that costs; who embeds, if anybody does; who hears of it; and
+    whether what is found counts as used.
+    """
+
+    mind: Mind
+    tally: Tally
+    embedder: Embedder | None
+    tell: Callable[[Event], object]
+    counts_uses: bool
 
 
 class Repository(NamedTuple):
@@ -40,6 +56,7 @@ class Repository(NamedTuple):
     close: Callable[[], None]
     tell: Tell
     sessions: Callable[[], OpenSessions]
+    serving: Callable[[], Serving]
     id: str = ""
     config: Config | None = None
 
@@ -188,6 +205,10 @@ class Repositories(GraphCare):
         """What gives a session of the repository those who serve it."""
         raise NotImplementedError
 
+    def _serving(self, id: str, own: Mapping[str, Any]) -> Callable[[], Serving]:
+        """What gives each question to the repository those who serve it."""
+        raise NotImplementedError
+
     def _config_of(self, own: object) -> Config | None:
         """A repository's own configuration, or else that of the workspace, if there is one."""
         raise NotImplementedError
@@ -215,7 +236,7 @@ class Repositories(GraphCare):
             if callable(close):
                 close()
 
-        return Repository(made, None, close_all, tell, lambda: sessions)
+        return Repository(made, None, close_all, tell, lambda: sessions, self._serving(id, own))
 
 
 def _begun(id: str, backend: object) -> GraphBackend:

@@ -48,7 +48,8 @@ class Meaning:
         """Of every text so far, in order."""
         import numpy as np
 
-        self._parts = [np.concatenate(self._parts)]
+        if len(self._parts) > 1:
+            self._parts = [np.concatenate(self._parts)]
         return self._parts[0]
 
     def question(self, number: int) -> Floats:

@@ -1,0 +1,246 @@
+"""The search of a bank's graph: what is near a question by meaning and by words, and what is reached from there.
+
+Each look is one read transaction with a fixed number of questions to the store, whatever the graph holds. Nodes are
+made only of what is shown in the end, or where a value function of the caller's wants to see them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from pieria.bank.recalling import QUESTION_SECONDS, embeddable
+from pieria.errors import AdapterError, InputError
+from pieria.graph.changeset import checked_vector
+from pieria.graph.edge import Edge
+from pieria.graph.nodes import NODE_TYPES, Node
+from pieria.graph.searching import ROUTING, Held, Question, Reached, passed
+from pieria.graph.valuing import Values, params_of
+from pieria.recall.ranking import Corpus, corpus, coverage
+from pieria.recall.reading import reading
+from pieria.record.time import moment
+from pieria.record.value import DefaultValueFunction
+from pieria.store.protocol import Outline, Reader
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pieria.bank import Bank
+    from pieria.bank.graph import BankGraph
+    from pieria.models import Embedder, Passages
+
+    Floats = NDArray[np.float32]
+
+NEAREST, BY_WORDS = 80, 40
+"""Candidates of all types by meaning, for each of the two looks there are, and by words."""
+FEW = 10_000
+"""In a bank of so many memories every type is looked through for each vector by itself."""
+READ = 1_500
+"""Rows of the text index that are looked through, where the bank's own budget is not smaller."""
+SPARE = 3
+"""Times as many as are wanted of a type are valued, the nearest."""
+HUB = 60
+"""From each node that leads on no more are looked at, those that were tied last."""
+WORDS = 0.5
+"""How far words that say what the question says close the gap that its meaning leaves."""
+ANSWERS = tuple(kind for kind in NODE_TYPES if kind not in ROUTING)
+
+
+class _Asked(NamedTuple):
+    """A question as one transaction sees it."""
+
+    vectors: list[Floats]
+    terms: Sequence[str]
+    known: Corpus
+
+
+class QuestionVectors:
+    """Embeds questions, as the bank embeds what it holds. Raises `AdapterError` where it does not, or not in time."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+
+    def query(self, text: str) -> Floats:
+        self._bank.graph._catch_up()
+        self._check()
+        return self._bank._embedding.question(embeddable(text), QUESTION_SECONDS)
+
+    def passages(self, texts: Sequence[str]) -> Passages:
+        embedder = self._check()
+        return embedder.passages([embeddable(text) for text in texts], self._bank.meter.of_readers)
+
+    def _check(self) -> Embedder:
+        embedding = self._bank._embedding
+        with self._bank._reading() as reader:
+            standing = embedding.readiness(reader)
+        if not standing.usable or embedding.embedder is None:
+            raise AdapterError(standing.model or "embedder", "embed", standing.reason or "nothing was embedded yet")
+        return embedding.embedder
+
+
+class GraphSearch:
+    reads_words = True
+
+    def __init__(self, graph: BankGraph) -> None:
+        self._graph = graph
+        self._bank = graph._bank
+
+    def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
+        self._graph._catch_up()
+        vectors, terms = _vectors(question), self._terms(question)
+        with self._bank._reading() as reader:
+            filter = self._graph._filter(types=node_types)
+            budget = min(READ, self._bank._text_budget)
+            match = reader.text(terms, filter, BY_WORDS, budget)
+            asked = _Asked(vectors, terms, corpus(match.documents, match.terms, match.frequencies))
+            near = self._near(reader, asked, node_types, values)
+            rows = dict.fromkeys([*near, *(candidate.row for candidate in match.candidates)])
+            return self._valued(reader, asked, rows, node_types, values)
+
+    def reached(
+        self,
+        question: Question,
+        node_ids: Sequence[str],
+        through: Sequence[str],
+        known: Collection[str],
+        values: Values,
+    ) -> Reached:
+        vectors, terms = _vectors(question), self._terms(question)
+        with self._bank._reading() as reader:
+            head = reader.head()
+            asked = _Asked(vectors, terms, corpus(head.documents, head.terms, reader.frequencies(terms)))
+            rows = {id: held.state.row for id, held in reader.states({*node_ids, *known}).items()}
+            tied = self._tied(reader, node_ids, through)
+            starts = [rows[id] for id in node_ids if id in rows]
+            leading = self._valued(reader, asked, [*starts, *tied.rows], through, values).valued
+            beyond = self._tied(reader, [each.id for each in leading], ANSWERS)
+            new = dict.fromkeys(beyond.rows).keys() - set(rows.values())
+            reached = self._valued(reader, asked, sorted(new), (), values)
+        return reached._replace(problems=beyond.problems)
+
+    def nodes(self, node_ids: Sequence[str]) -> list[Node]:
+        return self._graph._held(list(node_ids))
+
+    def sources(self, node_ids: Sequence[str]) -> list[Node]:
+        tied = self._graph.get_linked_nodes(list(node_ids), Edge.PROVENANCE)
+        return [node for node in tied if node.node_type == "source"]
+
+    def _terms(self, question: Question) -> list[str]:
+        return reading(question.text, moment(self._bank._now())).considered
+
+    def _near(self, reader: Reader, asked: _Asked, node_types: Sequence[str], values: Values) -> list[int]:
+        """The rows nearest in meaning. In a large bank two looks have to do: at the question, and at what may lead to
+        an answer, taken together; what these bring too few of is looked for once more.
+        """
+        try:
+            if reader.head().documents <= FEW:
+                return self._of_each(reader, asked.vectors, node_types, values)
+            looks = [asked.vectors[0], *_together(asked.vectors[1:])] if asked.vectors else []
+            filter = self._graph._filter(types=node_types)
+            rows = list(dict.fromkeys(n.row for look in looks for n in reader.near(look, filter, NEAREST).candidates))
+            there = {self._type_of(line) for line in reader.outlines(rows, filter).values()}
+            lacking = [kind for kind in node_types if kind not in there]
+            return rows + self._of_each(reader, looks[:1], lacking, values)
+        except InputError as problem:
+            raise problem.renamed("query_embedding") from problem
+
+    def _of_each(self, reader: Reader, looks: Sequence[Floats], node_types: Sequence[str], values: Values) -> list[int]:
+        found = []
+        for kind in node_types:
+            filter, want = self._graph._filter(types=(kind,)), SPARE * int(params_of(values, kind)["top_k"])
+            found += [near.row for look in looks for near in reader.near(look, filter, want).candidates]
+        return found
+
+    def _tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> _Tied:
+        if not ids:
+            return _Tied([])
+        tied = reader.tied(list(ids), self._graph._filter(types=types), HUB)
+        hubs = sum(len(rows) >= HUB for rows in tied.values())
+        problems = (f"{hubs} nodes lead to more than {HUB} others: of each the last {HUB} were looked at",) * bool(hubs)
+        return _Tied(list(dict.fromkeys(row for rows in tied.values() for row in rows)), problems)
+
+    def _valued(
+        self, reader: Reader, asked: _Asked, rows: Iterable[int], node_types: Sequence[str], values: Values
+    ) -> Reached:
+        """The nearest of each type are valued; what is not among these is below them."""
+        outlines = reader.outlines(list(rows), self._graph._filter(types=node_types or ANSWERS))
+        relevances = self._relevances(reader, asked, outlines)
+        by_type: dict[str, list[Outline]] = {}
+        for line in sorted(outlines.values(), key=lambda line: -relevances[line.row]):
+            by_type.setdefault(self._type_of(line), []).append(line)
+        near = [
+            line for kind, lines in by_type.items() for line in lines[: SPARE * int(params_of(values, kind)["top_k"])]
+        ]
+        reached = passed(self._held(reader, near, relevances, values), node_types, values, self._bank.clock)
+        return reached._replace(below=reached.below + len(outlines) - len(near))
+
+    def _relevances(self, reader: Reader, asked: _Asked, outlines: Mapping[int, Outline]) -> dict[int, float]:
+        """Of each row how far its meaning, or its words, are those of the question; 0 for what shares neither."""
+        rows = list(outlines)
+        counts = reader.counts(rows, asked.terms) if rows and asked.terms else {}
+        alike = self._alike(reader, asked.vectors, rows)
+        return {
+            row: 1 - (1 - alike.get(row, 0.0)) * (1 - WORDS * coverage(_held_terms(counts, row), asked.known))
+            for row in rows
+        }
+
+    def _alike(self, reader: Reader, vectors: Sequence[Floats], rows: Sequence[int]) -> dict[int, float]:
+        """The cosine of the best passage to the nearest vector, at least 0."""
+        import numpy as np
+
+        held = reader.vectors(rows) if rows and vectors else {}
+        lines = [(row, vector) for row, passages in held.items() for _, vector in passages]
+        if not lines:
+            return {}
+        stacked = np.stack([vector for _, vector in lines])
+        stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), 1e-12)
+        best: dict[int, float] = {}
+        for (row, _), cosine in zip(lines, (stacked @ np.stack(vectors).T).max(axis=1).tolist(), strict=True):
+            best[row] = max(best.get(row, 0.0), min(1.0, cosine))
+        return best
+
+    def _held(
+        self, reader: Reader, lines: Sequence[Outline], relevances: Mapping[int, float], values: Values
+    ) -> list[Held]:
+        ids = [line.id for line in lines]
+        metadata = self._graph._metadata(reader, ids, self._graph._noted(ids))
+        nodes: dict[str, Node] = {}
+        if values.get("module") is not DefaultValueFunction:
+            nodes = {node.id: node for node in self._graph._nodes(reader, self._graph._memories(reader, ids))}
+        return [
+            Held(
+                line.id, self._type_of(line), moment(line.at), relevances[line.row], metadata.get(line.id),
+                nodes.get(line.id),
+            )
+            for line in lines
+        ]  # fmt: skip
+
+    def _type_of(self, line: Outline) -> str:
+        return self._graph._seen.get(line.kind, line.kind)
+
+
+class _Tied(NamedTuple):
+    rows: list[int]
+    problems: tuple[str, ...] = ()
+
+
+def _held_terms(counts: Mapping[int, object], row: int) -> Iterable[str]:
+    held = counts.get(row)
+    return () if held is None else held.counts  # type: ignore[attr-defined]
+
+
+def _vectors(question: Question) -> list[Floats]:
+    """Of length one, each once."""
+    import numpy as np
+
+    made = []
+    for number, vector in enumerate(question.vectors):
+        line = np.asarray(checked_vector(vector, f"vectors[{number}]"), dtype=np.float32)
+        made.append(line / (np.linalg.norm(line) or 1.0))
+    return made
+
+
+def _together(vectors: Sequence[Floats]) -> list[Floats]:
+    """Their middle, if there are any."""
+    return [sum(vectors[1:], vectors[0])] if vectors else []

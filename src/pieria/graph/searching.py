@@ -1,0 +1,183 @@
+"""How a graph is searched: what is near a question, and what is reached from there by the nodes that lead on.
+
+Every node is valued alike, however it was found: by its relevance and its metadata. Exists so that a backend with
+shorter ways of its own can take these, and any other is searched by its callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from pieria.graph.backend import GraphBackend
+from pieria.graph.edge import Edge
+from pieria.graph.metadata import NodeMetadata
+from pieria.graph.near import Directions
+from pieria.graph.nodes import Node
+from pieria.graph.valuing import Score, Values, as_new, params_of, score_of
+from pieria.record.time import Clock, system_clock
+
+ROUTING = ("tag", "intent")
+"""What only leads to others, and answers nothing."""
+
+
+class Question(NamedTuple):
+    """What is looked for: in words, and as vectors, the question's own and those of what may lead to an answer."""
+
+    text: str
+    vectors: Sequence[Sequence[float]]
+
+
+class Held(NamedTuple):
+    """A node that may answer, before it is valued. The node itself is there where a value function wants to see it."""
+
+    id: str
+    node_type: str
+    created_at: datetime
+    relevance: float
+    metadata: NodeMetadata | None
+    node: Node | None = None
+
+
+class Valued(NamedTuple):
+    """How near a node is to the question, 0 to 1, and what it is worth to it."""
+
+    id: str
+    node_type: str
+    relevance: float
+    score: float
+
+
+class Reached(NamedTuple):
+    """What a look comes to. `below` counts those that were not worth enough, or too many."""
+
+    valued: list[Valued]
+    below: int = 0
+    problems: tuple[str, ...] = ()
+
+
+class Searching(Protocol):
+    """One search of a graph. Each call is one look at it, however many nodes it is about."""
+
+    reads_words: bool
+    """Whether it finds anything for a question without vectors."""
+
+    def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
+        """By type, in the order asked for, the best first."""
+
+    def reached(
+        self,
+        question: Question,
+        node_ids: Sequence[str],
+        through: Sequence[str],
+        known: Collection[str],
+        values: Values,
+    ) -> Reached:
+        """Over nodes of the types `through`, of these or tied to these, what is tied to those and is not known."""
+
+    def nodes(self, node_ids: Sequence[str]) -> list[Node]:
+        """Those of them that are there."""
+
+    def sources(self, node_ids: Sequence[str]) -> list[Node]:
+        """What these steps come from."""
+
+
+def searching_of(backend: GraphBackend, clock: Clock = system_clock) -> Searching:
+    """The backend's own way, or else by its callbacks."""
+    own = getattr(backend, "_searching", None)
+    searching: Searching = own() if callable(own) else ByCallbacks(backend, clock)
+    return searching
+
+
+def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, clock: Clock) -> Reached:
+    """The best of each type. Where all of a type have become too old to pass, their age only moves them back."""
+    by_type: dict[str, list[Held]] = {kind: [] for kind in node_types}
+    for each in held:
+        by_type.setdefault(each.node_type, []).append(each)
+    score, fresh = score_of(values, clock), as_new(values, clock)
+    valued: list[Valued] = []
+    below = 0
+    for kind, all_of in by_type.items():
+        params = params_of(values, kind)
+        kept = _worth_enough(all_of, score, params) or _worth_enough(all_of, fresh, params)
+        best = sorted(((_value(score, each, params), each) for each in kept), key=_in_order)[: int(params["top_k"])]
+        valued += [Valued(each.id, kind, each.relevance, value) for value, each in best]
+        below += len(all_of) - len(best)
+    return Reached(valued, below)
+
+
+def _worth_enough(held: Sequence[Held], score: Score, params: Mapping[str, Any]) -> list[Held]:
+    return [each for each in held if _value(score, each, params) >= params["threshold"]]
+
+
+def _value(score: Score, held: Held, params: Mapping[str, Any]) -> float:
+    return score(held.relevance, held.node, held.metadata, params)
+
+
+def _in_order(scored: tuple[float, Held]) -> tuple[float, datetime, str]:
+    value, held = scored
+    return -value, held.created_at, held.id
+
+
+class ByCallbacks:
+    """Any backend, by what each of them can do. It is made for one search: nodes that were met are kept."""
+
+    reads_words = False
+
+    def __init__(self, backend: GraphBackend, clock: Clock) -> None:
+        self._backend = backend
+        self._clock = clock
+        self._directions = Directions()
+        self._met: dict[str, Node] = {}
+
+    def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
+        nodes = self._candidates(question, node_types, values)
+        there = {node.node_type for node in nodes}
+        lacking = [kind for kind in node_types if kind not in there]
+        if lacking:
+            score = as_new(values, self._clock)
+            nodes += self._candidates(question, lacking, {**values, "module": score})
+        return passed(self._held(question, nodes), node_types, values, self._clock)
+
+    def reached(
+        self,
+        question: Question,
+        node_ids: Sequence[str],
+        through: Sequence[str],
+        known: Collection[str],
+        values: Values,
+    ) -> Reached:
+        starts = [self._met[id] for id in node_ids if id in self._met]
+        neighbours = self._backend.get_linked_nodes(list(node_ids))
+        tied = [node for node in (*starts, *neighbours) if node.node_type in through]
+        leading = passed(self._held(question, tied), (), values, self._clock).valued
+        beyond = [
+            node
+            for node in (self._backend.get_linked_nodes([each.id for each in leading]) if leading else ())
+            if node.id not in known and node.node_type not in ROUTING
+        ]
+        return passed(self._held(question, beyond), (), values, self._clock)
+
+    def nodes(self, node_ids: Sequence[str]) -> list[Node]:
+        return [self._met[id] for id in node_ids if id in self._met]
+
+    def sources(self, node_ids: Sequence[str]) -> list[Node]:
+        tied = self._backend.get_linked_nodes(list(node_ids), Edge.PROVENANCE)
+        return [node for node in tied if node.node_type == "source"]
+
+    def _candidates(self, question: Question, node_types: Sequence[str], values: Values) -> list[Node]:
+        own, *others = question.vectors
+        return [node for node, _ in self._backend.find_candidates(list(node_types), own, others, values, None)]
+
+    def _held(self, question: Question, nodes: Sequence[Node]) -> list[Held]:
+        met = {node.id: node for node in nodes}
+        if not met:
+            return []
+        self._met |= met
+        metadata = self._backend.get_metadata(list(met))
+        relevances = self._directions.relevances(list(met.values()), question.vectors)
+        return [
+            Held(id, node.node_type, node.created_at, relevance, metadata.get(id), node)
+            for (id, node), relevance in zip(met.items(), relevances, strict=True)
+        ]

@@ -1,0 +1,291 @@
+"""Finding in a graph what a question is about: by its mode and its terms, then from node to node.
+
+However a candidate was found, it is valued alike, by the value function and its metadata. What a mind or a model fails
+at costs that part and is told in the trace; nothing of it is passed over in silence. It reads, and writes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
+
+from pieria import telemetry
+from pieria.errors import InputError, PieriaError
+from pieria.graph.edge import Edge
+from pieria.graph.nodes import Node
+from pieria.graph.searching import Question, Reached, Searching, Valued, searching_of
+from pieria.graph.valuing import Values, params_of, values_of
+from pieria.learning.hop_refinement import Refined, State, fires, init, maybe_refine
+from pieria.learning.judging import Options, judging
+from pieria.learning.minding import embedder_of
+from pieria.learning.recalled import Phase, RecallTrace, RetrievalResult, TaggedCandidate, in_order
+from pieria.models.metering import Tally
+from pieria.models.mind import Mind, Mode
+from pieria.record import check
+from pieria.record.time import Clock, system_clock
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pieria.config import Config
+    from pieria.models.embedder import Passages
+
+log = logging.getLogger(__name__)
+
+MODES: Mapping[Mode, tuple[str, ...]] = {
+    "semantic": ("semantic",),
+    "procedural": ("procedural",),
+    "episodic": ("episodic", "subgoal"),
+    "mixed": ("episodic", "semantic", "procedural", "subgoal"),
+}
+"""The types of node that answer."""
+ROUTES: Mapping[Mode, tuple[str, ...]] = {
+    "semantic": ("tag",),
+    "procedural": ("intent",),
+    "episodic": ("subgoal", "tag"),
+    "mixed": ("tag", "intent"),
+}
+"""The types of node that lead from one to another."""
+MOST = 100
+"""Candidates that are kept."""
+TAGS = 20
+MOST_HOPS = 100
+PROVENANCE_SHARE = 0.5
+"""What a source is worth of the best step that comes from it."""
+
+
+class Embeds(Protocol):
+    """An embedder, as far as a search needs one."""
+
+    def query(self, text: str) -> NDArray[np.float32]: ...
+
+    def passages(self, texts: Sequence[str]) -> Passages: ...
+
+
+class _Met(NamedTuple):
+    """A node that was found, and how."""
+
+    valued: Valued
+    phase: Phase
+    hop: int
+
+
+def retrieve(
+    query: str,
+    llm: object = None,
+    embedding: object = None,
+    backend: Any = None,
+    value_function: object = None,
+    llm_opts: Options = (),
+    config: Config | None = None,
+    max_hops: int = 2,
+    *,
+    repo_id: str | None = None,
+    session_id: str | None = None,
+    clock: Clock = system_clock,
+) -> tuple[RetrievalResult, RecallTrace]:
+    """The candidates for a question, by type, and how they were found.
+
+    `llm` is a language model or a mind; without one, rules judge. `embedding` is an embedding, an embedder or a
+    function of a list of texts, the one that the graph was embedded by. `value_function` is a function, or an object or
+    a class with a method `score`, or a mapping with `module` and `params`; what it leaves out is as configured.
+    Raises `AdapterError` where not even the question can be embedded and the backend reads no words.
+    """
+    if backend is None:
+        raise InputError("backend", "what keeps a graph: pieria.graph.GraphBackend", backend)
+    tally = Tally()
+    looking = Looking(
+        mind=judging(llm, config, llm_opts, tally),
+        embedder=embedder_of(embedding, config),
+        searching=searching_of(backend, clock),
+        values=values_of(value_function, config),
+        config=config,
+        max_hops=check.whole(max_hops, "max_hops", 0, MOST_HOPS),
+        repo_id=repo_id,
+        session_id=session_id,
+    )
+    result, trace = looking.find(check.text(query, "query", too_long="ask for the part that matters"))
+    return result, replace(trace, llm_calls=tally.calls, tokens=dict(tally.tokens))
+
+
+@dataclass(slots=True, kw_only=True)
+class Looking:
+    """One search, from the question to its candidates. It is made for one question and used once."""
+
+    mind: Mind
+    embedder: Embeds
+    searching: Searching
+    values: Values
+    config: Config | None
+    max_hops: int
+    repo_id: str | None = None
+    session_id: str | None = None
+    _found: dict[str, _Met] = field(default_factory=dict)
+    _problems: list[str] = field(default_factory=list)
+    _rejected: dict[str, int] = field(default_factory=dict)
+    _timings: dict[str, int] = field(default_factory=dict)
+
+    def find(self, query: str, context: str | None = None) -> tuple[RetrievalResult, RecallTrace]:
+        """`context` is what is asked, told with what it is asked in; models are shown that, and both are looked for."""
+        begun = perf_counter()
+        asked = query if context is None else context
+        with telemetry.during("retrieval.retrieve", repo_id=self.repo_id, session_id=self.session_id) as measured:
+            mode = self._mode(asked)
+            tags = self._tags(asked, mode)
+            with self._timed("embedding"):
+                question = self._question(query, [] if context is None else [context], tags)
+            with self._timed("hop_0"):
+                self._take(self.searching.found(question, MODES[mode], self.values), "initial", 0)
+            at_first = len(self._found)
+            with self._timed("multi_hop"):
+                state = self._walk(asked, question, mode)
+            result = RetrievalResult.of([*self._tagged(), *self._provenance(mode)], mode, tags)
+            measured["candidates_found"] = count = len(result.all)
+        self._timings["multi_hop"] -= self._timings.get("refinement", 0)
+        verbosity = "summary" if self.config is None else self.config.trace_verbosity
+        met = {id: each.valued.relevance for id, each in self._found.items()}
+        trace = RecallTrace(
+            verbosity=verbosity,
+            mode=mode,
+            tags=tags,
+            candidate_count=count,
+            result_count=count,
+            hops=self.max_hops,
+            duration_us=int(1e6 * (perf_counter() - begun)),
+            candidates_per_hop={0: at_first} | ({1: len(self._found)} if self.max_hops else {}),
+            scores={each.node.id: each.score for each in result.all},
+            relevances=met if verbosity == "detailed" else None,
+            rejected={phase: number for phase, number in self._rejected.items() if number},
+            phase_timings=self._timings,
+            refinements=state.refinements,
+            problems=self._problems,
+        )
+        return result, trace
+
+    # --- the question
+
+    def _mode(self, asked: str) -> Mode:
+        try:
+            mode: Mode = self.mind.mode(asked)
+        except PieriaError as problem:
+            self._problem(f"the kind of question could not be told, so all kinds are looked for: {problem}")
+            return "mixed"
+        if mode not in get_args(Mode):
+            self._problem(f"{mode!r} is no kind of question, so all kinds are looked for")
+            return "mixed"
+        return mode
+
+    def _tags(self, asked: str, mode: Mode) -> list[str]:
+        try:
+            tags = [tag.strip() for tag in self.mind.plan(asked, mode)]
+        except PieriaError as problem:
+            self._problem(f"there are no terms, so the question alone is looked for: {problem}")
+            return []
+        return list(dict.fromkeys(tag for tag in tags if tag))[:TAGS]
+
+    def _question(self, query: str, others: Sequence[str], tags: Sequence[str]) -> Question:
+        try:
+            own = [self.embedder.query(query).tolist()]
+        except PieriaError as problem:
+            if not self.searching.reads_words:
+                raise
+            self._problem(f"the question could not be embedded, so its words alone are looked for: {problem}")
+            return Question(query, [])
+        return Question(query, own + self._embedded([*others, *tags]))
+
+    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
+        try:
+            return self.embedder.passages(texts).vectors.tolist() if texts else []
+        except PieriaError as problem:
+            self._problem(f"terms could not be embedded, so the question alone is looked for: {problem}")
+            return []
+
+    # --- the graph
+
+    def _walk(self, asked: str, question: Question, mode: Mode) -> State:
+        """From node to node. It ends early where nothing new is in reach and nothing is left to ask for."""
+        state = init(self.config, self.max_hops)
+        frontier = list(self._found)
+        for hop in range(1, self.max_hops + 1):
+            reached = (
+                self.searching.reached(question, frontier, ROUTES[mode], self._found.keys(), self.values)
+                if frontier
+                else Reached([])
+            )
+            frontier = self._take(reached, "multi_hop", hop)
+            state, more = self._refined(state, asked, question, mode, hop)
+            frontier += more
+            if not frontier and (state.budget_remaining <= 0 or not self._found):
+                break
+        return state
+
+    def _refined(self, state: State, asked: str, question: Question, mode: Mode, hop: int) -> tuple[State, list[str]]:
+        """What is found by asking more closely. How good a candidate is shows in its relevance: what is new and unused
+        scores low, however well it fits.
+        """
+        best = max((each.valued.relevance for each in self._found.values()), default=0.0)
+        if not fires(state, best, self.config):
+            return replace(state, previous_best_score=best), []
+        with self._timed("refinement"):
+            ctx = {"llm": self.mind, "embedding": self.embedder, "config": self.config, "best": best}
+            refined = maybe_refine(state, asked, self._tagged(), hop, ctx)
+            if not isinstance(refined, Refined):
+                if refined.problem is not None:
+                    self._problem(refined.problem)
+                return refined.state, []
+            closer = Question(" ".join([question.text, *refined.tags]), [*question.vectors[:1], *refined.vectors])
+            new = self._take(self.searching.found(closer, MODES[mode], self.values), "refinement", hop)
+        told = refined.state.refinements[-1]
+        told["new_best_score"] = max((each.valued.relevance for each in self._found.values()), default=best)
+        return refined.state, new
+
+    def _take(self, reached: Reached, phase: Phase, hop: int) -> list[str]:
+        """Those that are new and good enough to be kept. One that is known counts for the most it was ever worth."""
+        new = {each.id: _Met(each, phase, hop) for each in reached.valued if each.id not in self._found}
+        for each in reached.valued:
+            if each.id not in new and each.score > self._found[each.id].valued.score:
+                self._found[each.id] = self._found[each.id]._replace(valued=each)
+        both = sorted([*self._found.items(), *new.items()], key=lambda pair: -pair[1].valued.score)
+        self._found = dict(both[:MOST])
+        self._rejected[phase] = self._rejected.get(phase, 0) + reached.below + max(0, len(both) - MOST)
+        for problem in reached.problems:
+            self._problem(problem)
+        return [id for id in new if id in self._found]
+
+    def _tagged(self) -> list[TaggedCandidate]:
+        nodes = self.searching.nodes(list(self._found))
+        met = [(node, self._found[node.id]) for node in nodes]
+        return [TaggedCandidate(node, each.valued.score, each.phase, each.hop) for node, each in met]
+
+    def _provenance(self, mode: Mode) -> list[TaggedCandidate]:
+        """Where events are asked for: what the steps come from, for half of what the best of these is worth."""
+        steps = {id: met.valued.score for id, met in self._found.items() if met.valued.node_type == "episodic"}
+        if mode != "episodic" or not steps:
+            return []
+        with self._timed("provenance"):
+            sources = [node for node in self.searching.sources(list(steps)) if node.id not in self._found]
+            tagged = in_order(TaggedCandidate.from_provenance(node, _share(node, steps)) for node in sources)
+        return tagged[: int(params_of(self.values, "source")["top_k"])]
+
+    def _problem(self, problem: str) -> None:
+        log.info("recall: %s", problem)
+        if problem not in self._problems:
+            self._problems.append(problem)
+
+    @contextmanager
+    def _timed(self, phase: str) -> Iterator[None]:
+        begun = perf_counter()
+        try:
+            yield
+        finally:
+            self._timings[phase] = self._timings.get(phase, 0) + int(1e6 * (perf_counter() - begun))
+
+
+def _share(source: Node, steps: Mapping[str, float]) -> float:
+    best = max((steps[id] for id in source.links[Edge.PROVENANCE] if id in steps), default=0.0)
+    return PROVENANCE_SHARE * best

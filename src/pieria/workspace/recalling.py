@@ -1,0 +1,157 @@
+"""Recall from a repository by the nodes of its graph: what is found, what that says, and what was used of it.
+
+How candidates are found and put into words is told in `learning`. Here it is settled who judges, embeds and is told.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pieria.errors import NotFoundError, PieriaError, PipelineError
+from pieria.notifier import Event
+from pieria.record import check
+from pieria.record.time import Clock
+from pieria.workspace.repositories import Repository, Serving
+from pieria.workspace.sessions import Sessions
+
+if TYPE_CHECKING:
+    from pieria.graph import GraphBackend
+    from pieria.learning.recalled import RecallResult
+    from pieria.learning.retrieval import Looking
+
+log = logging.getLogger(__name__)
+
+HOPS, MOST_HOPS = 2, 100
+LAST_STEPS = 3
+"""Of a session's context, so many steps go with a question."""
+
+
+class Recalling(Sessions):
+    """The functions of a workspace that ask a repository."""
+
+    clock: Clock
+
+    def recall(self, repo_id: str, query: str, max_hops: int = HOPS) -> RecallResult:
+        """What the repository holds on a question, by type of node, in words and as nodes.
+
+        From what is near the question it goes on over tags and intents, up to `max_hops` times. What a model fails at
+        is done without and told in the trace. Raises `NotFoundError` for a repository that is not open, and
+        `AdapterError` where the question cannot be embedded and there is nothing else to find it by.
+        """
+        return self._recalled(repo_id, query, None, max_hops, None)
+
+    def recall_in_context(self, repo_id: str, session_id: str, query: str, max_hops: int = HOPS) -> RecallResult:
+        """The same for a question that belongs to a session: asked with its goal and its last steps.
+
+        Where there is no such session, or nothing has happened in it, the question stands alone.
+        """
+        named = check.identifier(session_id, "session_id")
+        return self._recalled(repo_id, query, named, max_hops, in_context(self._context_of(named), query))
+
+    def _context_of(self, session_id: str) -> Mapping[str, Any] | None:
+        """The goal of a session and its recent steps; None where there is no such session, or it does nothing."""
+        try:
+            return self.session(session_id).get_context()
+        except NotFoundError:
+            return None
+
+    def _recalled(
+        self, repo_id: str, query: str, session_id: str | None, max_hops: int, context: str | None
+    ) -> RecallResult:
+        repository = self._repository(repo_id)
+        asked = check.text(query, "query", too_long="ask for the part that matters")
+        hops = check.whole(max_hops, "max_hops", 0, MOST_HOPS)
+        serving = repository.serving()
+        told: dict[str, Any] = {"session_id": session_id}
+        try:
+            result = _answered(repository, serving, asked, session_id, hops, context, self.clock)
+        except PieriaError as problem:
+            serving.tell(Event("recall_failed", {"query": context or asked, "reason": problem}, told))
+            raise
+        except Exception as problem:
+            failure = PipelineError("task_crashed", hint=f"What went wrong: {type(problem).__name__}: {problem}")
+            serving.tell(Event("recall_failed", {"query": context or asked, "reason": failure}, told))
+            raise failure from problem
+        told["trace"] = result.trace
+        serving.tell(Event("recall_executed", {"query": context or asked, "results": result}, told))
+        if serving.counts_uses:
+            _note_uses(repository, [touched.id for touched in result.touched_nodes], self.clock)
+        return result
+
+
+def in_context(context: Mapping[str, Any] | None, query: str) -> str | None:
+    """The question with what it is asked in; None where that is nothing."""
+    if context is None or not context["recent_steps"]:
+        return None
+    steps = "\n".join(f"- {step}" for step in context["recent_steps"][-LAST_STEPS:])
+    return f"Goal: {context['goal']}\nRecent context:\n{steps}\n\nQuery: {query}"
+
+
+def _answered(
+    repository: Repository,
+    serving: Serving,
+    query: str,
+    session_id: str | None,
+    hops: int,
+    context: str | None,
+    clock: Clock,
+) -> RecallResult:
+    from pieria.learning.reasoning import reasoned
+    from pieria.learning.recalled import RecallResult, TouchedNode
+
+    looking = _looking(repository, serving, session_id, hops, clock)
+    found, trace = looking.find(query, context)
+    memory = reasoned(
+        found,
+        context or query,
+        serving.mind,
+        repository.config,
+        repo_id=repository.id,
+        session_id=session_id,
+    )
+    trace = replace(
+        trace,
+        problems=[*trace.problems, *memory.problems],
+        llm_calls=serving.tally.calls,
+        tokens=dict(serving.tally.tokens),
+    )
+    touched = [TouchedNode.from_tagged(each, trace.verbosity) for each in found.all]
+    return RecallResult(memory, touched, trace, found.candidates)
+
+
+def _looking(repository: Repository, serving: Serving, session_id: str | None, hops: int, clock: Clock) -> Looking:
+    """In a bank every memory is a node, whoever keeps it there, and what cannot be embedded is found by its words."""
+    from pieria.graph.searching import searching_of
+    from pieria.graph.valuing import values_of
+    from pieria.learning.minding import embedder_of
+    from pieria.learning.retrieval import Looking
+
+    bank = repository.bank
+    backend: GraphBackend = repository.backend if bank is None else bank.graph.everything
+    return Looking(
+        mind=serving.mind,
+        embedder=embedder_of(serving.embedder) if bank is None else bank.graph._asking(),
+        searching=searching_of(backend, clock),
+        values=values_of(None, repository.config),
+        config=repository.config,
+        max_hops=hops,
+        repo_id=repository.id,
+        session_id=session_id,
+    )
+
+
+def _note_uses(repository: Repository, used: list[str], clock: Clock) -> None:
+    """What was found was used. A bank writes that down later, with all its other uses."""
+    if repository.bank is not None:
+        repository.bank.graph._note_uses(used)
+        return
+    try:
+        held = repository.backend.get_metadata(used) if used else {}
+        counted = {id: metadata.record_access(clock()) for id, metadata in held.items()}
+        if counted:
+            repository.backend.update_metadata(counted)
+    except PieriaError as problem:
+        log.warning("uses of %d nodes were not counted: %s", len(used), problem)

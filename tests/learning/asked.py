@@ -1,0 +1,110 @@
+"""What recall is tried on: texts with vectors that are told, minds that say what they are told to, and a clock."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pieria import EmbeddingResponse
+from pieria.errors import PieriaError
+from pieria.graph import Edge, InMemoryBackend, Node, NodeMetadata, Procedural, Semantic, Tag
+from pieria.graph.changeset import Changeset
+from pieria.learning.recalled import RecallTrace, RetrievalResult
+from pieria.learning.retrieval import retrieve
+from pieria.models.mind import Found, Mode
+from pieria.models.minds.rules import RuleMind
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+AXES = 8
+
+
+def clock() -> datetime:
+    return NOW
+
+
+def ago(**past: float) -> NodeMetadata:
+    return NodeMetadata(created_at=NOW - timedelta(**past))
+
+
+def axis(number: int, near: float = 1.0) -> list[float]:
+    """A direction, or one that is as near to it as that."""
+    vector = [0.0] * AXES
+    vector[number] = near
+    vector[AXES - 1] = (1 - near**2) ** 0.5
+    return vector
+
+
+class Space:
+    """An embedding of texts whose vectors are told. Any other text is near to nothing."""
+
+    def __init__(self, vectors: Mapping[str, list[float]]) -> None:
+        self.vectors = dict(vectors)
+        self.fails: Sequence[str] = ()
+
+    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
+        return self.embed_batch([text], opts)
+
+    def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
+        if any(text in self.fails for text in texts):
+            raise OSError("the model is gone")
+        return EmbeddingResponse([self.vectors.get(text, axis(AXES - 2)) for text in texts], "space")
+
+
+class Told(RuleMind):
+    """A mind of a user's own. An error in an answer's place is raised."""
+
+    def __init__(self, **answers: Any) -> None:
+        super().__init__()
+        self.answers = answers
+        self.asked: list[str] = []
+
+    def mode(self, query: str) -> Mode:
+        return self._answer("mode", "semantic")  # type: ignore[no-any-return]
+
+    def plan(self, query: str, mode: Mode) -> list[str]:
+        return list(self._answer("plan", []))
+
+    def refine(self, query: str, found: Sequence[Found]) -> list[str]:
+        return list(self._answer("refine", []))
+
+    def synthesize(self, query: str, what: Any, found: Sequence[Found]) -> str:
+        return str(self._answer(what, f"So it is [{len(found)}]."))
+
+    def _answer(self, step: str, otherwise: Any) -> Any:
+        self.asked.append(step)
+        answer = self.answers.get(step, otherwise)
+        if isinstance(answer, PieriaError):
+            raise answer
+        return answer
+
+
+def fact(id: str, vector: list[float] | None = None, **values: Any) -> Semantic:
+    return Semantic(id=id, proposition=f"This is {id}.", embedding=vector, created_at=NOW, **values)
+
+
+def procedure(id: str, vector: list[float], **values: Any) -> Procedural:
+    return Procedural(id=id, instruction=f"Do {id}.", embedding=vector, created_at=NOW, **values)
+
+
+def tag(id: str, vector: list[float]) -> Tag:
+    return Tag(id=id, label=id, embedding=vector, created_at=NOW)
+
+
+def graph(
+    nodes: Sequence[Node],
+    links: Sequence[tuple[str, str, Edge]] = (),
+    metadata: Mapping[str, NodeMetadata] | None = None,
+) -> InMemoryBackend:
+    """Of nodes that came in now, where nothing else is told of them."""
+    backend = InMemoryBackend(clock=clock)
+    new = {node.id: ago() for node in nodes}
+    backend.apply_changeset(Changeset(list(nodes), list(links), {**new, **(metadata or {})}))
+    return backend
+
+
+def asked(backend: Any, mind: Any = None, space: Any = None, **more: Any) -> tuple[RetrievalResult, RecallTrace]:
+    """The question is near to the first axis."""
+    return retrieve("?", mind or Told(), space or Space({"?": axis(0)}), backend, clock=clock, **more)
+
+
+def ids(result: RetrievalResult) -> list[str]:
+    return [each.node.id for each in result.all]

@@ -1,0 +1,85 @@
+"""What is made of the candidates: an answer by type, and the nodes that it rests on."""
+
+from typing import Any
+
+import pytest
+from tests.learning.asked import NOW, Told, fact, procedure, tag
+
+from pieria import Config
+from pieria.errors import AdapterError, PromptError
+from pieria.graph import Episodic, Node
+from pieria.learning.reasoning import reason
+from pieria.learning.recalled import RetrievalResult, TaggedCandidate
+from pieria.models.mind import Found
+
+
+def found(*nodes: Node) -> RetrievalResult:
+    """The first is worth most."""
+    return RetrievalResult.of(
+        [TaggedCandidate.from_hop_0(node, 1 / (n + 1)) for n, node in enumerate(nodes)], "mixed", []
+    )
+
+
+class Seeing(Told):
+    def __init__(self, **answers: Any) -> None:
+        super().__init__(**answers)
+        self.seen: dict[str, list[Found]] = {}
+
+    def synthesize(self, query: str, what: Any, found: Any) -> str:
+        self.seen[what] = list(found)
+        return super().synthesize(query, what, found)
+
+
+STEP = Episodic(id="step", observation="It failed.", action="Tried again", state="Broken.", reward=0.2, created_at=NOW)
+
+
+def test_each_type_is_answered_by_itself_and_one_that_was_not_found_is_not() -> None:
+    mind = Seeing(semantic="One fact.", procedural="One way.")
+    made = reason(found(fact("f"), procedure("p", [1.0]), tag("t", [1.0])), mind, "?")
+    assert (made.semantic, made.procedural, made.episodic) == ("One fact.", "One way.", None)
+    assert made.shown == {"semantic": ("f",), "procedural": ("p",)}
+
+
+def test_a_mind_sees_the_best_first_and_no_more_than_the_type_has_room_for() -> None:
+    config = Config(
+        llm={"model": "none"}, embedding={"model": "auto"}, value_function={"params": {"semantic": {"top_k": 2}}}
+    )
+    mind = Seeing()
+    how = procedure("p", [1.0], condition="it rains", expected_outcome="dry", return_score=0.25)
+    reason(found(fact("a", confidence=0.9), fact("b"), fact("c"), STEP, how), mind, "?", config=config)
+    assert [(each.text, each.at, each.score) for each in mind.seen["semantic"]] == [
+        ("This is a.", "2026-05-01 12:00:00", 0.9), ("This is b.", "2026-05-01 12:00:00", 1.0),
+    ]  # fmt: skip
+    assert mind.seen["procedural"][0].text == "When it rains: Do p. Expected: dry"
+    assert mind.seen["procedural"][0].score == 0.25
+    assert mind.seen["episodic"][0].text == "It failed. → Tried again\n(Broken.)"
+
+
+def test_an_answer_that_cannot_be_made_leaves_the_others() -> None:
+    for problem in (PromptError("reason_semantic", "empty_response"), AdapterError("m", "chat", "gone")):
+        made = reason(found(fact("f"), procedure("p", [1.0])), Told(semantic=problem), "?")
+        assert (made.semantic, made.procedural) == (None, "So it is [1].")
+        assert len(made.problems) == 1
+        assert "semantic" in made.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("It is so [2].", ("b",)),
+        ("It is so. [1, 3] And so [2]", ("a", "b", "c")),
+        ("Nobody knows [7] or x[1].", ()),
+        ("It is said: This is c.", ("c",)),
+        ("Nothing is known.", ()),
+    ],
+)
+def test_an_answer_cites_what_it_names_or_repeats_and_nothing_that_was_not_shown(
+    answer: str, cited: tuple[str, ...]
+) -> None:
+    made = reason(found(fact("a"), fact("b"), fact("c")), Told(semantic=answer), "?")
+    assert (made.semantic, made.cited) == (answer, {"semantic": cited})
+
+
+def test_what_rules_say_cites_the_facts_that_it_is_made_of() -> None:
+    made = reason(found(fact("heron"), fact("stork")), None, "What is heron?")
+    assert made.cited == {"semantic": ("heron",)}
