@@ -5,6 +5,7 @@ Exists so that no store ever gets a vector that is not finite, not of its space 
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -49,6 +50,7 @@ class Embedder:
         self._identity = identity_of(embedding)
         self._dimension = self._identity.dimension
         self._has_replied = False
+        self._meter: Meter = UNMETERED
         self._lock = threading.Lock()
         pieces = getattr(type(embedding), "pieces", None)
         self._estimated = None if pieces is not None else EstimatedPieces(_ESTIMATED_LIMIT)
@@ -118,6 +120,12 @@ class Embedder:
         if callable(close):
             close()
 
+    def counted_by(self, meter: Meter) -> Embedder:
+        """The same, whose calls count there where whoever asks names no other meter."""
+        same = copy.copy(self)
+        same._meter = meter
+        return same
+
     def query(self, text: str, meter: Meter = UNMETERED) -> NDArray[np.float32]:
         """The vector of a question."""
         with telemetry.during("embedding.embed", model=self.model, text_length=len(text)):
@@ -136,6 +144,7 @@ class Embedder:
         """A model at work in this process costs nobody anything: it is not counted."""
         if self.is_at_hand:
             return self._asked(ask)
+        meter = self._meter if meter is UNMETERED else meter
         meter.allow(step, self.model)
         begun = perf_counter()
         reply: EmbeddingResponse | None = None

@@ -374,7 +374,7 @@ class Workspace(Recalling):
         embedder = embedder_among(handed, settings, self.models.folder)
         mind = settled_thinker(handed, settings).mind(meter, pipeline(settings.nlp))
         tell = nobody_told if handed.courier is None else partial(handed.courier.tell, id)
-        return Judges(mind, embedder, handed.config, tell)
+        return Judges(mind, None if embedder is None else embedder.counted_by(meter), handed.config, tell)
 
     def _origins(
         self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None

@@ -1,0 +1,87 @@
+"""Several processes over one bank: a session is one's at a time, and a lost one's after its lease."""
+
+from datetime import UTC, datetime, timedelta
+from multiprocessing.connection import Connection
+
+import pytest
+from tests.bank.kept import Kept
+from tests.durability.processes import start_server, working
+
+from pieria import Workspace
+from pieria.errors import SessionError
+
+LEASE = 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forking() -> None:
+    start_server()
+
+
+def opened(kept: Kept, ahead: float = 0, lease: float = LEASE) -> Workspace:
+    """By a clock that is so many seconds ahead."""
+    settings = {**kept.settings, "durability": "off", "embedder": "none", "session_lease": lease}
+    workspace = Workspace(kept.data, settings, clock=lambda: datetime.now(UTC) + timedelta(seconds=ahead))
+    workspace.open_repo("trips")
+    return workspace
+
+
+def begin(pipe: Connection, kept: Kept, lease: float = LEASE) -> None:
+    """Begins a session, and holds it until it is killed or told to end."""
+    workspace = opened(kept, lease=lease)
+    id = workspace.start_session("Plan the trip", "trips")
+    workspace.append(id, "The user wants Tokyo in March", "Asked about dates")
+    pipe.send(id)
+    pipe.recv()
+
+
+def take(pipe: Connection, kept: Kept, id: str) -> None:
+    """Takes a session up, where that is to be had, and holds it until it is told to end."""
+    with opened(kept, ahead=LEASE) as workspace:
+        pipe.recv()
+        try:
+            steps = len(workspace.session(id).steps)
+        except SessionError as problem:
+            pipe.send(problem.reason)
+        else:
+            pipe.send(steps)
+        pipe.recv()
+
+
+@pytest.mark.parametrize("where", ["folder", "served"])
+def test_a_session_of_a_killed_process_is_taken_up_by_one_of_two_once_its_lease_is_over(
+    request: pytest.FixtureRequest, where: str
+) -> None:
+    kept: Kept = request.getfixturevalue(where)
+    with working(begin, kept) as lost:
+        id = lost.receive()
+        with opened(kept) as here, pytest.raises(SessionError) as refused:
+            here.append(id, "The user waits", "Said so")
+        assert refused.value.reason == "held_elsewhere"
+    with working(take, kept, id) as one, working(take, kept, id) as other:
+        for worker in (one, other):
+            worker.pipe.send("now")
+        assert sorted([one.receive(), other.receive()], key=str) == [1, "held_elsewhere"]
+        for worker in (one, other):
+            worker.pipe.send("end")
+            worker.finish()
+    with opened(kept) as later:
+        later.close_and_commit(id)
+        assert len(later.get_nodes_by_type("trips", ["episodic"])) == 1
+
+
+def signed(workspace: Workspace) -> dict[str, int]:
+    with workspace.open("trips")._reading() as reader:
+        return reader.records("sessions.holders")
+
+
+def test_a_process_that_lives_says_so_while_its_session_is_idle(folder: Kept) -> None:
+    with working(begin, folder, 1) as living:
+        living.receive()
+        with opened(folder) as here:
+            bank = here.open("trips")
+            first, seq = signed(here), bank.changes()[-1].seq
+            assert bank.store.wait(seq, 60)
+            assert {change.what for change in bank.changes(since=seq)} == {"session lease"}
+            assert signed(here) != first
+        living.pipe.send("end")
