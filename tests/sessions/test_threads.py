@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from tests.sessions.living import Life, bake, in_state, reason
 
 from pieria.errors import ClosedError, SessionError
+from pieria.graph import Changeset, InMemoryBackend, Tag
 from pieria.sessions import Crew, Session, SessionState, leave, pool
 from pieria.sessions.pool import Pool
 from pieria.sessions.timing import Timers
@@ -135,15 +136,37 @@ def test_many_threads_append_to_one_session_and_no_step_is_lost() -> None:
     assert len(life.steps()) == len(life.facts()) == 30
 
 
-def test_what_several_sessions_commit_at_once_shares_its_tags() -> None:
-    life, crew = Life(), Crew()
+class Watched(InMemoryBackend):
+    """Notes of each look at its tags, and of each write, whether whoever did it had the repository to itself."""
+
+    def __init__(self, crew: Crew) -> None:
+        super().__init__()
+        self._crew = crew
+        self.alone: list[bool] = []
+
+    def find_tags(self, labels: Sequence[str]) -> list[Tag]:
+        self.alone.append(self._crew.lane("kitchen").locked())
+        return super().find_tags(labels)
+
+    def apply_changeset(self, changeset: Changeset) -> None:
+        self.alone.append(self._crew.lane("kitchen").locked())
+        super().apply_changeset(changeset)
+
+
+@pytest.mark.parametrize("auto", [True, False])
+def test_what_several_sessions_commit_at_once_shares_its_tags(auto: bool) -> None:
+    crew = Crew()
+    backend = Watched(crew)
+    life = Life(auto_commit=auto, backend=backend)
     sessions = [Session.begin("Bake bread", life.surroundings(crew=crew)) for _ in range(4)]
     for number, session in enumerate(sessions):
         session.append(f"loaf {number}", "bread goes on")
     for session in sessions:
         session.close()
     for session in sessions:
-        session._machine.settled(SOON)
+        if session._machine.settled(SOON) is SessionState.READY:
+            session.commit()
+    assert backend.alone == [True] * 8
     assert len(life.nodes("semantic")) == 4
     assert [node.text for node in life.nodes("tag")] == ["seen"]
 
