@@ -294,3 +294,18 @@ def test_what_a_session_asks_of_models_counts_in_its_bank(tmp_path: Path) -> Non
             bank.meter.flush()
             asked = {each["step"]: each["calls"] for each in bank.stats().models["today"]}
         assert asked == {"get_state": 1, "get_subgoal": 1, "embed": 1}
+
+
+def test_a_session_goes_on_with_another_embedder_than_it_was_begun_with(tmp_path: Path) -> None:
+    def axes(texts: list[str]) -> list[list[float]]:
+        return [[1.0, float(len(text))] for text in texts]
+
+    with Workspace(tmp_path) as before:
+        before.open_repo("trips")
+        id = begun(before, steps=1)
+    with Workspace(tmp_path, embedder=axes) as after:
+        bank: Any = after.open_repo("trips")
+        after.append(id, *STEPS[1])
+        after.close_and_commit(id)
+        assert bank.sync(60)
+        assert [len(node.embedding or ()) for node in after.get_nodes_by_type("trips", ["episodic"])] == [2, 2]

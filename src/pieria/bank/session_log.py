@@ -103,9 +103,7 @@ class BankLog:
         return kept
 
     def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
-        if self._bank._embedding.embedder is None:
-            # What had to be compared was embedded by whoever was at hand; a bank without vectors stays so.
-            changeset = replace(changeset, additions=[replace(node, embedding=None) for node in changeset.additions])
+        changeset = self._fitting(changeset)
         nodes = nodes_of_steps(changeset)
 
         def records(writer: Writer) -> Iterator[Record]:
@@ -226,6 +224,16 @@ class BankLog:
             yield from records(writer)
 
         return checked
+
+    def _fitting(self, changeset: Changeset) -> Changeset:
+        """Without vectors that are not of the bank's space: it has none, or the session was begun with another embedder.
+        The bank makes those by itself.
+        """
+        own = self._bank._embedding
+        dimension = None if own.embedder is None else own.dimension()
+        fits = [node.embedding is None or len(node.embedding) == dimension for node in changeset.additions]
+        pairs = zip(changeset.additions, fits, strict=True)
+        return replace(changeset, additions=[node if fit else replace(node, embedding=None) for node, fit in pairs])
 
     def _of_session(self, kept: Kept) -> Record:
         return Record(SESSIONS, kept.id, {**kept.as_dict(), TOUCHED: self._bank._now()})
