@@ -226,8 +226,9 @@ class BankLog:
         return checked
 
     def _fitting(self, changeset: Changeset) -> Changeset:
-        """Without vectors that are not of the bank's space: it has none, or the session was begun with another embedder.
-        The bank makes those by itself.
+        """Without vectors that the bank cannot compare: it has none, or the session began with another embedder.
+
+        The bank makes its own.
         """
         own = self._bank._embedding
         dimension = None if own.embedder is None else own.dimension()
