@@ -26,6 +26,7 @@ APART = {
     *(f"pieria hooks {verb}" for verb in ("install", "status", "uninstall", "drain")),
     "pieria capture",
     "pieria bench capture",
+    "pieria bench graphcare",
 }
 """They work on banks of their own, or for callers who are no people; tests of their own look at them."""
 

@@ -74,6 +74,18 @@ def capture(ctx: click.Context, /, size: int, events: int, as_json: bool) -> Non
     _told(ctx, measure(size, events, _say), as_json=as_json)
 
 
+@bench.command(context_settings={"help_option_names": HELP})
+@click.option("--n", "size", type=click.IntRange(min=1_000), default=200_000, show_default=True,
+              help="Nodes of the graph that is kept in order.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
+    """Time what keeps a graph in order: validation, consolidation, decay and repair, and the memory it takes."""
+    from pieria.doors.bench.caring import measure
+
+    _told(ctx, measure(size, _say), as_json=as_json)
+
+
 def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))
