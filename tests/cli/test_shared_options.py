@@ -100,6 +100,15 @@ LINES = {
     "vault sync": "",
     "vault status": "",
     "vault promote": "jwt",
+    "session start": "Plan",
+    "session append": "SESSION saw did",
+    "session close": "SESSION",
+    "session commit": "READY",
+    "session discard": "READY",
+    "session state": "SESSION",
+    "session list": "",
+    "session show": "SESSION",
+    "session resume": "SESSION",
     "ingest": "FOLDER/run.json",
     "stats": "",
     "doctor": "",
@@ -128,11 +137,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
         job = bank.jobs.add("embed")
         cancelled = bank.jobs.add("embed", key="other")
         bank.jobs.cancel(cancelled.id)
+        session, ready = (bank.session("Plan", auto_commit=commits) for commits in (True, False))
+        for each in (session, ready):
+            each.append("It rains.", "Waited.")
+        ready.close_and_wait(30)
         bank.export(folder / "in.jsonl")
         run = {"source_id": "run-7", "goal": "Plan", "steps": [{"observation": "Rain.", "action": "Waited."}]}
         (folder / "run.json").write_text(json.dumps(run))
         bank.backup(folder / "in.backup")
-    return folder, {"FACT": fact.id, "ENTRY": entry.id, "JOB": job.id, "CANCELLED": cancelled.id}
+    sessions = {"SESSION": session.id, "READY": ready.id}
+    return folder, {"FACT": fact.id, "ENTRY": entry.id, "JOB": job.id, "CANCELLED": cancelled.id, **sessions}
 
 
 @pytest.fixture
@@ -201,6 +215,7 @@ READING = (
     "upkeep clusters", "upkeep duplicates", "upkeep merge", "review", "decay",
     "upkeep graph consolidate", "upkeep graph decay", "upkeep graph validate", "upkeep graph repair",
     "vault status", "vault promote", "maintenance stats", "maintenance compact",
+    *(f"session {verb}" for verb in ("append", "close", "commit", "discard", "state", "list", "show", "resume")),
 )  # fmt: skip
 
 

@@ -199,12 +199,14 @@ def test_a_session_is_served_by_its_own_model_else_the_repositorys_else_the_work
     workspace = opens(llm=models[0])
     workspace.open_repo("home", llm=models[1])
     workspace.open_repo("shelf", backend=InMemoryBackend(), llm=models[2])
-    for repo, own, serving in (
+    mine = Hearing()
+    served: list[tuple[str, dict[str, Any], Hearing]] = [
         ("trips", {}, models[0]),
         ("home", {}, models[1]),
         ("shelf", {}, models[2]),
-        ("home", {"llm": (mine := Hearing())}, mine),
-    ):
+        ("home", {"llm": mine}, mine),
+    ]
+    for repo, own, serving in served:
         for each in (*models, mine):
             each.heard.clear()
         workspace.append(workspace.start_session("Plan the trip", repo, **own), *STEPS[0])

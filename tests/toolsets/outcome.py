@@ -13,12 +13,16 @@ from pieria.toolsets import Banks, Host, Paths, Reply, called, registry
 from pieria.workspace import Workspace
 
 Step = tuple[str, dict[str, Any]]
-_ID = re.compile(r"\b(?:sum-[0-9a-f]{20}|[0-9a-hjkmnp-tv-z]{26}|[0-9a-hjkmnp-tv-z]{16})\b")
+_ID = re.compile(
+    r"\bsession_[\w-]{11}|(?:\b|(?<=_))(?:sum-[0-9a-f]{20}|[0-9a-hjkmnp-tv-z]{26}|[0-9a-hjkmnp-tv-z]{16})\b"
+)
 _PASSING = re.compile(r"[\d,]+ MB free")
 _FILED = re.compile(r'"changed": \d{16,}')
 """When a file was written, by the machine's own clock."""
-_LEFT_OUT = {"bytes", "sha256", "log_bytes", "free_bytes", "weights"}
-"""What is another number every time, and what only repeats the question."""
+_UNDER_WAY = "sessions"
+"""The records of sessions come in the order of their ids, which are random; `sessions_state` tells what is in them."""
+_LEFT_OUT = {"bytes", "sha256", "log_bytes", "free_bytes", "weights", "duration_us", "phase_timings", "scores"}
+"""What is another number every time, what only repeats the question, and what comes in the order of random ids."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,8 @@ class Run:
             file = self.folder / f"{name}.all"
             bank = self.workspace.open(name)
             bank.export(file)
-            held[name] = [json.loads(line) for line in file.read_text().splitlines()[1:-1]]
+            lines = [json.loads(line) for line in file.read_text().splitlines()[1:-1]]
+            held[name] = [line for line in lines if not line.get("collection", "").startswith(_UNDER_WAY)]
             file.unlink()
             bank.close()
         files = {path.name: path.stat().st_size for path in self.folder.iterdir() if path.is_file()}

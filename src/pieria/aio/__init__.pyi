@@ -31,7 +31,7 @@ from pieria.bank.handlers import Handlers
 from pieria.bank.hooks import Checkpoint, HookSettings
 from pieria.bank.jobs import JobList
 from pieria.bank.observing import DistilledSessions, Observed
-from pieria.bank.places import Kept
+from pieria.bank.places import Kept as Kept_of_places
 from pieria.bank.replies import (
     Around,
     Diagnosis,
@@ -51,6 +51,7 @@ from pieria.bank.reviewing import Reinforced
 from pieria.bank.sources import Mark, Taken
 from pieria.bank.work import Rules
 from pieria.config import Config
+from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
 from pieria.facts.summary import Conflict, Entity, FactStats
 from pieria.graph.changeset import Changeset
@@ -61,6 +62,7 @@ from pieria.graph.nodes import Node, Tag
 from pieria.learning.experience import Experience
 from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import Step
+from pieria.learning.traces import EpisodeTrace
 from pieria.models.mind import Named
 from pieria.models.minds.llm.asking import Override
 from pieria.models.minds.llm.replacing import OwnPrompt
@@ -76,8 +78,10 @@ from pieria.record.link import Link
 from pieria.record.memory import Memory
 from pieria.record.time import Clock
 from pieria.record.usage import Usage
+from pieria.sessions.log import Kept
 from pieria.sessions.opened import Standing
 from pieria.sessions.queue import Callback as Callback_of_queue
+from pieria.sessions.session import Progress as Progress_of_session
 from pieria.sessions.state import SessionState
 from pieria.store.protocol import Progress
 from pieria.upkeep.reviewing import Curve, Retained
@@ -309,11 +313,14 @@ class Workspace:
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
+        *,
+        profile: object = None,
+        auto_commit: bool | None = None,
     ) -> str:
         """Begins a session in a repository that is open, and returns its id; it collects steps from then on.
 
         `config`, `llm`, `embedding` and `notifier` are its own, in place of the repository's; a configuration as a
-        whole.
+        whole. `profile` and `auto_commit` are so much of one that is as the repository's otherwise.
         """
     async def validate_episodic(
         self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None
@@ -708,12 +715,23 @@ class Bank:
         It is said now, unless `at` tells otherwise, by the author who is given or for whom the bank was opened.
         """
     def session(
-        self, goal: str, config: object = None, llm: object = None, embedding: object = None, notifier: object = None
+        self,
+        goal: str,
+        config: object = None,
+        llm: object = None,
+        embedding: object = None,
+        notifier: object = None,
+        *,
+        profile: object = None,
+        auto_commit: bool | None = None,
     ) -> Opening[Session]:
         """Begins a session, which collects steps towards the goal. What is given is its own, in place of the bank's.
 
+        `profile` and `auto_commit` are so much of a configuration that is as the bank's otherwise.
         As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
         """
+    async def session_kept(self, id: str) -> tuple[Kept, builtins.list[Step]] | None:
+        """What is kept of a session that is not over, with its steps, whoever has it open; None where there is none."""
     async def sessions(
         self,
         *,
@@ -729,6 +747,8 @@ class Bank:
 
         `cursor` goes on where a page of the same filters ended, whatever was said since.
         """
+    async def sessions_kept(self) -> builtins.list[Kept]:
+        """The same of all of them, without their steps."""
     async def stats(self) -> Stats:
         """Counts of what there is, by kind and standing, and the store's sizes."""
     async def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
@@ -826,7 +846,13 @@ class Session:
     @property
     def state(self) -> SessionState: ...
     @property
+    def goal(self) -> str: ...
+    @property
     def steps(self) -> tuple[Step, ...]: ...
+    @property
+    def node_ids(self) -> tuple[str, ...]: ...
+    @property
+    def fault(self) -> PieriaError | None: ...
     @property
     def is_over(self) -> bool: ...
     async def __aenter__(self) -> Self: ...
@@ -848,6 +874,10 @@ class Session:
         Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`: with
         `extraction_failed` when no try is left, with `extraction_timeout` when that was not long enough.
         """
+    async def close_and_wait(self, seconds: float, progress: Progress_of_session | None = None) -> SessionState:
+        """Closes, once what is under way lets it, and returns when nothing is being drawn any more: `idle` where all is
+        committed, `ready` where it waits to be, or `failed`. Raises `PipelineError` where that takes longer.
+        """
     async def close_async(self, callback: Callback_of_queue | None = None) -> None:
         """The word is `closed`."""
     async def commit(self) -> None:
@@ -864,6 +894,10 @@ class Session:
         """The next one, in a session that is idle."""
     async def start_episode_async(self, goal: str, callback: Callback_of_queue | None = None) -> None:
         """The word is `started`."""
+    async def take(self, observation: str, action: str) -> EpisodeTrace:
+        """The same, for whoever wants to know how the step was judged."""
+    async def wait(self, seconds: float, progress: Progress_of_session | None = None) -> SessionState:
+        """Its state once nothing is being drawn any more. `progress` is told of how many steps knowledge was drawn."""
 
 class Facts:
     """The facts of one bank."""
@@ -1084,7 +1118,7 @@ class Worker:
 
 class Places:
     """The places of one bank, as whoever opened it sees them. Threads may share it."""
-    async def all(self) -> dict[str, Kept]:
+    async def all(self) -> dict[str, Kept_of_places]:
         """Every place that holds a memory which answers questions, by its name `wing/room`."""
     async def counts(self) -> dict[str, int]:
         """How many memories each place holds."""

@@ -72,7 +72,11 @@ MIRRORS = (
         at_once=("expect_questions",),
         apart=("fading", "habits", "meter", "mind", "session_lease", "store", "viewer"),
     ),
-    Mirror(Session, values=("id", "state", "steps", "is_over"), apart=("begin", "resume")),
+    Mirror(
+        Session,
+        values=("id", "state", "goal", "steps", "node_ids", "fault", "is_over"),
+        apart=("begin", "resume"),
+    ),
     Mirror(Facts),
     Mirror(BankGraph, reads=("graph",), groups={"everything": BankGraph}, apart=("tended",)),
     Mirror(Hooks),

@@ -26,12 +26,15 @@ from pieria.bank.sources import Sources
 from pieria.bank.transfer import Transferring
 from pieria.bank.undoing import Undoing
 from pieria.bank.vault import NOWHERE, Vault, VaultAt
+from pieria.record import check
 
 if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph
     from pieria.bank.replies import IngestReceipt
     from pieria.bank.session_log import BankLog
     from pieria.learning.experience import Experience
+    from pieria.learning.steps import Step
+    from pieria.sessions.log import Kept
     from pieria.sessions.opened import OpenSessions
     from pieria.sessions.session import Session
     from pieria.store.protocol import Progress
@@ -79,13 +82,18 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
+        *,
+        profile: object = None,
+        auto_commit: bool | None = None,
     ) -> Session:
         """Begins a session, which collects steps towards the goal. What is given is its own, in place of the bank's.
 
+        `profile` and `auto_commit` are so much of a configuration that is as the bank's otherwise.
         As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
         """
         self._check_open()
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
+        own |= {"profile": profile, "auto_commit": auto_commit}
         return self._opened_sessions.begin(goal, {name: value for name, value in own.items() if value is not None})
 
     def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
@@ -111,6 +119,14 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linkin
         from pieria.bank.ingesting import receipt
 
         return receipt(self, source_id)
+
+    def session_kept(self, id: str) -> tuple[Kept, list[Step]] | None:
+        """What is kept of a session that is not over, with its steps, whoever has it open; None where there is none."""
+        return self._session_log.load(check.identifier(id, "id"))
+
+    def sessions_kept(self) -> list[Kept]:
+        """The same of all of them, without their steps."""
+        return self._session_log.kept()
 
     def close(self) -> None:
         if "_opened_sessions" in self.__dict__:

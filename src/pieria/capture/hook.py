@@ -56,6 +56,8 @@ OWN_TOOLS = (
     "mem-maintenance", "mem-help", "save_memory", "search_memory", "search_unified", "touch_memory", "_gc",
     "observe_memory_usage", "analyze_message", "analyze_for_recall", "promote_memory", "cluster_memories",
     "consolidate_memories", "open_memories", "create_relation", "edit_memory", "forget_memory", "recover_memory",
+    *(f"sessions_{verb}" for verb in ("start", "append", "close", "commit", "discard", "state", "recall", "latest",
+                                      "node", "neighbors", "nodes", "maintain", "list_banks")),
 )  # fmt: skip
 _OWN_COMMAND = r"""(?x)
     (?: ^ | [;&|(\n`] ) \s* (?: \w+=\S*\s+ )*

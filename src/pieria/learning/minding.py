@@ -20,7 +20,7 @@ from pieria.models.embedders.told import ToldEmbedding
 from pieria.models.mind import Mind, Namer
 
 if TYPE_CHECKING:
-    from pieria.config import Config
+    from pieria.config import Config, ExtractionProfile
     from pieria.models.metering import Meter
     from pieria.models.minds.llm import Override, OwnPrompt
 
@@ -44,6 +44,10 @@ class Thinker(NamedTuple):
     """The name of the profile: rules know ours."""
     is_own: bool = False
     """Whether somebody handed it over, and no setting names it."""
+
+    def under(self, profile: ExtractionProfile) -> Thinker:
+        """The same with this profile in the place of its own."""
+        return self._replace(overlays=profile.overlays, domain=profile.domain_context or None, profile=profile.name)
 
     def mind(self, meter: Meter | None = None, namer: Namer | None = None) -> Mind:
         if self.llm is None:

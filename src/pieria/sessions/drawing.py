@@ -61,6 +61,10 @@ class Drawing:
         """Why knowledge could not be drawn, the last time."""
         return self._faults[0] if self._faults else None
 
+    def reach(self) -> tuple[int, int]:
+        """Of how many steps knowledge is drawn, and how many there are."""
+        return len(self._machine.kept.committed), len(self._machine.steps)
+
     def left(self) -> list[Step]:
         """Those that nothing is or was drawn from. The lock is held."""
         machine = self._machine
@@ -165,6 +169,7 @@ class Drawing:
     def _tell_committed(self, part: Part, changeset: Changeset, trace: StructuringTrace) -> None:
         node_ids = list(changeset.nodes())
         self._node_ids += node_ids
+        self._machine.node_ids += node_ids
         payload = {
             "session_id": self._machine.id,
             "trajectory_id": part.trajectory.id,

@@ -49,8 +49,8 @@ class Line:
     def is_busy(self) -> bool:
         return bool(self._tickets)
 
-    def append(self, observation: str, action: str) -> None:
-        """Returns when the step is taken in; otherwise nothing of it stays."""
+    def append(self, observation: str, action: str) -> EpisodeTrace:
+        """Returns when the step is taken in, with how it was judged; otherwise nothing of it stays."""
         ticket = Ticket(observation, action, waits=True)
         machine = self._machine
         with machine.changed:
@@ -61,7 +61,7 @@ class Line:
                 while self._tickets[0] is not ticket:
                     machine.changed.wait()
                     machine.check()
-            self._take_in(ticket)
+            return self._take_in(ticket)
         finally:
             self._done(ticket)
 
@@ -119,7 +119,7 @@ class Line:
             machine.changed.notify_all()
         machine.queue.drain()
 
-    def _take_in(self, ticket: Ticket) -> None:
+    def _take_in(self, ticket: Ticket) -> EpisodeTrace:
         raw = ticket.raw or self._logged(ticket)
         try:
             trace = self._judged(raw)
@@ -129,6 +129,7 @@ class Line:
                 raise
             raise SessionError("append_crashed") from problem
         self._taken_in(trace)
+        return trace
 
     def _logged(self, ticket: Ticket) -> Step:
         machine = self._machine

@@ -36,6 +36,8 @@ class Kept:
     """What was drawn and is to be committed or discarded."""
     reason: str | None = None
     """Why it failed."""
+    profile: Mapping[str, Any] | None = None
+    """The profile that is its own, as JSON: it holds in whichever process the session goes on."""
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it; `from_dict` makes the same of it again."""
@@ -53,6 +55,7 @@ class Kept:
         parts = {
             "committed": tuple(kept["committed"]),
             "waiting": None if waiting is None else read(waiting),
+            "profile": kept.get("profile"),
         }
         return cls(**{**kept, **parts})
 

@@ -55,6 +55,8 @@ class Machine:
         self.is_stopping = False
         self.is_leaving = False
         self.is_inherited = False
+        self.node_ids: list[str] = []
+        """What the episode brought, in this process."""
         for part in (self.line, self.drawing, self.queue):
             part.start_anew()
 
@@ -78,6 +80,13 @@ class Machine:
     @property
     def state(self) -> SessionState:
         return SessionState(self.kept.state)
+
+    @property
+    def fault(self) -> PieriaError | None:
+        """Why knowledge could not be drawn; of another process only the words are left."""
+        if self.state is not SessionState.FAILED:
+            return None
+        return self.drawing.fault or PipelineError(self.kept.reason)
 
     @property
     def is_busy(self) -> bool:
@@ -143,6 +152,7 @@ class Machine:
             episode = Episode(goal=goal)
             self.move(replace(_idle(self.kept), state=SessionState.COLLECTING, goal=goal, episode=_head(episode)))
             self.episode = replace(episode, goal=self.kept.goal)
+            self.node_ids = []
             self.timeouts.restart()
 
     def _close(self) -> None:
@@ -166,7 +176,8 @@ class Machine:
         with at.crew.lane(at.repo):
             fitted = prepared(waiting, at.backend, at.mind, at.embedder, at.config)
             with self.changed:
-                self.move(_idle(self.kept), fitted, node_ids=list(fitted.nodes()))
+                self.node_ids = list(fitted.nodes())
+                self.move(_idle(self.kept), fitted, node_ids=self.node_ids)
 
     def draw_all(self) -> None:
         """Of everything that nothing was drawn from yet. The lock is held."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pieria.models.mind import Mind
 
 Own = Mapping[str, object]
-"""What a session has of its own: `config`, `llm`, `embedding`, `notifier`, as far as they are given."""
+"""What a session has of its own: `config`, `llm`, `embedder`, `notifier`, `profile`, `auto_commit`, as far as given."""
 
 
 class Judges(NamedTuple):
@@ -33,6 +33,8 @@ class Judges(NamedTuple):
     embedder: Embedder | None
     config: Config | None
     tell: Callable[[Event], object]
+    profile: Mapping[str, object] | None = None
+    """As JSON, where it is the session's own."""
 
 
 Judging = Callable[[Own], Judges]
@@ -73,8 +75,10 @@ class OpenSessions:
 
     def resume(self, id: str, own: Own) -> Session:
         """Taken up again, by those who are given. `SessionError` where it is open."""
+        known = self._log.load(id)
+        kept = {} if known is None or known[0].profile is None else {"profile": known[0].profile}
         with self._lock:
-            session = self._open[id] = Session.resume(id, self._surroundings(own))
+            session = self._open[id] = Session.resume(id, self._surroundings({**kept, **own}))
         return session
 
     def standing(self) -> list[Standing]:
@@ -112,6 +116,7 @@ class OpenSessions:
             crew=_CREW,
             tell=judges.tell,
             config=judges.config,
+            profile=judges.profile,
             clock=self._clock,
         )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from pieria.errors import InputError, NotFoundError, PipelineError
+from pieria.errors import InputError, NotFoundError, PieriaError, PipelineError
 from pieria.learning.steps import Step
+from pieria.learning.traces import EpisodeTrace
 from pieria.record import check
 from pieria.sessions.log import Kept, unknown
 from pieria.sessions.machine import Machine
@@ -17,6 +18,10 @@ from pieria.sessions.queue import Callback
 from pieria.sessions.state import Operation, SessionState
 from pieria.sessions.surroundings import PATIENCE, Surroundings
 
+Progress = Callable[[int, int], object]
+"""Called with what is done and the whole."""
+EVERY = 0.5
+"""Seconds between two words on how far it is."""
 _LONGEST = 10**9
 
 
@@ -38,7 +43,7 @@ class Session:
         """A new one, which collects."""
         told = check.text(goal, "goal")
         new = f"session_{secrets.token_urlsafe(8)}"
-        kept = Kept(new, at.repo, told, auto_commit=at.setting("auto_commit"))
+        kept = Kept(new, at.repo, told, auto_commit=at.setting("auto_commit"), profile=at.profile)
         machine = Machine(at.log.begin(kept), (), at)
         machine.perform(Operation.START_EPISODE, told)
         return cls(machine)
@@ -76,6 +81,21 @@ class Session:
         return self._machine.steps
 
     @property
+    def goal(self) -> str:
+        """As it is kept: what was private is cut."""
+        return self._machine.kept.goal
+
+    @property
+    def node_ids(self) -> tuple[str, ...]:
+        """What the last episode brought to the graph, in this process."""
+        return tuple(self._machine.node_ids)
+
+    @property
+    def fault(self) -> PieriaError | None:
+        """Why knowledge could not be drawn, where it failed."""
+        return self._machine.fault
+
+    @property
     def is_over(self) -> bool:
         """Whether it expired, with all that it held committed."""
         return self._machine.is_over
@@ -91,7 +111,11 @@ class Session:
 
         A step that cannot be judged raises, and nothing of it stays.
         """
-        self._machine.line.append(*_step(observation, action))
+        self.take(observation, action)
+
+    def take(self, observation: str, action: str) -> EpisodeTrace:
+        """The same, for whoever wants to know how the step was judged."""
+        return self._machine.line.append(*_step(observation, action))
 
     def append_async(self, observation: str, action: str, callback: Callback | None = None) -> None:
         """The word is `appended`. Steps are taken in in the order in which they were appended."""
@@ -142,6 +166,26 @@ class Session:
         self._machine.close_in_time(seconds)
         self._finish(retries, seconds)
 
+    def close_and_wait(self, seconds: float, progress: Progress | None = None) -> SessionState:
+        """Closes, once what is under way lets it, and returns when nothing is being drawn any more: `idle` where all is
+        committed, `ready` where it waits to be, or `failed`. Raises `PipelineError` where that takes longer.
+        """
+        self._machine.close_in_time(seconds)
+        return self.wait(seconds, progress)
+
+    def wait(self, seconds: float, progress: Progress | None = None) -> SessionState:
+        """Its state once nothing is being drawn any more. `progress` is told of how many steps knowledge was drawn."""
+        until = time.monotonic() + seconds
+        while True:
+            left = until - time.monotonic()
+            try:
+                return self._machine.settled(min(EVERY, left))
+            except PipelineError:
+                if left <= EVERY:
+                    raise
+            if progress is not None:
+                progress(*self._machine.drawing.reach())
+
     def __enter__(self) -> Self:
         return self
 
@@ -170,7 +214,7 @@ class Session:
                 return
             if left:
                 self.commit()
-        problem = machine.drawing.fault or PipelineError(machine.kept.reason)
+        problem = machine.fault or PipelineError("extraction_failed")
         raise PipelineError("extraction_failed", errors=(problem,)) from problem
 
 

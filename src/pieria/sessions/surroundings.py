@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,8 @@ class Surroundings:
     crew: Crew
     tell: Callable[[Event], object] = unheard
     config: Config | None = None
+    profile: Mapping[str, Any] | None = None
+    """As JSON, where it is the session's own."""
     clock: Clock = field(default=system_clock)
 
     def setting(self, name: str) -> Any:

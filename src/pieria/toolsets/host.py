@@ -74,6 +74,11 @@ class Banks:
         """All of them, the user's own as well."""
         return self.workspace.place.everything()
 
+    def open_names(self) -> set[str]:
+        """Those that are open now, between calls or in one."""
+        with self._lock:
+            return {held.name for held in self._open.values()}
+
     def has(self, name: str) -> bool:
         place = self.workspace.place
         return place.has_user() if name == USER_BANK else place.at(name).is_there
@@ -96,9 +101,7 @@ class Banks:
 
     def _worked_on(self) -> Iterator[Bank]:
         """Each bank once, on behalf of no session."""
-        with self._lock:
-            names = {held.name for held in self._open.values()}
-        for name in sorted(names):
+        for name in sorted(self.open_names()):
             self._at_work = name
             try:
                 yield self.opened(name, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.store.protocol import Finding
-from pieria.workspace.configuring import config_of, names_in, refuse_backend
+from pieria.workspace.configuring import config_for_session, config_of, names_in, refuse_backend
 from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
@@ -372,9 +372,14 @@ class Workspace(Recalling):
         resolved, handed = handed_over(resolved, handed, courier, own)
         settings = resolved.settings
         embedder = embedder_among(handed, settings, self.models.folder)
-        mind = settled_thinker(handed, settings).mind(meter, pipeline(settings.nlp))
+        config, profile = config_for_session(handed.config, own)
+        thinker = settled_thinker(handed, settings)
+        if profile is not None:
+            thinker = thinker.under(profile)
         tell = nobody_told if handed.courier is None else partial(handed.courier.tell, id)
-        return Judges(mind, None if embedder is None else embedder.counted_by(meter), handed.config, tell)
+        mind = thinker.mind(meter, pipeline(settings.nlp))
+        counted = None if embedder is None else embedder.counted_by(meter)
+        return Judges(mind, counted, config, tell, None if profile is None else asdict(profile))
 
     def _origins(
         self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import ConfigError, UnavailableError
@@ -14,7 +15,7 @@ from pieria.learning.minding import NAMELESS, kind_of
 from pieria.models import NONE, PROVIDERS, provider_of
 
 if TYPE_CHECKING:
-    from pieria.config import Config
+    from pieria.config import Config, ExtractionProfile
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,19 @@ def refuse_backend(config: object) -> None:
     if kept is not None and kept.backend is not None:
         reason = "a bank keeps its graph itself"
         raise UnavailableError("config.backend", reason, hint="Open a repository with it: open_repo.")
+
+
+def config_for_session(config: Config | None, own: Mapping[str, Any]) -> tuple[Config | None, ExtractionProfile | None]:
+    """What holds in a session where `profile` or `auto_commit` is its own, and that profile."""
+    from pieria.config import Config
+
+    given = {name: own[name] for name in ("profile", "auto_commit") if own.get(name) is not None}
+    if not given:
+        return config, None
+    usual = config or Config(llm={"model": NONE}, embedding={"model": NONE})
+    session = {**usual.session, **{name: it for name, it in given.items() if name == "auto_commit"}}
+    changed = replace(usual, extraction_profile=given.get("profile", usual.extraction_profile), session=session)
+    return changed, changed.extraction_profile if "profile" in given else None
 
 
 def names_in(config: Config | None, *, llm: bool, embedder: bool) -> dict[str, str]:

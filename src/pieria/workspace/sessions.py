@@ -41,13 +41,18 @@ class Sessions(Repositories):
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
+        *,
+        profile: object = None,
+        auto_commit: bool | None = None,
     ) -> str:
         """Begins a session in a repository that is open, and returns its id; it collects steps from then on.
 
         `config`, `llm`, `embedding` and `notifier` are its own, in place of the repository's; a configuration as a
-        whole.
+        whole. `profile` and `auto_commit` are so much of one that is as the repository's otherwise.
         """
-        own = _given(config=config, llm=llm, embedder=embedding, notifier=notifier)
+        own = _given(
+            config=config, llm=llm, embedder=embedding, notifier=notifier, profile=profile, auto_commit=auto_commit
+        )
         return self._repository(repo).sessions().begin(goal, own).id
 
     def session(self, session_id: str) -> Session:

@@ -66,6 +66,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
     },
     "At work": {
         "scratchpad": Listed(f"{_COMMANDS}.scratchpad:scratchpad", "Keep a session's notes to itself."),
+        "session": Listed(f"{_COMMANDS}.session:session", "Record what is done step by step, and learn from it."),
         "ingest": Listed(f"{_COMMANDS}.ingesting:ingest", "Learn from what was lived through elsewhere."),
         "worker": Listed(f"{_COMMANDS}.working:worker", "Do what is to be done behind, for all banks."),
         "jobs": Listed(f"{_COMMANDS}.jobs:jobs", "See, replay and cancel what is done behind."),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from pieria.doors.cli.asking import replied
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command, speaking
 from pieria.doors.cli.running import REFUSED
@@ -20,9 +20,7 @@ from pieria.record.parsing import parsed
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.toolsets import Registry, Reply, Tool
-
-WHO = "cli"
+    from pieria.toolsets import Registry, Tool
 
 
 def _tools(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -58,32 +56,9 @@ def call_tool(ctx: click.Context, /, tool: str | None, arguments: str | None, li
     elif tool is None:
         raise click.UsageError("the TOOL is missing; `pieria call --list` shows the tools there are", ctx)
     else:
-        reply = _replied(call, tools, tool, _read(arguments))
+        reply = replied(call, tool, _read(arguments))
         call.print_json(reply.value)
         ctx.exit(REFUSED if reply.is_error else 0)
-
-
-def _replied(call: Call, tools: Registry, name: str, arguments: Any) -> Reply:
-    from pieria.toolsets import Banks, Host, called
-    from pieria.toolsets.paths import paths_of_user
-
-    tools.found(name)
-    with ExitStack() as held, call.progress(name) as report:
-
-        def host() -> Host:
-            workspace = held.enter_context(call.workspace())
-            call.drain(workspace)
-            resolved = workspace.resolved.having(**call.speaker)
-            return Host(
-                Banks(workspace, WHO),
-                resolved.settings.bank,
-                resolved.settings.session,
-                paths_of_user(workspace),
-                is_named=resolved.is_bank_named,
-                progress=report,
-            )
-
-        return called(tools, name, arguments, host)
 
 
 def _read(arguments: str | None) -> Any:

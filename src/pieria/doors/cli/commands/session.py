@@ -1,0 +1,177 @@
+"""`pieria session`: a run towards a goal, recorded step by step, one command after the other.
+
+Each command is a process: it takes the session up by its id, and lets go of it when it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pieria.doors.cli.asking import asked, hosted
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.running import REFUSED
+from pieria.doors.cli.values import OneOf, text_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PROFILES = ("coding", "research", "customer_support")
+FAILED, READY = "failed", "ready"
+
+
+@click.group(cls=Group)
+def session() -> None:
+    """Record what is done towards a goal, step by step, and learn from it.
+
+    `start` gives the id that the others take. A session outlives its commands: each goes on where the last one ended.
+    """
+
+
+@session.command()
+@click.argument("goal", nargs=-1)
+@click.option("--profile", type=OneOf(*PROFILES), help="What counts as knowledge: of code, of study, of helping.")
+@click.option("--auto-commit/--no-auto-commit", default=True, show_default=True,
+              help="Keep what is learnt as it is learnt, or hold it until `pieria session commit`.")  # fmt: skip
+@click.pass_obj
+def start(call: Call, /, goal: tuple[str, ...], profile: str | None, auto_commit: bool) -> None:
+    """Begin one: GOAL says what is to be done."""
+    said = text_of(goal, "the goal")
+    _answer(
+        call, "started", asked(call, "sessions_start", begins=True, goal=said, profile=profile, auto_commit=auto_commit)
+    )
+
+
+@session.command()
+@click.argument("id")
+@click.argument("observation")
+@click.argument("action")
+@click.pass_obj
+def append(call: Call, /, id: str, observation: str, action: str) -> None:
+    """Record a step: what was observed, and what was done about it."""
+    told = asked(call, "sessions_append", session_id=id, observation=observation, action=action)
+    _answer(call, f"step {told['step_index']} of", told)
+
+
+@session.command()
+@click.argument("id")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="End when all that was learnt is stored.")
+@click.pass_context
+def close(ctx: click.Context, /, id: str, wait: bool) -> None:
+    """End the work, and learn from all of its steps.
+
+    Without waiting, what is not done by then goes on with the next command about it. Exits with 1 where learning
+    failed: `pieria session commit` tries again.
+    """
+    call: Call = ctx.obj
+    told = asked(call, "sessions_close", session_id=id, wait=wait)
+    _answer(call, "closed", told)
+    if told["state"] == READY:
+        call.note(f"nothing is kept yet: pieria session commit {id}, or discard")
+    if told["state"] == FAILED:
+        call.note(f"{told['error']['message']}; pieria session commit {id} tries again")
+        ctx.exit(REFUSED)
+
+
+@session.command()
+@click.argument("id")
+@click.pass_obj
+def commit(call: Call, /, id: str) -> None:
+    """Keep what a closed session has learnt; of one that failed, try to learn again first."""
+    _answer(call, "committed", asked(call, "sessions_commit", session_id=id))
+
+
+@session.command()
+@click.argument("id")
+@click.pass_obj
+def discard(call: Call, /, id: str) -> None:
+    """Throw away what a closed session has learnt and not kept, with its steps."""
+    _answer(call, "discarded", asked(call, "sessions_discard", session_id=id))
+
+
+@session.command()
+@click.argument("id")
+@click.pass_obj
+def state(call: Call, /, id: str) -> None:
+    """Tell how one stands, with its last steps."""
+    _answer(call, "session", asked(call, "sessions_state", session_id=id))
+
+
+@session.command(name="list")
+@click.pass_obj
+def list_sessions(call: Call, /) -> None:
+    """List the sessions of the bank that are not over."""
+    with call.opened(reading=True) as bank:
+        found = [_told(kept) for kept in bank.sessions_kept()]
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.sessions import listed
+
+        yield from listed(found)
+
+    call.reply({"sessions": found}, people, [one["session_id"] for one in found])
+
+
+@session.command()
+@click.argument("id")
+@click.pass_obj
+def show(call: Call, /, id: str) -> None:
+    """Show all that is kept of one: every step that is not learnt from yet, and why it failed, where it did."""
+    with hosted(call) as host:
+        from pieria.toolsets.sessions.finding import logged
+
+        kept, steps = logged(host, id)
+    document = {**_told(kept), "steps": [_step(step) for step in steps]}
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.sessions import told
+
+        yield from told(document)
+
+    call.reply(document, people, [id])
+
+
+@session.command()
+@click.argument("id")
+@click.pass_obj
+def resume(call: Call, /, id: str) -> None:
+    """Let what a process left unfinished go on: a step that was not judged, or learning that was cut off."""
+    with hosted(call) as host, call.progress("learning") as report:
+        from pieria.toolsets.sessions.finding import taken_up
+
+        taken = taken_up(host, id)
+        told = {"session_id": id, "state": taken.wait(LONGEST, report), "goal": taken.goal}
+    _answer(call, "resumed", told)
+
+
+LONGEST = 3_600.0
+"""Seconds that learning is waited for."""
+
+
+def _answer(call: Call, done: str, told: dict[str, Any]) -> None:
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.sessions import answered
+
+        yield from answered(done, told)
+
+    call.reply(told, people, [told["session_id"]])
+
+
+def _told(kept: Any) -> dict[str, Any]:
+    return {
+        "session_id": kept.id,
+        "state": kept.state,
+        "goal": kept.goal,
+        "auto_commit": kept.auto_commit,
+        "profile": None if kept.profile is None else kept.profile["name"],
+        "committed_steps": len(kept.committed),
+        "reason": kept.reason,
+    }
+
+
+def _step(step: Any) -> dict[str, Any]:
+    """Without its vector, which says nothing to a reader."""
+    return {name: value for name, value in step.as_dict().items() if name != "embedding"}

@@ -1,0 +1,1 @@
+"""The tools of sessions: what an agent does is recorded step by step, learnt from, and recalled as knowledge."""

@@ -1,0 +1,113 @@
+"""What was learnt is looked at node by node, and pages hold still while more comes in."""
+
+from typing import Any
+
+import pytest
+from tests.contract.making import HandClock
+from tests.toolsets.conftest import Ask, Refused
+from tests.toolsets.requirements import requirement
+
+from pieria.graph import Changeset, Edge, Episodic, NodeMetadata, Semantic, Source, Tag
+from pieria.toolsets import Host
+
+
+@pytest.fixture
+def learnt(host: Host, clock: HandClock) -> None:
+    """A fact with its tag, the step that it was drawn from, and the source of that."""
+    made: dict[str, Any] = {"created_at": clock.now}
+    changeset = (
+        Changeset()
+        .add_node(Semantic(id="fact", proposition="Tokyo is busy in March.", confidence=0.9, **made))
+        .add_node(Tag(id="tag", label="Tokyo", **made))
+        .add_node(Episodic(id="step", observation="Hotels are full.", action="Searched on.", reward=0.4, **made))
+        .add_node(Source(id="source", episode_id="ep_1", step_index=0, plain_text="Hotels are full.", **made))
+        .add_link("tag", "fact", Edge.MEMBERSHIP)
+        .add_link("fact", "step", Edge.PROVENANCE)
+        .add_link("step", "source", Edge.PROVENANCE)
+        .put_metadata("fact", NodeMetadata().update_reward(0.4))
+    )
+    host.bank.graph.apply_changeset(changeset)
+
+
+def ids(told: list[dict[str, Any]]) -> list[str]:
+    return [node["id"] for node in told]
+
+
+@requirement("nodes.latest")
+@pytest.mark.usefixtures("learnt")
+def test_the_latest_knowledge_comes_first_with_its_use(ask: Ask, host: Host, clock: HandClock) -> None:
+    clock.move(hours=1)
+    host.bank.graph.apply_changeset(Changeset([Semantic(id="later", proposition="Ryokans have room.")]))
+    told = ask("sessions_latest")
+    assert (ids(told["nodes"]), told["count"]) == (["later", "fact"], 2)
+    fact = told["nodes"][1]
+    assert (fact["proposition"], fact["confidence"], fact["type"]) == ("Tokyo is busy in March.", 0.9, "semantic")
+    assert (fact["metadata"]["reward_count"], fact["metadata"]["cumulative_reward"]) == (1, 0.4)
+    assert ids(ask("sessions_latest", top_k=1, types=["episodic", "source"])["nodes"]) == ["source"]
+
+
+@requirement("nodes.opened")
+@pytest.mark.usefixtures("learnt")
+def test_a_node_is_told_with_what_it_says_and_is_tied_to(ask: Ask, refused: Refused) -> None:
+    node = ask("sessions_node", node_id="fact")["node"]
+    assert node["links"] == {"membership": ["tag"], "hierarchical": [], "provenance": ["step"], "sibling": []}
+    step = ask("sessions_node", node_id="step")["node"]
+    assert (step["observation"], step["action"], step["reward"]) == ("Hotels are full.", "Searched on.", 0.4)
+    error = refused("sessions_node", node_id="nobody")["error"]
+    assert (error["kind"], error["reason"], error["resource"]) == ("framework", "not_found", "node")
+    assert "sessions_recall" in error["hint"]
+
+
+@requirement("nodes.tied")
+@pytest.mark.usefixtures("learnt")
+def test_neighbors_come_with_the_tie_by_which_they_are(ask: Ask) -> None:
+    told = ask("sessions_neighbors", node_id="fact")
+    assert [(each["id"], each["edge_type"]) for each in told["neighbors"]] == [
+        ("tag", "membership"),
+        ("step", "provenance"),
+    ]
+    assert ids(ask("sessions_neighbors", node_id="step", edge_type="provenance")["neighbors"]) == ["fact", "source"]
+    assert ask("sessions_neighbors", node_id="step", edge_type="sibling")["count"] == 0
+
+
+@requirement("nodes.pages")
+def test_pages_hold_each_node_once_while_more_comes_in(ask: Ask, refused: Refused, host: Host) -> None:
+    host.bank.graph.apply_changeset(Changeset([Semantic(id=f"f{n}", proposition=f"Fact {n}.") for n in range(5)]))
+    first = ask("sessions_nodes", types=["semantic"], limit=2)
+    host.bank.graph.apply_changeset(Changeset([Semantic(id="f5", proposition="Fact 5.")]))
+    second = ask("sessions_nodes", types=["semantic"], limit=2, cursor=first["next_cursor"])
+    last = ask("sessions_nodes", types=["semantic"], cursor=second["next_cursor"])
+    assert ids([*first["nodes"], *second["nodes"], *last["nodes"]]) == [f"f{n}" for n in range(6)]
+    assert last["next_cursor"] is None
+    error = refused("sessions_nodes", types=["episodic"], cursor=first["next_cursor"])["error"]
+    assert (error["kind"], error["parameter"]) == ("invalid", "cursor")
+
+
+@requirement("nodes.cut")
+def test_a_long_text_is_cut_in_lists_alone_and_that_is_said(ask: Ask, host: Host) -> None:
+    host.bank.graph.apply_changeset(Changeset([Semantic(id="long", proposition="word " * 200)]))
+    [listed] = ask("sessions_latest")["nodes"]
+    assert (listed["truncated"], len(listed["proposition"]) < 510) == (True, True)
+    whole = ask("sessions_node", node_id="long")["node"]
+    assert (len(whole["proposition"]), "truncated" in whole) == (1_000, False)
+
+
+@requirement("banks.listed")
+def test_the_banks_are_listed_with_those_that_are_open(ask: Ask, host: Host) -> None:
+    host.banks.workspace.open("other").close()
+    host.bank.remember("Something.")
+    assert ask("sessions_list_banks") == {
+        "banks": [{"id": "notes", "open": True}, {"id": "other", "open": False}],
+        "count": 2,
+    }
+
+
+@requirement("banks.named")
+@pytest.mark.usefixtures("learnt")
+def test_another_bank_is_looked_at_by_its_name(ask: Ask, refused: Refused, host: Host) -> None:
+    with host.banks.workspace.open("other") as other:
+        other.graph.apply_changeset(Changeset([Semantic(id="fact", proposition="Elsewhere.")]))
+    assert ask("sessions_node", node_id="fact", bank="other")["node"]["proposition"] == "Elsewhere."
+    assert ids(ask("sessions_latest", bank="other")["nodes"]) == ["fact"]
+    error = refused("sessions_latest", bank="otter")["error"]
+    assert (error["resource"], "other" in error["hint"]) == ("bank", True)
