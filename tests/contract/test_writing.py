@@ -234,6 +234,15 @@ def test_records_are_kept_by_collection_and_found_by_prefix(store: Store) -> Non
         assert "b" not in reader.records("one")
 
 
+def test_what_is_noted_is_kept_and_no_change_tells_of_it(store: Store) -> None:
+    before = apply(store, records=[Record("at work", "other", 1)]).change
+    with store.writing() as writer:
+        writer.note([Record("at work", "me", 2), Record("at work", "other", None)])
+    with store.reading() as reader:
+        assert reader.records("at work") == {"me": 2}
+        assert reader.changes()[-1] == before
+
+
 def erased_bank(store: Store) -> Applied:
     first = memory("the heron stood still", "gone", tags=["bird"], entities=["Heron"])
     apply(store, first, memory("a stork", "kept", tags=["bird"]))

@@ -177,7 +177,7 @@ class BankLog:
             return None
         try:
             with self._bank.store.writing(BEAT_PATIENCE) as writer:
-                self._bank._applied(writer, lambda _: Change("session lease", records=self._signed(writer)))
+                writer.note(self._signed(writer))
         except BusyError:
             return SOON
         return self._lease / SECOND / 3

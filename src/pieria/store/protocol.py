@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pieria.record.change import Change
-from pieria.record.changeset import Applied, Changeset, Content, Stored
+from pieria.record.changeset import Applied, Changeset, Content, Record, Stored
 from pieria.record.fact import Fact, FactName, FactQuery
 from pieria.record.filter import Filter
 from pieria.record.link import End, Link
@@ -412,6 +412,9 @@ class Writer(Reader, QueueWriter, Protocol):
         an older one and was not built again yet; `ConflictError` where vectors come with it that are of another space
         than the bank's.
         """
+
+    def note(self, records: Iterable[Record]) -> None:
+        """Writes records of which nobody has to hear, such as who is at work: no journal entry tells of them."""
 
     def mend_vectors(self) -> None:
         """Has embedded again what has no vector, and makes anew what is made from them."""

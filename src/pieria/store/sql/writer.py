@@ -10,7 +10,7 @@ from typing import Any
 
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Applied, Changeset, Content
+from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Record
 from pieria.record.indexing import labels, stated
 from pieria.record.time import micros, moment
 from pieria.store.protocol import Embedded, Pending, Progress, Space
@@ -54,7 +54,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._write_facts(changeset, counters, known)
         self._many("erase_id.usage", [(id,) for id in changeset.unuse])
         self._many("add_usage", changeset.usage)
-        self._write_records(changeset)
+        self.note(changeset.records)
         self.enqueue(changeset.jobs)
         if changeset.erase:
             embedded.erase(changeset.erase)
@@ -160,8 +160,8 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._many("insert_fact", [(entry + n, *row, known, FOREVER) for n, row in enumerate(changeset.facts, start=1)])
         counters["entry"] = entry + len(changeset.facts)
 
-    def _write_records(self, changeset: Changeset) -> None:
-        for record in changeset.records:
+    def note(self, records: Iterable[Record]) -> None:
+        for record in records:
             if record.value is None:
                 self._many("drop_record", [(record.collection, record.key)])
             else:
