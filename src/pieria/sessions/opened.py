@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.graph.backend import GraphBackend
 from pieria.learning.minding import embedder_of
@@ -13,7 +13,7 @@ from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.sessions.log import SessionLog, unknown
 from pieria.sessions.session import Session, leave
-from pieria.sessions.state import SessionState
+from pieria.sessions.state import RECENT, SessionState
 from pieria.sessions.surroundings import Crew, Surroundings
 
 if TYPE_CHECKING:
@@ -80,6 +80,17 @@ class OpenSessions:
         with self._lock:
             session = self._open[id] = Session.resume(id, self._surroundings({**kept, **own}))
         return session
+
+    def context(self, id: str) -> dict[str, Any] | None:
+        """Its goal and its recent steps as they are logged, so that who asks takes nothing over."""
+        found = self._log.load(id)
+        if found is None:
+            raise unknown(id)
+        kept, steps = found
+        if kept.episode is None:
+            return None
+        recent = [f"{step.observation} -> {step.action}" for step in steps if step.trajectory_id][-RECENT:]
+        return {"goal": kept.goal, "recent_steps": recent}
 
     def standing(self) -> list[Standing]:
         """Of every session that is not over, in the order of their ids."""

@@ -54,7 +54,7 @@ class Recalling(Sessions):
     def _context_of(self, session_id: str) -> Mapping[str, Any] | None:
         """The goal of a session and its recent steps; None where there is no such session, or it does nothing."""
         try:
-            return self.session(session_id).get_context()
+            return self._in_any(session_id, lambda sessions: sessions.context(session_id))
         except NotFoundError:
             return None
 

@@ -7,7 +7,7 @@ again. What a session may do is told in `pieria.sessions`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.errors import NotFoundError
 from pieria.notifier import Event
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pieria.sessions.state import SessionState
 
 Callback = Callable[[Any], object]
+T = TypeVar("T")
 
 
 def nobody_told(event: Event) -> None:
@@ -126,7 +127,7 @@ class Sessions(Repositories):
         """
         self.session(session_id).close_and_commit(max_retries, max_polls, poll_interval)
 
-    def _in_any(self, session_id: str, use: Callable[[OpenSessions], Session]) -> Session:
+    def _in_any(self, session_id: str, use: Callable[[OpenSessions], T]) -> T:
         check.identifier(session_id, "session_id")
         with self._repositories_lock:
             opened = [repository for repository in self._repositories.values() if repository.is_open]

@@ -164,6 +164,7 @@ def test_what_another_process_holds_is_told_of_and_not_touched(
     other = Workspace(host.banks.workspace.data, {"durability": "off"}, clock=host.banks.workspace.clock)
     there = host.having(banks=Banks(other, "test"))
     assert ask("sessions_state", at=there, session_id=id)["state"] == "collecting"
+    assert "trace" in ask("sessions_recall", at=there, query="What next?", session_id=id)
     error = refused("sessions_append", at=there, session_id=id, **TOKYO)["error"]
     assert (error["kind"], error["reason"]) == ("framework", "held_elsewhere")
     other.close()
