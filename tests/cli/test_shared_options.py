@@ -27,6 +27,7 @@ APART = {
     "pieria capture",
     "pieria bench capture",
     "pieria bench graphcare",
+    "pieria bench graph",
 }
 """They work on banks of their own, or for callers who are no people; tests of their own look at them."""
 

@@ -42,8 +42,10 @@ SPARE = 3
 """Times as many as are wanted of a type are valued, the nearest."""
 HUB = 60
 """From each node that leads on no more are looked at, those that were tied last."""
-WORDS = 0.5
+WORDS = 0.7
 """How far words that say what the question says close the gap that its meaning leaves."""
+OF_TERMS = 0.8
+"""What is near a term is so much as near to the question, of which that is only a part."""
 ANSWERS = tuple(kind for kind in NODE_TYPES if kind not in ROUTING)
 
 
@@ -94,9 +96,11 @@ class GraphSearch:
             budget = min(READ, self._bank._text_budget)
             match = reader.text(terms, filter, BY_WORDS, budget)
             asked = _Asked(vectors, terms, corpus(match.documents, match.terms, match.frequencies))
-            near = self._near(reader, asked, node_types, values)
-            rows = dict.fromkeys([*near, *(candidate.row for candidate in match.candidates)])
-            return self._valued(reader, asked, rows, node_types, values)
+            looked = (*node_types, "source") if "episodic" in node_types else node_types
+            near = self._near(reader, asked, looked, values)
+            told = self._told_by_sources(reader, asked, near) if "episodic" in node_types else {}
+            rows = dict.fromkeys([*near, *(candidate.row for candidate in match.candidates), *told])
+            return self._valued(reader, asked, rows, node_types, values, told)
 
     def reached(
         self,
@@ -152,6 +156,18 @@ class GraphSearch:
             found += [near.row for look in looks for near in reader.near(look, filter, want).candidates]
         return found
 
+    def _told_by_sources(self, reader: Reader, asked: _Asked, rows: Sequence[int]) -> dict[int, float]:
+        """The steps whose sources are near: what was said in a step speaks for it as much as what it was for."""
+        sources = reader.outlines(rows, self._graph._filter(types=("source",)))
+        relevances = self._relevances(reader, asked, sources)
+        row_of = {line.id: line.row for line in sources.values()}
+        tied = reader.tied(list(row_of), self._graph._filter(types=("episodic",)), HUB) if row_of else {}
+        told: dict[int, float] = {}
+        for id, steps in tied.items():
+            for step in steps:
+                told[step] = max(told.get(step, 0.0), relevances[row_of[id]])
+        return told
+
     def _tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> _Tied:
         if not ids:
             return _Tied([])
@@ -161,11 +177,20 @@ class GraphSearch:
         return _Tied(list(dict.fromkeys(row for rows in tied.values() for row in rows)), problems)
 
     def _valued(
-        self, reader: Reader, asked: _Asked, rows: Iterable[int], node_types: Sequence[str], values: Values
+        self,
+        reader: Reader,
+        asked: _Asked,
+        rows: Iterable[int],
+        node_types: Sequence[str],
+        values: Values,
+        told: Mapping[int, float] | None = None,
     ) -> Reached:
-        """The nearest of each type are valued; what is not among these is below them."""
+        """The nearest of each type are valued; what is not among these is below them. `told` is how near some are by
+        what is tied to them.
+        """
         outlines = reader.outlines(list(rows), self._graph._filter(types=node_types or ANSWERS))
-        relevances = self._relevances(reader, asked, outlines)
+        own = self._relevances(reader, asked, outlines)
+        relevances = {row: max(near, (told or {}).get(row, 0.0)) for row, near in own.items()}
         by_type: dict[str, list[Outline]] = {}
         for line in sorted(outlines.values(), key=lambda line: -relevances[line.row]):
             by_type.setdefault(self._type_of(line), []).append(line)
@@ -196,7 +221,9 @@ class GraphSearch:
         stacked = np.stack([vector for _, vector in lines])
         stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), 1e-12)
         best: dict[int, float] = {}
-        for (row, _), cosine in zip(lines, (stacked @ np.stack(vectors).T).max(axis=1).tolist(), strict=True):
+        weights = np.array([1.0, *[OF_TERMS] * (len(vectors) - 1)], dtype=np.float32)
+        nearest = (stacked @ np.stack(vectors).T * weights).max(axis=1)
+        for (row, _), cosine in zip(lines, nearest.tolist(), strict=True):
             best[row] = max(best.get(row, 0.0), min(1.0, cosine))
         return best
 

@@ -55,6 +55,8 @@ MOST = 100
 """Candidates that are kept."""
 TAGS = 20
 MOST_HOPS = 100
+NEAR = 0.6
+"""What is as relevant as this fits the question, where no configuration says otherwise."""
 PROVENANCE_SHARE = 0.5
 """What a source is worth of the best step that comes from it."""
 
@@ -141,6 +143,7 @@ class Looking:
                 question = self._question(query, [] if context is None else [context], tags)
             with self._timed("hop_0"):
                 self._take(self.searching.found(question, MODES[mode], self.values), "initial", 0)
+                mode = self._widened(mode, question)
             at_first = len(self._found)
             with self._timed("multi_hop"):
                 state = self._walk(asked, question, mode)
@@ -206,6 +209,16 @@ class Looking:
             return []
 
     # --- the graph
+
+    def _widened(self, mode: Mode, question: Question) -> Mode:
+        """All kinds, where a mind told the kind by a question's words alone and what it points to is not near."""
+        threshold = NEAR if self.config is None else self.config.refinement_threshold
+        best = max((each.valued.relevance for each in self._found.values()), default=0.0)
+        if mode == "mixed" or best >= threshold or not getattr(self.mind, "guesses_modes", False):
+            return mode
+        others = [kind for kind in MODES["mixed"] if kind not in MODES[mode]]
+        self._take(self.searching.found(question, others, self.values), "initial", 0)
+        return "mixed"
 
     def _walk(self, asked: str, question: Question, mode: Mode) -> State:
         """From node to node. It ends early where nothing new is in reach and nothing is left to ask for."""

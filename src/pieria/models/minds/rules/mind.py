@@ -42,6 +42,9 @@ class RuleMind:
     of facts and procedures, rules then keep what belongs to that work.
     """
 
+    guesses_modes = True
+    """It tells the mode of a question by its words; whoever looks may look elsewhere, too."""
+
     def __init__(self, namer: Namer = named, embed: Embed | None = None, *, profile: str | None = None) -> None:
         self._namer = namer
         self._embed = embed
