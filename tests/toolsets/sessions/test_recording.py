@@ -1,5 +1,6 @@
 """A session from its first step to what is kept of it, as an agent goes through it."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,8 @@ class Unsteady:
 
     def __init__(self) -> None:
         self.is_out = False
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self.prompts: list[str] = []
 
     def chat(self, messages: Any, opts: Any = None) -> LLMResponse:
@@ -48,6 +51,7 @@ class Unsteady:
 
     def _answer(self, messages: Any, content: object) -> LLMResponse:
         self.prompts.append(messages[0]["content"])
+        assert self.may_answer.wait(30)
         if self.is_out:
             raise AdapterError("unsteady", "chat", "it is out")
         return LLMResponse(content, self.model, {"input_tokens": 1, "output_tokens": 1})
@@ -122,6 +126,24 @@ def test_who_does_not_wait_is_answered_at_once_and_asks_later(ask: Ask, begun: B
     assert told["state"] in ("collecting", "extracting", "idle")
     host.banks.workspace.session(id).wait(30)
     assert ask("sessions_state", session_id=id)["state"] == "idle"
+
+
+@requirement("ours.at_once")
+@pytest.mark.parametrize("models", ["unsteady"], indirect=True)
+def test_who_waits_hears_how_far_it_is_also_of_a_session_that_was_closed_before(
+    ask: Ask, begun: Begun, host: Host, models: dict[str, Any]
+) -> None:
+    id = begun()
+    heard: list[tuple[int, int]] = []
+    models["llm"].may_answer.clear()
+    assert ask("sessions_close", session_id=id, wait=False)["state"] == "extracting"
+
+    def hear(done: int, whole: int) -> None:
+        heard.append((done, whole))
+        models["llm"].may_answer.set()
+
+    assert ask("sessions_close", at=host.having(progress=hear), session_id=id)["state"] == "idle"
+    assert heard[0] == (0, 1)
 
 
 @requirement("document.profiles")

@@ -9,7 +9,7 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.sessions.envelope import told
 from pieria.toolsets.sessions.finding import begun, logged, taken_up
 
-READY, FAILED = "ready", "failed"
+EXTRACTING, READY, FAILED = "extracting", "ready", "failed"
 LONGEST = 600.0
 """Seconds that a caller is kept waiting at most; what is under way goes on all the same."""
 AGAIN = "Nothing is lost: sessions_commit tries again, and sessions_discard gives it up."
@@ -39,12 +39,17 @@ def append(call: Call, session_id: str, observation: str, action: str) -> dict[s
 
 
 def close(call: Call, session_id: str, wait: bool) -> dict[str, Any]:
-    """That knowledge waits to be committed, or could not be drawn, is no error of this call: the reply says so."""
+    """That knowledge waits to be committed, or could not be drawn, is no error of this call: the reply says so.
+
+    One that is closed and still being learnt from, perhaps by a process that is gone, is only waited for.
+    """
     session = taken_up(call.host, session_id)
+    is_closed = session.state == EXTRACTING
     if not wait:
-        session.close_async()
+        if not is_closed:
+            session.close_async()
         return {"session_id": session_id, "state": session.state}
-    state = _waited(session.close_and_wait, call)
+    state = _waited(session.wait if is_closed else session.close_and_wait, call)
     reply = {"session_id": session_id, "state": state}
     if state == FAILED:
         return {**reply, "error": told(_fault(session))}
