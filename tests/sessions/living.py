@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -225,14 +225,20 @@ class DyingLog:
         kept = self._written("keep", self._log.keep, kept)
         return kept
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
         self._written("commit", self._log.commit, kept, changeset, forget)
 
     def load(self, id: str) -> Any:
         return self._log.load(id)
 
+    def steps(self, id: str, indices: Collection[int]) -> Any:
+        return self._log.steps(id, indices)
+
     def kept(self) -> list[Kept]:
         return self._log.kept()
+
+    def holds(self, id: str) -> bool:
+        return self._log.holds(id)
 
     def hold(self, id: str) -> None:
         self._log.hold(id)

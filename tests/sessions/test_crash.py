@@ -140,7 +140,7 @@ def _waiting(life: Life, id: str) -> set[str]:
 def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> None:
     life, told = Life(), list[Any]()
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(Died):
+    with pytest.raises(SessionError, match="broke off"):
         session.append("flour", "bread begins")
     life.anew()
     taken_up = life.resume(session.id)
@@ -153,18 +153,43 @@ def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> 
     assert [step.index for step in taken_up.steps] == [0, 1]
 
 
-def test_a_step_that_cannot_be_judged_then_either_is_refused_as_any_other() -> None:
-    life = Life()
+@pytest.mark.parametrize("auto", [True, False])
+def test_a_step_that_cannot_be_judged_then_either_stays_until_it_can_be(auto: bool) -> None:
+    life = Life(auto_commit=auto)
     session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
-    with pytest.raises(Died):
+    with pytest.raises(SessionError, match="broke off"):
         session.append("flour", "bread begins")
     life.anew()
     life.events.clear()
+    life.mind.fails("state", DOWN, DOWN, DOWN)
+    taken_up = life.resume(session.id)
+    life.run()
+    with pytest.raises(AdapterError):
+        taken_up.append("water", "bread goes on")
+    assert life.told("append_failed") == [{"session_id": session.id, "error": DOWN}] * 2
+    assert [(step.observation, step.subgoal) for step in taken_up.steps] == [("flour", "")]
+    taken_up.close()
+    life.run()
+    assert taken_up.state is SessionState.FAILED
+    taken_up.commit()
+    ended(life, taken_up)
+    assert life.steps() == {"flour": 0.75}
+    assert life.log.load(session.id)[1] == []
+
+
+def test_a_step_that_was_left_comes_before_the_next_one() -> None:
+    life = Life()
+    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
+    with pytest.raises(SessionError, match="broke off"):
+        session.append("flour", "bread begins")
+    life.anew()
     life.mind.fails("state", DOWN)
     taken_up = life.resume(session.id)
     life.run()
-    assert life.told("append_failed") == [{"session_id": session.id, "error": DOWN}]
-    assert (taken_up.steps, life.log.load(session.id)[1]) == ((), [])
+    taken_up.append("sails", "ships begin")
+    assert [(step.index, step.observation) for step in taken_up.steps] == [(0, "flour"), (1, "sails")]
+    life.run()
+    assert life.facts() == ["It was seen that flour."]
 
 
 def test_what_was_being_drawn_is_drawn_when_the_session_is_taken_up() -> None:
@@ -240,6 +265,8 @@ def test_what_was_erased_of_a_step_is_not_told_or_judged_by_any_more() -> None:
     life = Life()
     session = life.begin()
     bake(session, "bread", "bread")
+    life.timers.wait(FLUSH)
+    life.run()
     kept, (_, second) = life.log.load(session.id)
     life.log.step(kept, replace(second, observation="", action="", subgoal="", state=None, embedding=None))
     assert session.get_context() == {"goal": "Bake bread", "recent_steps": ["bread 0 -> bread goes on"]}

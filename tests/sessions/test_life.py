@@ -5,7 +5,7 @@ was acknowledged is in the graph once, or held, or was discarded.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -62,7 +62,7 @@ class FullDisk(MemoryLog):
         self._check("keep")
         return super().keep(kept)
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
         self._check("commit")
         super().commit(kept, changeset, forget)
 

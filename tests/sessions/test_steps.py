@@ -163,3 +163,38 @@ def test_a_log_that_cannot_be_written_refuses_the_step() -> None:
     del life.log.step
     session.append("flour", "bread begins")
     assert len(session.steps) == 1
+
+
+def test_a_log_that_breaks_off_is_told_to_whoever_waits_for_word() -> None:
+    life, told = Life(), list[Any]()
+    session = life.begin()
+
+    def refuse(*_: object) -> None:
+        raise OSError("no space left")
+
+    life.log.step = refuse
+    session.append_async("flour", "bread begins", told.append)
+    life.run()
+    assert [reason(each) for each in told] == ["append_crashed"]
+    assert len(life.told("append_failed")) == 1
+
+
+def test_a_step_that_comes_while_the_session_closes_is_refused_and_not_lost() -> None:
+    life, refused = Life(), list[Any]()
+    session = life.begin()
+    bake(session, "bread")
+    machine = session._machine
+    carry_out = machine.carry_out
+
+    def late(do: Any, *arguments: Any) -> None:
+        try:
+            session.append("water", "bread goes on")
+        except SessionError as problem:
+            refused.append(problem.reason)
+        carry_out(do, *arguments)
+
+    machine.carry_out = late  # type: ignore[method-assign]
+    session.close()
+    life.run()
+    assert refused == ["extraction_in_progress"]
+    assert life.steps() == {"bread 0": 0.75}

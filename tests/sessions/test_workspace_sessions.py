@@ -7,9 +7,10 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
+from tests.contract.making import HandClock
 
 import pieria
-from pieria import Config, Event, LLMResponse, SessionState, Workspace
+from pieria import Config, Event, LLMResponse, SessionState, Workspace, telemetry
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError, SessionError, UnavailableError
 from pieria.graph import InMemoryBackend
 
@@ -191,6 +192,44 @@ def test_sessions_over_a_backend_end_with_the_workspace(opens: Opens) -> None:
         again.session_state(id)
 
 
+# --- who has it
+
+
+def lost(opens: Opens, clock: HandClock) -> tuple[Workspace, str, Workspace]:
+    """A workspace with two sessions, one of which another has taken over since, and that one."""
+    first = opens(clock=clock)
+    first.start_session("Book it", "trips")
+    id = begun(first, steps=1)
+    clock.move(seconds=61)
+    second = opens(clock=clock)
+    second.append(id, *STEPS[1])
+    return first, id, second
+
+
+def test_who_lost_a_session_closes_all_the_same(opens: Opens, clock: HandClock, caplog: Any) -> None:
+    first, id, second = lost(opens, clock)
+    bank = first.session(id)._machine.at.backend._bank  # type: ignore[attr-defined]
+    first.close()
+    assert bank._closed
+    assert {each.goal for each in second.sessions("trips") if not each.is_open} == {"Book it"}
+    second.close_and_commit(id)
+    assert "could not be given back" in caplog.text
+
+
+def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock: HandClock) -> None:
+    first, id, second = lost(opens, clock)
+    before = first.session(id)
+    for ask in (before.append, lambda *step: first.append(id, *step)):
+        with pytest.raises(SessionError) as refused:
+            ask(*STEPS[1])
+        assert refused.value.reason == "held_elsewhere"
+    second.close()
+    first.append(id, "The ferry sails", "Waved")
+    assert [step.observation for step in first.session(id).steps] == [STEPS[0][0], STEPS[1][0], "The ferry sails"]
+    with pytest.raises(ClosedError):
+        before.append(*STEPS[1])
+
+
 # --- whose models, whose configuration, whose notifier
 
 
@@ -221,6 +260,35 @@ def test_a_model_never_sees_what_is_private(opens: Opens) -> None:
     workspace.close_and_commit(id)
     assert any("waits" in text for text in hearing.heard)
     assert not any("Maya" in text for text in hearing.heard)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_what_is_private_in_a_goal_reaches_no_file(opens: Opens, tmp_path: Path, anew: bool) -> None:
+    workspace = opens()
+    goal = "Plan the trip <private>with Maya</private>"
+    id = workspace.start_session("Rest" if anew else goal, "trips")
+    if anew:
+        workspace.close(id)
+        workspace.start_episode(id, goal)
+    found = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"Plan the trip" in found
+    assert b"Maya" not in found
+
+
+@pytest.mark.parametrize("backend", [None, InMemoryBackend()])
+def test_what_a_session_writes_is_told_and_measured_whatever_keeps_the_graph(opens: Opens, backend: Any) -> None:
+    watching, spans = Watching(), list[Any]()
+    stop = telemetry.attach(lambda event, measured, more: spans.append((event[1:], measured, more)))
+    try:
+        workspace = opens({"backend": backend, "notifier": watching})
+        workspace.close_and_commit(begun(workspace))
+        workspace.close()
+    finally:
+        stop()
+    applied = [event.payload["changeset"] for event in watching.events if event.name == "changeset_applied"]
+    measured = [(m["nodes_added"], more) for event, m, more in spans if event == ("graph", "apply_changeset", "stop")]
+    assert measured == [(len(changeset.nodes()), {"repo_id": "trips"}) for changeset in applied]
+    assert sum(nodes for nodes, _ in measured) > len(LIVED)
 
 
 @pytest.mark.parametrize("given", ["workspace", "repo", "session"])

@@ -8,6 +8,7 @@ what came in elsewhere as one of these kinds is a node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -29,7 +30,7 @@ from pieria.graph.memories import SEEN_AS, memory_of, node_of, seen_as
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node, Tag
 from pieria.graph.valuing import checked_types, params_of
-from pieria.notifier import telling
+from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset as Change
@@ -91,12 +92,12 @@ class BankGraph(GraphUpkeep):
         A node under an id that is taken becomes its next version. `created_at` in metadata says nothing here: the bank
         itself knows since when it knows.
         """
-        with telling(self._bank._tell, "apply_changeset", "changeset_applied", changeset=changeset):
+        with applying(self._bank.name, self._bank._tell, changeset):
             self._apply(checked(changeset))
 
     def _commit(self, changeset: Changeset, beside: Beside, more: More) -> None:
         """The same with records of the bank's own: both, or neither."""
-        with telling(self._bank._tell, "apply_changeset", "changeset_applied", changeset=changeset):
+        with applying(self._bank.name, self._bank._tell, changeset):
             self._apply(checked(changeset), beside, more)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
@@ -358,6 +359,17 @@ class BankGraph(GraphUpkeep):
             self._bank._uses.flush()
         with telemetry.during("storage.persist", repo_id=self._bank.name):
             self._bank._apply(plan)
+
+
+@contextmanager
+def applying(repo_id: str, tell: Tell, changeset: Changeset) -> Iterator[None]:
+    """The block that applies it is a span, and what came of it is told."""
+    with (
+        telemetry.during("graph.apply_changeset", repo_id=repo_id) as measured,
+        telling(tell, "apply_changeset", "changeset_applied", changeset=changeset),
+    ):
+        yield
+        measured |= {"nodes_added": len(changeset.nodes()), "links_added": len(changeset.links)}
 
 
 def _whole(vectors: Sequence[tuple[int, Any]]) -> list[float] | None:

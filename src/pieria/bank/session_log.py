@@ -7,7 +7,7 @@ another has gone on, changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -102,7 +102,7 @@ class BankLog:
         self._write_held("session", kept.id, records)
         return kept
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
         changeset = self._fitting(changeset)
         nodes = nodes_of_steps(changeset)
 
@@ -132,6 +132,16 @@ class BankLog:
                 if found is None
                 else (self._read(id, found), [_readable(id, partial(_step, value)) for value in steps.values()])
             )
+
+    def steps(self, id: str, indices: Collection[int]) -> list[Step]:
+        with self._bank._reading() as reader:
+            found = reader.records(STEPS, keys=[_key(id, index) for index in indices])
+            if not found and id not in reader.records(SESSIONS, id):
+                raise unknown(id)
+        return [_readable(id, partial(_step, value)) for _, value in sorted(found.items())]
+
+    def holds(self, id: str) -> bool:
+        return id in self._held
 
     def kept(self) -> list[Kept]:
         with self._bank._reading() as reader:

@@ -7,7 +7,7 @@ steps that nothing was drawn from, and is tried again with them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -19,7 +19,6 @@ from pieria.learning.preparing import settled
 from pieria.learning.steps import Step, Trajectory
 from pieria.learning.structuring import Structured, structured
 from pieria.learning.traces import StructuringTrace
-from pieria.sessions.log import Kept
 from pieria.sessions.rewards import rewarded, step_of
 from pieria.sessions.state import RECENT, SessionState
 
@@ -98,6 +97,7 @@ class Drawing:
     def _prepare(self) -> None:
         machine = self._machine
         try:
+            machine.line.judge_left()
             episode = machine.episode
             assert episode is not None
             graded = episode.score_pending_reward(llm=machine.at.mind, config=machine.at.config)
@@ -144,7 +144,9 @@ class Drawing:
         with machine.changed:
             machine.check()
             waiting = (machine.kept.waiting or Changeset()).merge(changeset)
-            machine.kept = machine.at.log.keep(replace(machine.kept, waiting=waiting, committed=self._with(part)))
+            machine.kept = machine.at.log.keep(
+                replace(machine.kept, waiting=waiting, committed=tuple(self._with(part)))
+            )
             self._under_way.discard(part)
 
     def _commit(self, part: Part, drawn: Structured) -> None:
@@ -153,18 +155,20 @@ class Drawing:
         with machine.changed:
             machine.check()
             known = rewarded(drawn.changeset, machine.episode, part.indices)
-            kept = replace(machine.kept, committed=self._with(part))
-            machine.commit(kept, known, forget=self._needless(kept))
+            committed = self._with(part)
+            forget = self._needless(committed)
+            kept = replace(machine.kept, committed=tuple(index for index in committed if index not in forget))
+            machine.commit(kept, known, forget=forget)
             self._under_way.discard(part)
             self._tell_committed(part, known, drawn.trace)
 
-    def _needless(self, kept: Kept) -> list[int]:
+    def _needless(self, committed: Collection[int]) -> set[int]:
         """The steps that are in the graph as they are to stay, and that neither the next step nor a context needs."""
         over = self._machine.steps[:-RECENT]
-        return [step.index for step in over if step.index in kept.committed and step.reward is not None]
+        return {step.index for step in over if step.index in committed and step.reward is not None}
 
-    def _with(self, part: Part) -> tuple[int, ...]:
-        return tuple(sorted({*self._machine.kept.committed, *part.indices}))
+    def _with(self, part: Part) -> list[int]:
+        return sorted({*self._machine.kept.committed, *part.indices})
 
     def _tell_committed(self, part: Part, changeset: Changeset, trace: StructuringTrace) -> None:
         node_ids = list(changeset.nodes())

@@ -16,7 +16,7 @@ from pieria.errors import PieriaError, SessionError
 from pieria.learning.steps import Step
 from pieria.learning.traces import EpisodeTrace
 from pieria.sessions.queue import Callback
-from pieria.sessions.state import DONE, Operation
+from pieria.sessions.state import DONE, Operation, SessionState
 
 if TYPE_CHECKING:
     from pieria.sessions.machine import Machine
@@ -33,8 +33,8 @@ class Ticket:
     waits: bool
     callback: Callback | None = None
     is_begun: bool = False
-    raw: Step | None = None
-    """As it is logged already."""
+    is_left: bool = False
+    """Whether it is logged already, by a process that ended before it was judged."""
 
 
 class Line:
@@ -83,7 +83,7 @@ class Line:
 
     def take_again(self, raw: Step) -> None:
         """A step whose process ended before it was judged. The lock is held."""
-        self._tickets.append(Ticket(raw.observation, raw.action, waits=False, raw=raw))
+        self._tickets.append(Ticket(raw.observation, raw.action, waits=False, is_left=True))
         self._go_on()
 
     def turn_away(self) -> list[Callback | None]:
@@ -120,14 +120,29 @@ class Line:
         machine.queue.drain()
 
     def _take_in(self, ticket: Ticket) -> EpisodeTrace:
-        raw = ticket.raw or self._logged(ticket)
+        raw: Step | None = None
         try:
+            left = self.judge_left()
+            if ticket.is_left:
+                assert left is not None
+                return left
+            raw = self._logged(ticket)
             trace = self._judged(raw)
         except BaseException as problem:
             self._refused(raw, problem)
             if isinstance(problem, PieriaError) or not isinstance(problem, Exception | SystemExit):
                 raise
             raise SessionError("append_crashed") from problem
+        self._taken_in(trace)
+        return trace
+
+    def judge_left(self) -> EpisodeTrace | None:
+        """The step whose process ended before it was judged, where there is one. Where it cannot be judged now either,
+        it stays: nobody was told that it was refused."""
+        raw = self._machine.unjudged
+        if raw is None:
+            return None
+        trace = self._judged(raw)
         self._taken_in(trace)
         return trace
 
@@ -169,18 +184,21 @@ class Line:
                 "boundary_detected": trace.boundary_detected,
             }
             machine.tell("step_appended", payload, {"trace": trace})
+            if machine.state is not SessionState.COLLECTING:
+                return
             if machine.kept.auto_commit and trace.boundary_detected:
                 machine.drawing.start_past()
             machine.timeouts.restart()
 
-    def _refused(self, raw: Step, problem: BaseException) -> None:
+    def _refused(self, raw: Step | None, problem: BaseException) -> None:
         """Nothing of it stays. That it cannot be withdrawn is no reason to hide why it was refused."""
         machine = self._machine
         with machine.changed:
             if machine.is_left:
                 return
             try:
-                machine.at.log.withdraw(machine.kept, raw.index)
+                if raw is not None:
+                    machine.at.log.withdraw(machine.kept, raw.index)
             except Exception:
                 log.warning("a step of %s that was refused could not be withdrawn", machine.id, exc_info=True)
             machine.tell("append_failed", {"session_id": machine.id, "error": problem})

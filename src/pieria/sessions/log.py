@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, Self
 
@@ -63,8 +63,8 @@ class Kept:
 class SessionLog(Protocol):
     """Each call is kept when it returns, and one that raises keeps nothing.
 
-    All but `begin`, `load` and `kept` raise `NotFoundError` for a session that is not there, and `SessionError` with
-    the reason `held_elsewhere` where another holds it.
+    All but `begin`, `load`, `kept` and `holds` raise `NotFoundError` for a session that is not there, and what writes
+    `SessionError` with the reason `held_elsewhere` where another holds it.
     """
 
     def begin(self, kept: Kept) -> Kept:
@@ -79,7 +79,7 @@ class SessionLog(Protocol):
     def keep(self, kept: Kept) -> Kept:
         """The session as it stands now, returned as it is kept. Without an episode it has no steps any more."""
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
         """The knowledge and the session as it stands with it, both or neither. The steps to forget are not needed by
         the episode any more.
         """
@@ -87,8 +87,14 @@ class SessionLog(Protocol):
     def load(self, id: str) -> tuple[Kept, list[Step]] | None:
         """The session and what is left of its steps, in their order; None where there is no such session."""
 
+    def steps(self, id: str, indices: Collection[int]) -> list[Step]:
+        """Those of the session's steps, as far as they are there."""
+
     def kept(self) -> list[Kept]:
         """All the sessions that are there, in the order of their ids."""
+
+    def holds(self, id: str) -> bool:
+        """Whether this log has it, as far as it knows: another may have taken it for lost meanwhile."""
 
     def hold(self, id: str) -> None:
         """Nobody else may go on with it from now on."""
@@ -152,7 +158,7 @@ class MemoryLog:
                 entry.steps.clear()
         return kept
 
-    def commit(self, kept: Kept, changeset: Changeset, forget: Sequence[int] = ()) -> None:
+    def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
         with self._lock:
             self._known(kept.id)
         # The backend may take its time; nobody but whoever holds the session changes what is kept of it.
@@ -166,6 +172,15 @@ class MemoryLog:
         with self._lock:
             entry = self._entries.get(id)
             return None if entry is None else (entry.kept, [step for _, step in sorted(entry.steps.items())])
+
+    def steps(self, id: str, indices: Collection[int]) -> list[Step]:
+        with self._lock:
+            held = self._known(id).steps
+            return [held[index] for index in sorted(indices) if index in held]
+
+    def holds(self, id: str) -> bool:
+        with self._lock:
+            return id in self._held
 
     def kept(self) -> list[Kept]:
         with self._lock:

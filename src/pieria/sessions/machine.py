@@ -11,7 +11,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -98,8 +98,9 @@ class Machine:
     @property
     def is_drawn(self) -> bool:
         """Whether all of an episode that commits by itself is committed, with every reward. The lock is held."""
-        steps = self.episode.steps if self.episode is not None else ()
-        return self.kept.auto_commit and not self.drawing.left() and (not steps or steps[-1].reward is not None)
+        steps = self.steps
+        is_known = self.unjudged is None and (not steps or steps[-1].reward is not None)
+        return self.kept.auto_commit and is_known and not self.drawing.left()
 
     def check(self) -> None:
         """Raises where nothing can be done with it any more. The lock is held."""
@@ -120,6 +121,8 @@ class Machine:
         found = ALLOWED[operation][self.state]
         if not isinstance(found, Do):
             raise SessionError(found)
+        if found is Do.APPEND and self.operating is Operation.CLOSE:
+            raise SessionError("extraction_in_progress")
         if found is Do.CLOSE and self.line.is_busy:
             raise SessionError("append_in_progress")
         if found is Do.CLOSE and self.drawing.is_busy:
@@ -253,7 +256,7 @@ class Machine:
     def _moved(self, kept: Kept, node_ids: list[str] | None) -> None:
         old, self.kept = self.state, kept
         if kept.episode is None:
-            self.episode = None
+            self.episode = self.unjudged = None
         payload = {"session_id": self.id, "old_state": old, "new_state": self.state}
         self.tell("session_transition", payload, {} if node_ids is None else {"node_ids": node_ids})
         self.changed.notify_all()
@@ -263,7 +266,7 @@ class Machine:
         episode = self.episode
         return () if episode is None else episode.steps
 
-    def commit(self, kept: Kept, changeset: Changeset, *, forget: Sequence[int]) -> None:
+    def commit(self, kept: Kept, changeset: Changeset, *, forget: Collection[int]) -> None:
         """Knowledge of steps; those to forget are needed no more. The lock is held."""
         self.at.log.commit(kept, changeset, forget)
         self.kept = kept
@@ -271,8 +274,9 @@ class Machine:
 
     def refresh(self) -> None:
         """Whatever was erased of its steps meanwhile is not held here either. The lock is held."""
-        loaded = self.at.log.load(self.id)
-        erased = {step.index: step for step in loaded[1] if is_erased(step)} if loaded is not None else {}
+        # Only what is in the graph can be erased.
+        held = set(self.kept.committed).intersection(step.index for step in self.steps)
+        erased = {step.index: step for step in self.at.log.steps(self.id, held) if is_erased(step)} if held else {}
         if erased:
             self._have([erased.get(step.index, step) for step in self.steps])
 
@@ -297,6 +301,7 @@ class Machine:
         last = self.at.log.step(kept, grown.steps[-1])
         self.episode = replace(grown, steps=(*self.steps, last))
         self.kept = kept
+        self.unjudged = None
 
     def context(self) -> dict[str, Any] | None:
         with self.changed:
@@ -304,8 +309,7 @@ class Machine:
                 return None
             if not (self.is_left or self.is_inherited):
                 self.refresh()
-            recent = [f"{step.observation} -> {step.action}" for step in self.steps if not is_erased(step)]
-            return {"goal": self.kept.goal, "recent_steps": recent[-RECENT:]}
+            return context_of(self.kept, self.steps)
 
     def tell(self, name: str, payload: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:
         self.at.tell(Event(name, dict(payload), dict(metadata or {})))
@@ -348,7 +352,7 @@ class Machine:
             self.is_left = True
             self.changed.notify_all()
         self.queue.report([(callback, ClosedError("session")) for callback in unheard])
-        if was_held:
+        if was_held and self.at.log.holds(self.id):
             self.at.log.release(self.id)
 
     @property
@@ -366,6 +370,12 @@ class Machine:
         self.go_on()
 
 
+def context_of(kept: Kept, steps: Sequence[Step]) -> dict[str, Any]:
+    said = [step for step in steps if step.trajectory_id and not is_erased(step)]
+    recent = [f"{step.observation} -> {step.action}" for step in said[-RECENT:]]
+    return {"goal": kept.goal, "recent_steps": recent}
+
+
 def is_erased(step: Step) -> bool:
     """A step says something, unless its words were taken out of the log."""
     return not step.observation and not step.action
@@ -376,15 +386,15 @@ def _idle(kept: Kept) -> Kept:
 
 
 def _head(episode: Episode) -> dict[str, Any]:
-    """What steps do not tell of an episode."""
-    return {"id": episode.id, "goal": episode.goal, "current_trajectory_id": episode.current_trajectory_id}
+    """What neither steps nor the session tell of an episode."""
+    return {"id": episode.id, "current_trajectory_id": episode.current_trajectory_id}
 
 
 def _episode(kept: Kept, steps: Sequence[Step]) -> Episode | None:
     if kept.episode is None:
         return None
     embedding = steps[-1].embedding if steps else None
-    return Episode(steps=tuple(steps), current_subgoal_embedding=embedding, **kept.episode)
+    return Episode(kept.goal, steps=tuple(steps), current_subgoal_embedding=embedding, **kept.episode)
 
 
 _machines: weakref.WeakSet[Machine] = weakref.WeakSet()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +14,9 @@ from pieria.learning.minding import embedder_of
 from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.sessions.log import SessionLog, unknown
+from pieria.sessions.machine import context_of
 from pieria.sessions.session import Session, leave
-from pieria.sessions.state import RECENT, SessionState
+from pieria.sessions.state import SessionState
 from pieria.sessions.surroundings import Crew, Surroundings
 
 if TYPE_CHECKING:
@@ -61,23 +64,36 @@ class OpenSessions:
         self._judging = judging
         self._clock = clock
         self._open: dict[str, Session] = {}
-        self._lock = threading.Lock()
+        self.start_anew()
+        _all.add(self)
+
+    def start_anew(self) -> None:
+        """After a fork, in the child: who had the lock is not there."""
+        self._lock = threading.RLock()
 
     def begin(self, goal: str, own: Own) -> Session:
         session = Session.begin(goal, self._surroundings(own))
         with self._lock:
+            self._let_go_of_lost(list(self._open))
             self._open[session.id] = session
         return session
 
     def get(self, id: str) -> Session:
         """The one that is open, or else taken up again. `NotFoundError` where there is none."""
-        return self._found(id) or self.resume(id, {})
+        with self._lock:
+            session = self._open.get(id)
+            self._let_go_of_lost([id])
+            if session is not None and session.is_over:
+                raise unknown(id)
+            # Whoever was told that the other one is gone may have taken it up by now.
+            return self._open.get(id) or self.resume(id, {})
 
     def resume(self, id: str, own: Own) -> Session:
         """Taken up again, by those who are given. `SessionError` where it is open."""
         known = self._log.load(id)
         kept = {} if known is None or known[0].profile is None else {"profile": known[0].profile}
         with self._lock:
+            self._let_go_of_lost([id])
             session = self._open[id] = Session.resume(id, self._surroundings({**kept, **own}))
         return session
 
@@ -86,11 +102,7 @@ class OpenSessions:
         found = self._log.load(id)
         if found is None:
             raise unknown(id)
-        kept, steps = found
-        if kept.episode is None:
-            return None
-        recent = [f"{step.observation} -> {step.action}" for step in steps if step.trajectory_id][-RECENT:]
-        return {"goal": kept.goal, "recent_steps": recent}
+        return None if found[0].episode is None else context_of(*found)
 
     def standing(self) -> list[Standing]:
         """Of every session that is not over, in the order of their ids."""
@@ -108,13 +120,10 @@ class OpenSessions:
             self._open.clear()
         leave(sessions)
 
-    def _found(self, id: str) -> Session | None:
-        with self._lock:
-            session = self._open.get(id)
-            if session is not None and session.is_over:
-                del self._open[id]
-                raise unknown(id)
-        return session
+    def _let_go_of_lost(self, ids: Sequence[str]) -> None:
+        """Of those that are over, or that another has gone on with. The lock is held."""
+        lost = [id for id in ids if id in self._open and not self._log.holds(id)]
+        leave([self._open.pop(id) for id in lost], patience=0)
 
     def _surroundings(self, own: Own) -> Surroundings:
         judges = self._judging(own)
@@ -134,3 +143,12 @@ class OpenSessions:
 
 _CREW = Crew()
 """Of all the sessions of this process."""
+_all: weakref.WeakSet[OpenSessions] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for opened in list(_all):
+        opened.start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)

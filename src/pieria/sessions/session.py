@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Self
 
-from pieria.errors import InputError, NotFoundError, PieriaError, PipelineError
+from pieria.errors import InputError, PieriaError, PipelineError
 from pieria.learning.steps import Step
 from pieria.learning.traces import EpisodeTrace
 from pieria.record import check
@@ -17,6 +18,8 @@ from pieria.sessions.machine import Machine
 from pieria.sessions.queue import Callback
 from pieria.sessions.state import Operation, SessionState
 from pieria.sessions.surroundings import PATIENCE, Surroundings
+
+log = logging.getLogger(__name__)
 
 Progress = Callable[[int, int], object]
 """Called with what is done and the whole."""
@@ -77,8 +80,12 @@ class Session:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Those of the episode under way that it still needs: the last five, and all that are not in the graph yet."""
-        return self._machine.steps
+        """Those of the episode under way that it still needs: the last five, and all that are not in the graph yet.
+
+        One that a process left before it was judged stands last, without a subgoal, until it can be judged.
+        """
+        left = self._machine.unjudged
+        return self._machine.steps if left is None else (*self._machine.steps, left)
 
     @property
     def goal(self) -> str:
@@ -227,8 +234,9 @@ def leave(sessions: Iterable[Session], patience: float = PATIENCE) -> None:
     for session in sessions:
         try:
             session._machine.leave(until)
-        except NotFoundError:
-            continue
+        except PieriaError as problem:
+            # Nobody else is to be kept waiting for that: it is free again when its lease has run out.
+            log.warning("%s could not be given back: %s", session.id, problem)
 
 
 def _step(observation: object, action: object) -> tuple[str, str]:

@@ -324,7 +324,10 @@ class Workspace(Recalling):
             tell = nobody_told if bank._notify is None else partial(bank._notify, bank.name)
             return Serving(mind, tally, bank._embedding.embedder, tell, bank._count_uses)
 
-        return Repository(bank.graph, bank, bank.close, nothing_told, lambda: bank._opened_sessions, serving)
+        graph = bank.graph
+        return Repository(
+            graph, graph.apply_changeset, bank, bank.close, nothing_told, lambda: bank._opened_sessions, serving
+        )
 
     def _config_of(self, own: object) -> Config | None:
         return config_of(own) or self._handed.config

@@ -52,6 +52,7 @@ class Repository(NamedTuple):
     """
 
     backend: GraphBackend
+    apply: Callable[[Changeset], None]
     bank: Bank | None
     close: Callable[[], None]
     tell: Tell
@@ -146,13 +147,7 @@ class Repositories(GraphCare):
 
     def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
         """When this returns, all of it is written."""
-        found = self._repository(repo_id)
-        with (
-            telemetry.during("graph.apply_changeset", repo_id=repo_id) as measured,
-            telling(found.tell, "apply_changeset", "changeset_applied", changeset=changeset),
-        ):
-            found.backend.apply_changeset(changeset)
-            measured |= {"nodes_added": len(changeset.nodes()), "links_added": len(changeset.links)}
+        self._repository(repo_id).apply(changeset)
 
     def ingest(self, repo_id: str, trajectory: Mapping[str, Any]) -> IngestReceipt:
         """Learns from what was lived through elsewhere, as `Bank.ingest` does: once, with a receipt."""
@@ -223,20 +218,26 @@ class Repositories(GraphCare):
 
     def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
         """With sessions that end with the process, for nobody else knows of them."""
+        from pieria.bank.graph import applying
         from pieria.sessions.log import MemoryLog
         from pieria.sessions.opened import OpenSessions
 
         tell = self._teller(id, own.get("notifier"))
         made = _begun(id, backend)
-        sessions = OpenSessions(id, made, MemoryLog(made.apply_changeset), self._judging(id, own))
         close = getattr(made, "close", None)
+
+        def apply(changeset: Changeset) -> None:
+            with applying(id, tell, changeset):
+                made.apply_changeset(changeset)
+
+        sessions = OpenSessions(id, made, MemoryLog(apply), self._judging(id, own))
 
         def close_all() -> None:
             sessions.close()
             if callable(close):
                 close()
 
-        return Repository(made, None, close_all, tell, lambda: sessions, self._serving(id, own))
+        return Repository(made, apply, None, close_all, tell, lambda: sessions, self._serving(id, own))
 
 
 def _begun(id: str, backend: object) -> GraphBackend:
