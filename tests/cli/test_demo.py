@@ -143,6 +143,12 @@ def test_asides_stay_in_their_session_and_what_is_the_users_follows(told: dict[s
     assert elsewhere["hits"][0]["memory"]["id"] == mine["id"]
 
 
+def test_a_session_is_learnt_from_and_what_was_learnt_is_recalled(told: dict[str, Any]) -> None:
+    *_, learnt, recall = (call["result"] for call in scene(told, "Learning")["calls"])
+    assert {memory["kind"] for memory in learnt["memories"]} == {"semantic", "procedural"}
+    assert recall["hits"][0]["memory"]["kind"] in ("semantic", "episodic")
+
+
 def test_what_is_purged_is_nowhere_in_the_files(told: dict[str, Any], kept: Path) -> None:
     found = scene(told, "Forget")["found"]["occurrences"]
     assert found["before"] > 0

@@ -37,6 +37,16 @@ UNWORDED = ("Which bird was a thief?", "What became of the houseplant?")
 LEAST = 0.38
 """What an answer has to score where the nearest alone is no answer."""
 
+LIVED = (
+    ("Zoë: the ferry to Vega needs a booking for bicycles, and I travel with mine.", "Asked how many travel."),
+    (
+        "$ make timetable -> error: stops.csv has no column 'pier'",
+        "Added the column pier to stops.csv from the harbour list.",
+    ),
+    ("$ make timetable -> 214 departures written, 0 errors", "Told Zoë that the timetable is there again."),
+)
+"""What an agent at a desk observed, and what it did about it."""
+
 Scene = Callable[[Stage, Story], None]
 
 
@@ -212,6 +222,24 @@ def sight(stage: Stage, story: Story) -> None:
     _asked(stage, garden, "Shall I answer in Portuguese?", k=1, spelt="garden.recall")
 
 
+def learn(stage: Stage, story: Story) -> None:
+    stage.open(
+        "Learning from what was lived through",
+        "A session takes an agent's steps, and draws facts and procedures from them, each tied to where it comes from.",
+    )
+    bank = story.open("harbour-desk", data=story.aside)
+    with bank.session(goal="Answer the travellers at the desk") as session:
+        for observation, action in LIVED:
+            stage.call("session.append", session.append, observation, action)
+    stage.gap()
+    for memory in stage.call("bank.list", bank.list, kinds=["semantic", "procedural"]):
+        steps = bank.neighbors(memory.id, relation="provenance")
+        drawn = ", ".join(step.memory.text for step in steps if step.memory)
+        stage.row("✓", memory.text, f"{memory.kind}, drawn from: {drawn}")
+    stage.gap()
+    _asked(stage, bank, "Is there a booking for bicycles?", k=1)
+
+
 def forget(stage: Stage, story: Story) -> None:
     stage.open(
         "Forget, undo, erase",
@@ -288,6 +316,7 @@ SCENES: tuple[Scene, ...] = (
     facts,
     privacy,
     sight,
+    learn,
     forget,
     moving,
     health,
