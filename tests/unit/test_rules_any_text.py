@@ -121,6 +121,7 @@ TRAPS = {
     "cues": "error no ",
     "lines": "A\n",
     "pictures": "😀",
+    "persons": "I and I ",
     "sentences": "Maya works at Acme and uses Postgres. ",
 }
 

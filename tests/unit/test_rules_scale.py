@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from pieria.models.minds.rules.persons import third
+from pieria.models.minds.rules.speaking import spoken
 from pieria.record.asks import asks
 from pieria.record.entities import entities
 from pieria.record.names import Names, named_in
@@ -29,7 +31,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "names": KNOWN.found_in,
     "passages": passages,
     "sentences": lambda text: list(sentences(text)),
+    "spoken": lambda text: list(spoken(text)),
     "standing": standing,
+    "third": lambda text: third(text, "the user"),
     "timewords": lambda text: timewords(text, now=NOW),
     "window": lambda text: window([Turn(text, "Maya"), Turn(text, text), Turn(text)], 1),
 }

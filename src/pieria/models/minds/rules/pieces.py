@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from pieria.models.minds.rules.forms import forms
+from pieria.models.minds.rules.noun_phrases import Phrases
 from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.tokens import LONGEST, Sentence
 from pieria.record.analyser import query_terms, spans
@@ -24,9 +25,14 @@ _READ = 4_000
 def sentences_of(text: str) -> Iterator[str]:
     """On one line each, without the marks of a list, and without `user:` in front."""
     for start, end in sentences(text):
-        said = _ROLE.sub("", _BULLET.sub("", " ".join(text[start:end].split())))
+        said = _ROLE.sub("", bare(" ".join(text[start:end].split())))
         if said:
             yield said
+
+
+def bare(line: str) -> str:
+    """Without the mark of a list in front."""
+    return _BULLET.sub("", line)
 
 
 def length(text: str) -> int:
@@ -66,22 +72,25 @@ def spelt(text: str) -> dict[str, str]:
     return found
 
 
-def noun_phrases(text: str) -> list[str]:
-    """The short ones of a text, in its order: what is neither a verb nor a small word."""
+def noun_phrases(text: str, *, stating: bool = False) -> list[str]:
+    """The short ones of a text, in its order: what is neither a verb nor a small word. Of a text that states something
+    in whole sentences, `rsync runs` is no phrase; of a few words, `API tests` is one.
+    """
     found: dict[str, str] = {}
     for start, end in sentences(text[:_READ]):
         low = lowered(text[start:end])
         said = Sentence(text[start:end], low)
         if len(said) <= LONGEST:
-            for phrase in _runs(said):
+            for phrase in _runs(said, stating=stating):
                 found.setdefault(phrase.casefold(), phrase)
     return list(found.values())
 
 
-def _runs(said: Sentence) -> Iterator[str]:
+def _runs(said: Sentence, *, stating: bool) -> Iterator[str]:
     first = None
+    acting = frozenset(_acting(said)) if stating else frozenset()
     for at in range(len(said) + 1):
-        if said.is_nominal(at) and not said.is_time(at) and not _is_verb(said, at, first):
+        if said.is_nominal(at) and not said.is_time(at) and at not in acting and not _is_verb(said, at, first):
             first = at if first is None else first
         elif first is not None:
             if at - first <= _LONGEST_PHRASE and told(said.span(first, at)):
@@ -92,13 +101,36 @@ def _runs(said: Sentence) -> Iterator[str]:
 _LONGEST_PHRASE = 5
 
 
+def _acting(said: Sentence) -> Iterator[int]:
+    """Where the verbs of its clauses stand that are in the third person."""
+    phrases = Phrases(said)
+    first: int | None = None
+    helped = False
+    for at, word in enumerate(said.low):
+        if any(word in words("words", key) for key in ("conjunctions", "subordinators")) or word in (",", ";", ":"):
+            first, helped = None, False
+            following = forms().get(said.at(at + 1))
+            if at and following is not None and "third" in following.kinds and said.tokens[at + 1].text.islower():
+                yield at + 1
+        elif phrases.is_auxiliary(at):
+            helped = True
+        elif first is not None and not helped and phrases.is_verb(at, first):
+            yield at
+            helped = True
+        elif not said.is_nominal(at):
+            first = None
+        elif first is None:
+            first = at
+
+
 def _is_verb(said: Sentence, at: int, first: int | None) -> bool:
     form = forms().get(said.at(at))
     if form is None or (at and said.tokens[at].text[0].isupper()):
         return False
     asked = "base" in form.kinds and first is not None and words("words", "do").intersection(said.low[:at])
     opens = (first is None and at == 0) or bool(asked)
-    behind_subject = first is None and said.at(at - 1) in words("words", "before_verbs")
+    before = said.at(at - 1) if at else ""
+    behind_subject = first is None and (before in words("words", "before_verbs") or before.endswith("n't"))
     return opens or behind_subject or bool(form.kinds & {"past", "ing", "participle"} and "base" not in form.kinds)
 
 

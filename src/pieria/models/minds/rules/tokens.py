@@ -90,10 +90,13 @@ class Sentence:
         return self.low[place] if place < len(self.low) else ""
 
     def _times(self, low: str, times: Iterable[tuple[int, int]]) -> list[bool]:
-        spans = [*times, *(found.span() for found in _WHEN.finditer(low) if self._is_time(found))]
+        spans = sorted([*times, *(found.span() for found in _WHEN.finditer(low) if self._is_time(found))])
         timed = [False] * len(self.tokens)
+        begun, reaches = 0, -1
         for at, token in enumerate(self.tokens):
-            inside = any(start <= token.start and token.end <= end for start, end in spans)
+            while begun < len(spans) and spans[begun][0] <= token.start:
+                reaches, begun = max(reaches, spans[begun][1]), begun + 1
+            inside = token.end <= reaches
             opens = inside and token.low in words("words", "prepositions") and not (at and timed[at - 1])
             timed[at] = inside and not opens
         return timed
