@@ -55,6 +55,14 @@ def test_a_mind_sees_the_best_first_and_no_more_than_the_type_has_room_for() -> 
     assert mind.seen["episodic"][0].text == "It failed. → Tried again\n(Broken.)"
 
 
+def test_a_condition_that_says_when_is_not_told_to_twice() -> None:
+    mind = Seeing()
+    said = ["When it rains", "if it rains", "it rains"]
+    reason(found(*(procedure(each, [1.0], condition=each) for each in said)), mind, "?")
+    told = {each.text.partition(":")[0] for each in mind.seen["procedural"]}
+    assert told == {"When it rains", "if it rains"}
+
+
 def test_an_answer_that_cannot_be_made_leaves_the_others() -> None:
     for problem in (PromptError("reason_semantic", "empty_response"), AdapterError("m", "chat", "gone")):
         made = reason(found(fact("f"), procedure("p", [1.0])), Told(semantic=problem), "?")

@@ -11,8 +11,15 @@ import pytest
 from tests.learning.living import GOAL, NOW, Letters, Told, clock, named, of, step, tied, trajectory
 
 from pieria import Config, telemetry
-from pieria.errors import AdapterError, EpisodeError, PieriaError, PipelineError, PromptError
-from pieria.graph import Changeset, NodeMetadata
+from pieria.errors import (
+    AdapterError,
+    EpisodeError,
+    PieriaError,
+    PipelineError,
+    PromptError,
+    ReplyUnreadableError,
+)
+from pieria.graph import Changeset, NodeMetadata, Procedural, Semantic
 from pieria.learning import Episode, Step, Trajectory
 from pieria.learning.knowledge import SIBLINGS
 from pieria.learning.structuring import extract, extract_trajectory, structured
@@ -196,10 +203,16 @@ def test_facts_and_procedures_are_asked_for_at_the_same_time() -> None:
     assert not learnt(Meeting()).empty
 
 
-@pytest.mark.parametrize("failing", ["facts", "procedures", "returns"])
+UNREAD = PromptError("get_return", "no_scores_extracted")
+
+
 @pytest.mark.parametrize(
-    ("problem", "raised"),
-    [(AdapterError("m", "chat", "500"), AdapterError), (PromptError("get", "x"), PromptError), (KeyError("k"), None)],
+    ("failing", "problem", "raised"),
+    [
+        *((asked, AdapterError("m", "chat", "500"), AdapterError) for asked in ("facts", "procedures", "returns")),
+        *((asked, KeyError("k"), None) for asked in ("facts", "procedures", "returns")),
+        *((asked, PromptError("get", "x"), PromptError) for asked in ("facts", "procedures")),
+    ],
 )
 def test_what_fails_is_raised_when_all_has_ended(
     failing: str, problem: Exception, raised: type[PieriaError] | None, caplog: pytest.LogCaptureFixture
@@ -213,6 +226,18 @@ def test_what_fails_is_raised_when_all_has_ended(
         assert isinstance(failure.value, PipelineError)
         assert failure.value.reason == "task_crashed"
         assert failure.value.__cause__ is problem
+
+
+@pytest.mark.parametrize("problem", [UNREAD, ReplyUnreadableError("m")])
+def test_grades_that_cannot_be_read_cost_nothing_that_was_learnt(
+    problem: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    changeset = learnt(Told(FACTS, LESSONS, problem))
+    lessons = [node for node in changeset.additions if isinstance(node, Procedural)]
+    assert [node.return_score for node in lessons] == [None] * len(LESSONS)
+    assert all(changeset.metadata[node.id].avg_reward() is not None for node in lessons)
+    assert any(isinstance(node, Semantic) for node in changeset.additions)
+    assert "count as much as their steps" in caplog.text
 
 
 def episode(*trajectories: Trajectory) -> Episode:

@@ -232,6 +232,16 @@ def test_further_errors_are_counted_in_the_message_and_listed_in_the_dictionary(
     assert error.as_dict()["errors"] == [other.as_dict()] * 2
 
 
+def test_learning_that_broke_off_says_what_it_broke_off_for() -> None:
+    error = PipelineError("extraction_failed", errors=[AdapterError("m", "chat", "the server answered 500")])
+    assert str(error) == "pipeline: extraction failed at every attempt: adapter m.chat: the server answered 500"
+
+
+def test_what_a_session_refuses_says_what_to_do() -> None:
+    assert SessionError("not_collecting").hint == "Start an episode first."
+    assert SessionError("held_elsewhere", hint="Close it there.").hint == "Close it there."
+
+
 def test_a_class_without_a_message_of_its_own_tells_its_errors() -> None:
     error = Invalid(errors=(InputError("k", "a number above 0", 0),))
     assert str(error) == "1 problem: k: expected a number above 0, got 0"

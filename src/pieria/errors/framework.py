@@ -106,17 +106,29 @@ class SessionError(Framework):
         "append_in_progress": "a step is being appended",
         "append_crashed": "appending the step broke off",
         "session_failed": "extraction failed; commit to try again, or discard",
-        "invalid_queued_operation": "its state did not allow this when its turn came",
+        "invalid_queued_operation": "what comes before it leads to a state that does not allow this",
         "extraction_failed": "extraction failed, so what waited for it was dropped",
         "preceding_op_failed": "what came before it in the queue failed",
         "pending_queue_full": "too much is waiting already",
         "session_stopping": "it is being stopped",
         "held_elsewhere": "another process, or another object of this one, has it open",
     }
+    hints: ClassVar[Mapping[object, str]] = {
+        "not_ready": "Close the episode first. With auto_commit, what it taught is committed by itself.",
+        "not_collecting": "Start an episode first.",
+        "not_idle": "End it first: close it, then commit or discard what it came to.",
+        "not_discardable": "Only what was extracted, or could not be, is discarded; close the episode first.",
+        "invalid_operation": "An idle session starts, a collecting one closes, a ready one commits or discards.",
+        "extraction_in_progress": "It ends by itself; ask again when it has.",
+        "append_in_progress": "Ask again when it is in.",
+        "session_stopping": "Start another session.",
+    }
 
     def __init__(self, reason: object = None, state: object = None, **more: Unpack[More]) -> None:
         self.reason = reason
         self.state = state
+        if isinstance(reason, str):
+            more.setdefault("hint", self.hints.get(reason))
         about = "session" if state is None else f"session, {getattr(state, 'value', state)}"
         super().__init__(self._worded(about, reason), **more)
 
@@ -131,6 +143,9 @@ class PipelineError(Reasoned, Framework):
         "extraction_timeout": "extraction did not finish in time",
         "task_crashed": "a task broke off",
     }
+
+    def __str__(self) -> str:
+        return ": ".join(map(str, (self.message, *self.errors[:1])))
 
 
 class AdapterError(Framework):

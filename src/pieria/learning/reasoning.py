@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TYPES: tuple[Knowledge, ...] = get_args(Knowledge)
 _MARK = re.compile(r"(?:(?<=\s)|(?<=[.!?,;:)]))\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
+_CLAUSE = re.compile(r"(?:when(?:ever)?|if|before|after|once|while|(?:every|each) time|in case)\b", re.IGNORECASE)
 _REPEATED, _LEAST = 60, 8
 """Characters at the beginning of a sentence by which an answer is seen to repeat it, and how many it has at least."""
 
@@ -99,13 +100,18 @@ def found_of(candidate: TaggedCandidate) -> Found:
 
 def _told(node: Node) -> str:
     if isinstance(node, Procedural):
-        when = f"When {node.condition}: " if node.condition else ""
+        when = f"{_condition(node.condition)}: " if node.condition else ""
         expected = f" Expected: {node.expected_outcome}" if node.expected_outcome else ""
         return f"{when}{node.instruction}{expected}"
     if isinstance(node, Episodic):
         state = f"\n({node.state})" if node.state else ""
         return f"{node.observation}{ARROW}{node.action}{state}" if node.action else f"{node.observation}{state}"
     return node.text
+
+
+def _condition(text: str) -> str:
+    """As a clause, which many a mind has made it already."""
+    return text if _CLAUSE.match(text) else f"When {text}"
 
 
 def _score(node: Node) -> float | None:

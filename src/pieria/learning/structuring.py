@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pieria import telemetry
-from pieria.errors import EpisodeError, PieriaError, PipelineError
+from pieria.errors import EpisodeError, PieriaError, PipelineError, PromptError, ReplyError
 from pieria.graph.changeset import Changeset
 from pieria.graph.nodes import Intent, Procedural, Semantic, Tag
 from pieria.learning.episode import Episode
@@ -24,7 +24,7 @@ from pieria.learning.minding import embedder_of, mind_of
 from pieria.learning.steps import Step, Trajectory
 from pieria.learning.traces import StructuringTrace, verbosity_of
 from pieria.models.embedder import Embedder
-from pieria.models.mind import Mind, Proposition, StepSeen
+from pieria.models.mind import Mind, Procedure, Proposition, StepSeen
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
@@ -167,10 +167,17 @@ def _learnt(begun: Learnt, mind: Mind, phases: _Phases) -> Learnt:
     _fill(found, lambda: _judged(phases, "semantic", lambda: list(mind.propositions(goal, seen))))
     _check_all((found, lessons))
     facts, procedures = found.result(), lessons.result()
-    returns: Sequence[float] = ()
-    if procedures:
-        returns = _judged(phases, "return", lambda: list(mind.returns(goal, seen, procedures)))
+    returns = _judged(phases, "return", lambda: _returns(mind, goal, seen, procedures)) if procedures else []
     return replace(begun, steps=steps, facts=facts, procedures=procedures, returns=returns)
+
+
+def _returns(mind: Mind, goal: str, seen: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
+    """None where the grades cannot be read: what was learnt is worth more than they are."""
+    try:
+        return list(mind.returns(goal, seen, procedures))
+    except (PromptError, ReplyError) as problem:
+        log.warning("%d procedures could not be graded, and count as much as their steps: %s", len(procedures), problem)
+        return []
 
 
 def _beside(ask: Callable[[], T]) -> Future[T]:
@@ -204,7 +211,8 @@ def _check_all(ended: Sequence[Future[Any]]) -> None:
     failed = [error for error in (one.exception() for one in ended) if error is not None]
     if failed:
         done = len(ended) - len(failed)
-        log.warning("%d of %d tasks failed; nothing comes of the others, %d", len(failed), len(ended), done)
+        if done:
+            log.warning("%d of %d tasks failed, and nothing comes of the rest", len(failed), len(ended))
         raise failed[0]
 
 
