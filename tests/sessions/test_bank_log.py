@@ -12,7 +12,8 @@ from tests.contract.making import HandClock
 from pieria import Bank
 from pieria.bank.session_log import BankLog
 from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError
-from pieria.graph import Changeset, Edge, Episodic, Semantic, Source
+from pieria.graph import Changeset, Edge, Episodic, Intent, Procedural, Semantic, Source, Subgoal, Tag
+from pieria.graph.nodes import NODE_TYPES
 from pieria.learning.steps import Step
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record
@@ -236,6 +237,38 @@ def test_a_purge_takes_the_words_of_a_step_out_of_its_live_session(opened: Opene
     # What was judged of it meanwhile does not bring its words back.
     log.step(found, replace(STEP, index=1, observation="The word is apricot1", reward=0.9))
     assert (loaded(log)[1][1].observation, loaded(log)[1][1].reward) == ("", 0.9)
+
+
+def test_what_a_purged_step_was_for_and_was_filed_under_goes_with_it_unless_others_have_it(
+    opened: Opened, tmp_path: Path
+) -> None:
+    bank = opened()
+    named = [
+        Subgoal(id="own_subgoal", description="Say apricot"),
+        Tag(id="own_tag", label="apricots"),
+        Tag(id="shared_tag", label="fruit"),
+        Intent(id="own_intent", description="Grow apricots"),
+        Intent(id="shared_intent", description="Grow fruit"),
+        Semantic(id="other", proposition="Plums are blue"),
+        Procedural(id="plant", instruction="Plant an apricot"),
+        Procedural(id="other_plant", instruction="Plant a plum"),
+    ]
+    ties = [
+        ("own_subgoal", "lived_0", Edge.HIERARCHICAL),
+        ("own_tag", "sem", Edge.MEMBERSHIP),
+        ("shared_tag", "sem", Edge.MEMBERSHIP),
+        ("shared_tag", "other", Edge.MEMBERSHIP),
+        ("plant", "lived_0", Edge.PROVENANCE),
+        ("own_intent", "plant", Edge.HIERARCHICAL),
+        ("shared_intent", "plant", Edge.HIERARCHICAL),
+        ("shared_intent", "other_plant", Edge.HIERARCHICAL),
+    ]
+    bank.graph.apply_changeset(learnt(0).merge(Changeset(named, ties)))
+    receipt = bank.purge("source_0")
+    assert {*receipt.also} == {"lived_0", "sem", "own_subgoal", "own_tag", "plant", "own_intent"}
+    left = {node.id for node in bank.graph.get_nodes_by_type(NODE_TYPES)}
+    assert left == {"shared_tag", "shared_intent", "other", "other_plant"}
+    assert b"pricot" not in on_disk(tmp_path)
 
 
 def test_after_a_fork_the_child_holds_nothing(opened: Opened) -> None:

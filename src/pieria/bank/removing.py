@@ -19,6 +19,9 @@ from pieria.record.link import DRAWN_FROM, End, Link
 from pieria.record.memory import Memory
 from pieria.store.protocol import Reader, Writer
 
+NAMING = ("membership", "hierarchical")
+"""How tags, intents and subgoals are tied to what they are of."""
+
 
 class Removing(Core):
     def remove(self, id: str, *, reason: str | None = None) -> Memory:
@@ -58,8 +61,9 @@ class Removing(Core):
     def purge(self, ids: str | Iterable[str]) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
-        Only the ids are remembered, so that nothing brings them back unasked. There is no way back. What another
-        session drew from them goes as well, and is counted but not named.
+        So do the subgoals of steps, and tags and intents that nothing else has. Only the ids are remembered, so that
+        nothing brings them back unasked. There is no way back. What another session drew from them goes as well, and is
+        counted but not named.
         """
         wanted = check.identifiers(ids, "ids")
         by_holder = self._holders(wanted)
@@ -83,7 +87,8 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
 
     def plan(writer: Writer) -> Changeset:
         holder._check_known(writer, ids)
-        every.extend(reached(writer, ids, _holds_its_words))
+        drawn = reached(writer, ids, _holds_its_words)
+        every.extend([*drawn, *_named_after(writer, drawn)])
         shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
         erased.update(_counted(writer, every, holder))
         notes.extend(notes_of(writer, every))
@@ -103,6 +108,25 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
 def _holds_its_words(link: Link, id: str) -> bool:
     """Revisions in both directions, and what was drawn from the memory."""
     return link.relation == REVISES or (link.relation == DRAWN_FROM and link.target.name == id)
+
+
+def _named_after(reader: Reader, ids: list[str]) -> list[str]:
+    """What a step was for, in its words, and tags and intents under which nothing is left."""
+    gone = set(ids)
+    others = [id for id in _tied(reader, ids) if id not in gone]
+    kinds = {id: each.state.kind for id, each in reader.states(others).items()}
+    return [
+        id
+        for id in others
+        if kinds.get(id) == "subgoal" or (kinds.get(id) in ("tag", "intent") and gone.issuperset(_tied(reader, [id])))
+    ]
+
+
+def _tied(reader: Reader, ids: list[str]) -> list[str]:
+    """What stands under another's name, or lends its own, to any of these."""
+    links = reader.links([End("memory", id) for id in ids])
+    ends = [end.name for link in links if link.relation in NAMING for end in (link.source, link.target)]
+    return [id for id in dict.fromkeys(ends) if id not in ids]
 
 
 def _counted(reader: Reader, ids: list[str], holder: Core) -> dict[str, int]:
