@@ -7,8 +7,6 @@ from tests.cli.reference import PAGE, commands, documented, leaves, printed
 
 from pieria.doors.cli.root import COMMANDS, SECTIONS, cli
 
-NOT_YET = ("session",)
-
 
 def test_the_page_prints_the_help_of_every_command_word_for_word() -> None:
     outdated = [path for path, help in printed().items() if documented().get(path) != help]
@@ -44,12 +42,6 @@ def test_the_overview_has_every_command_under_one_heading(ask: Ask) -> None:
             assert f"  {name} " in overview
             assert command.help in overview
     assert sum(len(listed) for listed in SECTIONS.values()) == len(COMMANDS)
-
-
-@pytest.mark.parametrize("name", NOT_YET)
-def test_what_there_is_not_yet_is_neither_listed_nor_taken(ask: Ask, name: str) -> None:
-    assert name not in COMMANDS
-    assert ask(name).code == 2
 
 
 def test_every_command_and_every_option_is_explained() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.learning.asked import NOW, Told, fact, procedure, tag
+from tests.models.scripted import Scripted
 
 from pieria import Config
 from pieria.errors import AdapterError, PromptError
@@ -31,6 +32,7 @@ class Seeing(Told):
 
 
 STEP = Episodic(id="step", observation="It failed.", action="Tried again", state="Broken.", reward=0.2, created_at=NOW)
+STEP_AFTER = Episodic(id="after", observation="It failed again.", action="Stopped", created_at=NOW)
 
 
 def test_each_type_is_answered_by_itself_and_one_that_was_not_found_is_not() -> None:
@@ -86,6 +88,16 @@ def test_an_answer_cites_what_it_names_or_repeats_and_nothing_that_was_not_shown
 ) -> None:
     made = reason(found(fact("a"), fact("b"), fact("c")), Told(semantic=answer), "?")
     assert (made.semantic, made.cited) == (answer, {"semantic": cited})
+
+
+def test_a_model_is_asked_for_the_numbers_of_what_its_sentences_rest_on_and_these_are_cited() -> None:
+    llm = Scripted(*[{"reasoning": "Both tell.", "information": "It is b [2]. And a, too [1]."}] * 3)
+    for node, other in ((fact("a"), fact("b")), (procedure("a", [1.0]), procedure("b", [1.0])), (STEP, STEP_AFTER)):
+        made = reason(found(node, other), llm, "Which?")
+        assert made.cited == made.shown == {node.node_type: (node.id, other.id)}
+    for call in llm.calls:
+        assert "in square brackets" in call.system
+        assert '{"n": 1,' in call.user
 
 
 def test_what_rules_say_cites_the_facts_that_it_is_made_of() -> None:
