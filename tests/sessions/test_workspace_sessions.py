@@ -48,6 +48,16 @@ class Watching:
         self.events.append(event)
 
 
+class Listing:
+    """A prompt of the caller's own: a fact of each line that the model replies with."""
+
+    def build_messages(self, variables: Mapping[str, Any]) -> list[dict[str, str]]:
+        return [{"role": "user", "content": "; ".join(step["observed"] for step in variables["steps"])}]
+
+    def parse_response(self, response: str) -> list[dict[str, Any]]:
+        return [{"proposition": response, "concepts": ["trips"]}]
+
+
 Opens = Callable[..., Workspace]
 
 
@@ -379,3 +389,18 @@ def test_a_session_goes_on_with_another_embedder_than_it_was_begun_with(tmp_path
         after.close_and_commit(id)
         assert bank.sync(60)
         assert [len(node.embedding or ()) for node in after.get_nodes_by_type("trips", ["episodic"])] == [2, 2]
+
+
+@pytest.mark.parametrize("backend", [None, InMemoryBackend], ids=["bank", "backend"])
+def test_sessions_of_a_repository_ask_in_the_words_that_it_was_opened_with(tmp_path: Path, backend: object) -> None:
+    model = Hearing()
+    with Workspace(tmp_path, llm=model, config={"llm": {"model": "auto"}, "embedding": {"model": "none"}}) as workspace:
+        workspace.open_repo("own", backend=backend, prompts={"get_semantic": Listing()})
+        id = workspace.start_session("Plan the trip", repo="own")
+        workspace.append(id, *STEPS[0])
+        workspace.close_and_commit(id)
+        assert [node.text for node in workspace.get_nodes_by_type("own", ["semantic", "tag"])] == [
+            "0.5, so far",
+            "trips",
+        ]
+    assert STEPS[0][0] in model.heard

@@ -259,12 +259,14 @@ class Workspace:
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
+        prompts: Mapping[str, OwnPrompt] | None = None,
     ) -> object:
         """Opens the bank of that name, making it where there is none, and returns it.
 
         `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
         its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
-        those of this repository, where they are not the workspace's. Raises `RepoError` where it is open already.
+        those of this repository, where they are not the workspace's, and `prompts` gives steps a prompt of your own.
+        Raises `RepoError` where it is open already.
         """
     async def recall(self, repo_id: str, query: str, max_hops: int = 2) -> RecallResult:
         """What the repository holds on a question, by type of node, in words and as nodes.

@@ -350,7 +350,7 @@ class Workspace(Recalling):
 
     def _judging(self, id: str, own: Mapping[str, Any]) -> Judging:
         courier = None if own.get("notifier") is None else self._courier(own["notifier"])
-        resolved, handed = handed_over(self.resolved, self._handed, courier, own)
+        resolved, handed = handed_over(self.resolved, self._handed, courier, own, prompts=own.get("prompts"))
         judging: Judging = partial(self._judges, id, resolved, handed, UNMETERED)
         # What cannot be right is told now, not when the first session begins.
         judging({})
@@ -358,7 +358,7 @@ class Workspace(Recalling):
 
     def _serving(self, id: str, own: Mapping[str, Any]) -> Callable[[], Serving]:
         courier = None if own.get("notifier") is None else self._courier(own["notifier"])
-        resolved, handed = handed_over(self.resolved, self._handed, courier, own)
+        resolved, handed = handed_over(self.resolved, self._handed, courier, own, prompts=own.get("prompts"))
 
         def serving() -> Serving:
             tally = Tally()

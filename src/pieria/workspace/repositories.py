@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pieria.models import Embedder
     from pieria.models.metering import Tally
     from pieria.models.mind import Mind
+    from pieria.models.minds.llm import OwnPrompt
     from pieria.notifier import Event
     from pieria.sessions.opened import Judging, OpenSessions
 
@@ -86,17 +87,19 @@ class Repositories(GraphCare):
         llm: object = None,
         embedding: object = None,
         notifier: object = None,
+        prompts: Mapping[str, OwnPrompt] | None = None,
     ) -> object:
         """Opens the bank of that name, making it where there is none, and returns it.
 
         `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
         its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
-        those of this repository, where they are not the workspace's. Raises `RepoError` where it is open already.
+        those of this repository, where they are not the workspace's, and `prompts` gives steps a prompt of your own.
+        Raises `RepoError` where it is open already.
         """
         if self._closed:
             raise ClosedError("workspace")
         id = check.name(repo_id, "repo_id") if backend is not None else check_bank_name(repo_id, "repo_id")
-        own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}
+        own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier, "prompts": prompts}
         given = {name: value for name, value in own.items() if value is not None}
         backend, given = self._backend_of(backend, given)
         with self._opened_once(id), telemetry.during("repo.open", repo_id=id):
