@@ -12,7 +12,7 @@ from tests.contract.making import HandClock
 from pieria import Bank
 from pieria.bank.session_log import BankLog
 from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError
-from pieria.graph import Changeset, Edge, Episodic, Intent, Procedural, Semantic, Source, Subgoal, Tag
+from pieria.graph import Changeset, Edge, Episodic, Intent, NodeMetadata, Procedural, Semantic, Source, Subgoal, Tag
 from pieria.graph.nodes import NODE_TYPES
 from pieria.learning.steps import Step
 from pieria.record.changeset import Changeset as Change
@@ -51,6 +51,22 @@ def loaded(log: BankLog) -> tuple[Kept, list[Step]]:
     found = log.load(ID)
     assert found is not None
     return found
+
+
+# --- what comes in at the same time
+
+
+def test_a_tag_that_another_process_wrote_since_is_shared_and_not_written_again(opened: Opened) -> None:
+    bank = opened()
+    log, other = BankLog(bank), opened()
+    log.begin(FRESH)
+    ready = learnt(0).add_node(Tag(id="late", label="Tokyo")).add_link("late", "sem", Edge.MEMBERSHIP)
+    ready = ready.put_metadata("late", NodeMetadata().update_reward(0.8))
+    other.graph.apply_changeset(Changeset([Tag(id="early", label="tokyo")]))
+    log.commit(FRESH, ready)
+    assert [tag.id for tag in bank.graph.get_nodes_by_type(["tag"])] == ["early"]
+    assert [tag.id for tag in bank.graph.get_linked_nodes(["sem"], Edge.MEMBERSHIP)] == ["early"]
+    assert bank.graph.get_metadata(["early"])["early"].reward_count == 1
 
 
 # --- who has a session

@@ -30,6 +30,7 @@ from pieria.graph.memories import SEEN_AS, memory_of, node_of, seen_as
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node, Tag
 from pieria.graph.valuing import checked_types, params_of
+from pieria.learning.rewriting import rewritten
 from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.analyser import terms
@@ -65,6 +66,8 @@ class NodePage(NamedTuple):
 
 Beside = Callable[[Writer], Iterable[Record]]
 """What is to be written in the same transaction, asked for before anything else in it."""
+Fitted = Callable[[Reader, Changeset], Changeset]
+"""What is to be written, as it fits to what is there by then."""
 More = Mapping[str, Mapping[str, Any]]
 """By the id of a node what else is to be remembered of it, as `remember` calls it."""
 
@@ -96,9 +99,10 @@ class BankGraph(GraphUpkeep):
             self._apply(checked(changeset))
 
     def _commit(self, changeset: Changeset, beside: Beside, more: More) -> None:
-        """The same with records of the bank's own: both, or neither."""
+        """The same with records of the bank's own: both, or neither. A tag that came in since it was made ready, out of
+        another process, is not written again."""
         with applying(self._bank.name, self._bank._tell, changeset):
-            self._apply(checked(changeset), beside, more)
+            self._apply(checked(changeset), beside, more, self._with_tags_of)
 
     def delete_nodes(self, node_ids: Sequence[str]) -> None:
         """Removes their memories: out of every answer, and `restore` brings them back."""
@@ -199,18 +203,8 @@ class BankGraph(GraphUpkeep):
 
     def find_tags(self, labels: Sequence[str]) -> list[Tag]:
         """Those whose labels mean the same as one of these, the oldest first, whatever else the bank holds."""
-        wanted = {same_label(label): terms(label) for label in labels}
-        tags = self._filter(types=(Tag.node_type,))
-        found: dict[str, Memory] = {}
         with self._bank._reading() as reader:
-            for label, said in wanted.items():
-                # A label of marks alone is in no index.
-                near = (
-                    reader.namesakes(said, SPARE * len(label) + SPARE, tags) if said else reader.twins(label, [], tags)
-                )
-                found |= {memory.id: memory for memory in near if same_label(memory.text) in wanted}
-            nodes = self._nodes(reader, list(found.values()))
-        return [node for node in in_order(nodes) if isinstance(node, Tag)]
+            return self._tags(reader, labels)
 
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Of every node that is there: one that was never used has counts of 0."""
@@ -325,9 +319,33 @@ class BankGraph(GraphUpkeep):
         pairs = zip(memories, nodes, strict=True)
         return [Found(node, near[memory.row], metadata.get(node.id)) for memory, node in pairs]
 
+    def _tags(self, reader: Reader, labels: Sequence[str]) -> list[Tag]:
+        wanted = {same_label(label): terms(label) for label in labels}
+        tags = self._filter(types=(Tag.node_type,))
+        found: dict[str, Memory] = {}
+        for label, said in wanted.items():
+            # A label of marks alone is in no index.
+            near = reader.namesakes(said, SPARE * len(label) + SPARE, tags) if said else reader.twins(label, [], tags)
+            found |= {memory.id: memory for memory in near if same_label(memory.text) in wanted}
+        nodes = self._nodes(reader, list(found.values()))
+        return [node for node in in_order(nodes) if isinstance(node, Tag)]
+
     # --- writing
 
-    def _apply(self, asked: Changeset, beside: Beside = lambda _: (), more: More = MappingProxyType({})) -> None:
+    def _with_tags_of(self, reader: Reader, asked: Changeset) -> Changeset:
+        tags = [node for node in asked.nodes().values() if isinstance(node, Tag)]
+        newest_first = reversed(self._tags(reader, [tag.label for tag in tags]))
+        held = {same_label(tag.label): tag.id for tag in newest_first}
+        rewrites = {tag.id: held.get(same_label(tag.label), tag.id) for tag in tags}
+        return rewritten(asked, {id: stays for id, stays in rewrites.items() if stays != id})
+
+    def _apply(
+        self,
+        asked: Changeset,
+        beside: Beside = lambda _: (),
+        more: More = MappingProxyType({}),
+        fitted: Fitted = lambda _, asked: asked,
+    ) -> None:
         bank = self._bank
         dimension = cache(bank._embedding.dimension)
         wanted = {id: replace(memory_of(node), **more.get(id, {})) for id, node in asked.nodes().items()}
@@ -335,7 +353,9 @@ class BankGraph(GraphUpkeep):
 
         def plan(writer: Writer) -> Change:
             records = list(beside(writer))
-            change = planned(bank, writer, asked, drafts, self._filter())
+            fitting = fitted(writer, asked)
+            kept = {id: drafts[id] for id in fitting.nodes()}
+            change = planned(bank, writer, fitting, kept, self._filter())
             # What is undone is the knowledge; where a session stands goes its own way.
             change.ids = change.written_ids()
             change.records += records
