@@ -348,6 +348,7 @@ def test_kinds_are_those_of_the_rules_and_four_more() -> None:
 
 def test_half_a_character_never_comes_out() -> None:
     assert LLMMind(Scripted("so\ud800")).state("g\udfff", "o") == "so?"
+    assert LLMMind(Scripted("so\0")).state("g", "o") == "so"
     [named] = LLMMind(Scripted({"tags": ["so\ud800"]})).refine("q", [])
     assert named == "so?"
 

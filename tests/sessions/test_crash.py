@@ -172,9 +172,28 @@ def test_a_step_that_cannot_be_judged_then_either_stays_until_it_can_be(auto: bo
     life.run()
     assert taken_up.state is SessionState.FAILED
     taken_up.commit()
+    assert life.timers.armed == {}
     ended(life, taken_up)
+    assert life.timers.armed == {}
     assert life.steps() == {"flour": 0.75}
     assert life.log.load(session.id)[1] == []
+
+
+def test_a_step_that_was_left_goes_with_the_episode_that_is_discarded() -> None:
+    life = Life()
+    session = Session.begin("Bake", life.surroundings(log=DyingLog(life.log, 3, after=True)))
+    with pytest.raises(SessionError, match="broke off"):
+        session.append("flour", "bread begins")
+    life.anew()
+    life.mind.fails("state", DOWN, DOWN)
+    taken_up = life.resume(session.id)
+    life.run()
+    taken_up.close()
+    life.run()
+    taken_up.discard()
+    taken_up.start_episode("Sail")
+    taken_up.append("sails", "ships begin")
+    assert [step.observation for step in taken_up.steps] == ["sails"]
 
 
 def test_a_step_that_was_left_comes_before_the_next_one() -> None:

@@ -208,6 +208,16 @@ def test_what_takes_too_long_is_left_to_be_taken_up_again() -> None:
     assert (taken_up.state, len(life.facts())) == (SessionState.IDLE, 1)
 
 
+def test_of_a_session_that_is_left_nothing_begins_to_be_drawn_and_nothing_is_told_as_failed() -> None:
+    life = Life()
+    session = life.begin()
+    bake(session, "bread", "ships")
+    leave([session], patience=0)
+    life.run()
+    assert life.mind.count("propositions") == 0
+    assert life.told("trajectory_extraction_failed") == []
+
+
 def test_steps_in_line_that_nobody_waits_for_are_told_when_their_session_is_left() -> None:
     life, told = Life(), list[Any]()
     session = life.begin()

@@ -122,11 +122,13 @@ def test_a_session_that_is_busy_expires_when_it_is_done() -> None:
     life.timers.wait(TIMEOUT)
     life.errands.run()
     assert not life.told("session_expired")
+    assert session.state is SessionState.COLLECTING
+    session.append_async("ships 2", "ships go on")
     life.run()
-    life.timers.wait(1_000)
+    life.timers.wait(TIMEOUT)
     life.run()
     assert session.is_over
-    assert len(life.facts()) == 2
+    assert len(life.facts()) == 3
 
 
 def test_while_it_expires_nothing_else_is_accepted_and_so_nothing_is_lost() -> None:

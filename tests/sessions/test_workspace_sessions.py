@@ -226,7 +226,16 @@ def test_who_lost_a_session_closes_all_the_same(opens: Opens, clock: HandClock, 
     assert "could not be given back" in caplog.text
 
 
-def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock: HandClock) -> None:
+def test_sessions_that_are_over_are_let_go_of_when_the_next_one_begins(opens: Opens) -> None:
+    workspace = opens()
+    over = workspace.session(begun(workspace, steps=1))
+    with over._machine.changed:
+        over._machine.end()
+    id = workspace.start_session("Book it", "trips")
+    assert set(workspace._repository("trips").sessions()._open) == {id}
+
+
+def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock: HandClock, caplog: Any) -> None:
     first, id, second = lost(opens, clock)
     before = first.session(id)
     for ask in (before.append, lambda *step: first.append(id, *step)):
@@ -238,6 +247,7 @@ def test_who_lost_a_session_goes_on_with_it_once_it_is_free(opens: Opens, clock:
     assert [step.observation for step in first.session(id).steps] == [STEPS[0][0], STEPS[1][0], "The ferry sails"]
     with pytest.raises(ClosedError):
         before.append(*STEPS[1])
+    assert "could not be given back" not in caplog.text
 
 
 # --- whose models, whose configuration, whose notifier

@@ -34,8 +34,8 @@ def lines(text: str) -> list[str]:
 
 
 def tidy(text: str) -> str:
-    """Without space around it, and without halves of characters, which no file can hold."""
-    return text.encode("utf-8", "replace").decode().strip()
+    """Without space around it, and without halves of characters and NUL, which no memory can hold."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "").strip()
 
 
 def tidied(texts: Iterable[object]) -> list[str]:
