@@ -30,6 +30,22 @@ def test_what_is_tied_comes_by_the_newest_links_from_it_then_to_it(store: Store)
         assert reader.tied(["a"], then, 2) == {"a": [rows[id] for id in "dcbe"]}
 
 
+def test_the_ties_of_memories_are_those_to_what_may_be_seen_from_either_end(store: Store) -> None:
+    writes = [memory(id, id) for id in "abcd"]
+    rows = dict(zip("abcd", apply(store, *writes).rows, strict=True))
+    ties = [tie("1", "a", "b"), tie("2", "c", "a"), tie("3", "a", "d"), tie("4", "b", "c"), tie("5", "a", "nobody")]
+    apply(store, links=[*ties, tie("6", "a", "attic/birds")])
+    with store.reading() as reader:
+        assert {(here, there) for here, there, _ in reader.ties_of("ab", ALL)} == {
+            ("a", "b"), ("a", "c"), ("a", "d"), ("b", "a"), ("b", "c"),
+        }  # fmt: skip
+        assert reader.ties_of([], ALL) == []
+    apply(store, standing(writes[3], rows["d"], ended="removed"), links=[tie("1", "a", "b", ended="removed")])
+    with store.reading() as reader:
+        assert reader.ties_of(["a"], ALL) == [("a", "c", ties[1].relation)]
+        assert reader.ties_of(["nobody"], ALL) == [("nobody", "a", ties[4].relation)]
+
+
 def test_what_bears_a_label_comes_by_when_it_was_written(store: Store) -> None:
     writes = [memory(f"m{n}", f"m{n}", entities=["Vienna"] if n % 2 else ["Graz", "Vienna"]) for n in range(6)]
     rows = apply(store, *writes, memory("none", "none")).rows

@@ -254,11 +254,10 @@ class BankGraph(GraphUpkeep):
 
     def _ties(self, reader: Reader, ids: set[str]) -> dict[str, dict[Edge, frozenset[str]]]:
         found: dict[str, dict[Edge, set[str]]] = {id: Edge.empty_links() for id in ids}
-        for here, there, edge in self._steps(reader, ids):
-            found[here][edge].add(there)
-        others = {id for ties in found.values() for tied in ties.values() for id in tied} - ids
-        seen = ids | reader.states(others, self._filter(tuple(others))).keys() if others else ids
-        return {id: {edge: frozenset(tied & seen) for edge, tied in ties.items()} for id, ties in found.items()}
+        for here, there, relation in reader.ties_of(ids, self._filter()) if ids else ():
+            if relation in EDGES:
+                found[here][Edge(relation)].add(there)
+        return {id: {edge: frozenset(tied) for edge, tied in ties.items()} for id, ties in found.items()}
 
     def _steps(self, reader: Reader, ids: set[str]) -> Iterator[tuple[str, str, Edge]]:
         """From each of these memories to what it is tied to, whether that may be seen or not."""

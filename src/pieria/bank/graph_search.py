@@ -13,6 +13,7 @@ from pieria.bank.recalling import QUESTION_SECONDS, embeddable
 from pieria.errors import AdapterError, InputError
 from pieria.graph.changeset import checked_vector
 from pieria.graph.edge import Edge
+from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node
 from pieria.graph.searching import ROUTING, Held, Question, Reached, passed
 from pieria.graph.valuing import Values, params_of
@@ -50,11 +51,12 @@ ANSWERS = tuple(kind for kind in NODE_TYPES if kind not in ROUTING)
 
 
 class _Asked(NamedTuple):
-    """A question as one transaction sees it."""
+    """A question as the first look sees it, and how near to it is what was met."""
 
     vectors: list[Floats]
     terms: Sequence[str]
     known: Corpus
+    relevances: dict[int, float]
 
 
 class QuestionVectors:
@@ -82,20 +84,23 @@ class QuestionVectors:
 
 
 class GraphSearch:
+    """It is made for one search: what one look has read of a memory, no other reads again."""
+
     reads_words = True
 
     def __init__(self, graph: BankGraph) -> None:
         self._graph = graph
         self._bank = graph._bank
+        self._asked: list[tuple[Question, _Asked]] = []
+        self._rows: dict[str, int] = {}
+        self._metadata: dict[str, NodeMetadata] = {}
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
         self._graph._catch_up()
-        vectors, terms = _vectors(question), self._terms(question)
         with self._bank._reading() as reader:
+            asked = self._read(reader, question)
             filter = self._graph._filter(types=node_types)
-            budget = min(READ, self._bank._text_budget)
-            match = reader.text(terms, filter, BY_WORDS, budget)
-            asked = _Asked(vectors, terms, corpus(match.documents, match.terms, match.frequencies))
+            match = reader.text(asked.terms, filter, BY_WORDS, min(READ, self._bank._text_budget))
             looked = (*node_types, "source") if "episodic" in node_types else node_types
             near = self._near(reader, asked, looked, values)
             told = self._told_by_sources(reader, asked, near) if "episodic" in node_types else {}
@@ -110,16 +115,13 @@ class GraphSearch:
         known: Collection[str],
         values: Values,
     ) -> Reached:
-        vectors, terms = _vectors(question), self._terms(question)
         with self._bank._reading() as reader:
-            head = reader.head()
-            asked = _Asked(vectors, terms, corpus(head.documents, head.terms, reader.frequencies(terms)))
-            rows = {id: held.state.row for id, held in reader.states({*node_ids, *known}).items()}
+            asked = self._read(reader, question)
             tied = self._tied(reader, node_ids, through)
-            starts = [rows[id] for id in node_ids if id in rows]
+            starts = [self._rows[id] for id in node_ids]
             leading = self._valued(reader, asked, [*starts, *tied.rows], through, values).valued
             beyond = self._tied(reader, [each.id for each in leading], ANSWERS)
-            new = dict.fromkeys(beyond.rows).keys() - set(rows.values())
+            new = dict.fromkeys(beyond.rows).keys() - {self._rows[id] for id in known}
             reached = self._valued(reader, asked, sorted(new), (), values)
         return reached._replace(problems=beyond.problems)
 
@@ -130,8 +132,14 @@ class GraphSearch:
         tied = self._graph.get_linked_nodes(list(node_ids), Edge.PROVENANCE)
         return [node for node in tied if node.node_type == "source"]
 
-    def _terms(self, question: Question) -> list[str]:
-        return reading(question.text, moment(self._bank._now())).considered
+    def _read(self, reader: Reader, question: Question) -> _Asked:
+        for known, asked in self._asked:
+            if known is question:
+                return asked
+        head, terms = reader.head(), reading(question.text, moment(self._bank._now())).considered
+        asked = _Asked(_vectors(question), terms, corpus(head.documents, head.terms, reader.frequencies(terms)), {})
+        self._asked.append((question, asked))
+        return asked
 
     def _near(self, reader: Reader, asked: _Asked, node_types: Sequence[str], values: Values) -> list[int]:
         """The rows nearest in meaning. In a large bank two looks have to do: at the question, and at what may lead to
@@ -189,6 +197,7 @@ class GraphSearch:
         what is tied to them.
         """
         outlines = reader.outlines(list(rows), self._graph._filter(types=node_types or ANSWERS))
+        self._rows |= {line.id: row for row, line in outlines.items()}
         own = self._relevances(reader, asked, outlines)
         relevances = {row: max(near, (told or {}).get(row, 0.0)) for row, near in own.items()}
         by_type: dict[str, list[Outline]] = {}
@@ -202,13 +211,13 @@ class GraphSearch:
 
     def _relevances(self, reader: Reader, asked: _Asked, outlines: Mapping[int, Outline]) -> dict[int, float]:
         """Of each row how far its meaning, or its words, are those of the question; 0 for what shares neither."""
-        rows = list(outlines)
+        rows = [row for row in outlines if row not in asked.relevances]
         counts = reader.counts(rows, asked.terms) if rows and asked.terms else {}
         alike = self._alike(reader, asked.vectors, rows)
-        return {
-            row: 1 - (1 - alike.get(row, 0.0)) * (1 - WORDS * coverage(_held_terms(counts, row), asked.known))
-            for row in rows
-        }
+        for row in rows:
+            said = coverage(_held_terms(counts, row), asked.known)
+            asked.relevances[row] = 1 - (1 - alike.get(row, 0.0)) * (1 - WORDS * said)
+        return {row: asked.relevances[row] for row in outlines}
 
     def _alike(self, reader: Reader, vectors: Sequence[Floats], rows: Sequence[int]) -> dict[int, float]:
         """The cosine of the best passage to the nearest vector, at least 0."""
@@ -231,13 +240,15 @@ class GraphSearch:
         self, reader: Reader, lines: Sequence[Outline], relevances: Mapping[int, float], values: Values
     ) -> list[Held]:
         ids = [line.id for line in lines]
-        metadata = self._graph._metadata(reader, ids, self._graph._noted(ids))
+        new = [id for id in ids if id not in self._metadata]
+        self._metadata |= self._graph._metadata(reader, new, self._graph._noted(new))
         nodes: dict[str, Node] = {}
         if values.get("module") is not DefaultValueFunction:
             nodes = {node.id: node for node in self._graph._nodes(reader, self._graph._memories(reader, ids))}
         return [
             Held(
-                line.id, self._type_of(line), moment(line.at), relevances[line.row], metadata.get(line.id),
+                line.id, self._type_of(line), moment(line.at), relevances[line.row],
+                self._metadata.get(line.id),
                 nodes.get(line.id),
             )
             for line in lines

@@ -100,15 +100,14 @@ def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, cloc
     below = 0
     for kind, all_of in by_type.items():
         params = params_of(values, kind)
-        kept = _worth_enough(all_of, score, params) or _worth_enough(all_of, fresh, params)
-        best = sorted(((_value(score, each, params), each) for each in kept), key=_in_order)[: int(params["top_k"])]
+        scored = [(_value(score, each, params), each) for each in all_of]
+        kept = [pair for pair in scored if pair[0] >= params["threshold"]] or [
+            pair for pair in scored if _value(fresh, pair[1], params) >= params["threshold"]
+        ]
+        best = sorted(kept, key=_in_order)[: int(params["top_k"])]
         valued += [Valued(each.id, kind, each.relevance, value) for value, each in best]
         below += len(all_of) - len(best)
     return Reached(valued, below)
-
-
-def _worth_enough(held: Sequence[Held], score: Score, params: Mapping[str, Any]) -> list[Held]:
-    return [each for each in held if _value(score, each, params) >= params["threshold"]]
 
 
 def _value(score: Score, held: Held, params: Mapping[str, Any]) -> float:

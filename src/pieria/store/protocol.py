@@ -352,6 +352,11 @@ class Reader(QueueReader, Protocol):
         lead to it. Of either no more than so many, the links that were written last first.
         """
 
+    def ties_of(self, ids: Iterable[str], filter: Filter) -> list[tuple[str, str, str]]:
+        """Of each standing link between one of these memories and another version that is visible: the one, the other,
+        and the relation, from either end.
+        """
+
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
     ) -> list[int]:

@@ -219,6 +219,17 @@ SELECT
     ) f)
 FROM unnest(%(ends)s::text[]) j (value)
 
+-- name: ties_of
+SELECT l.source, l.target, l.relation
+FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.target
+WHERE l.bank = %(bank)s AND l.source = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
+  AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
+UNION ALL
+SELECT l.target, l.source, l.relation
+FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.source
+WHERE l.bank = %(bank)s AND l.target = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
+  AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
+
 -- name: labelled
 SELECT (SELECT string_agg(f.row::text, ',') FROM (
     SELECT s.row FROM (

@@ -254,6 +254,11 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(self._sql["tied"].format(known=known, where=where), asked)
         return {id: [*_rows(forth), *_rows(back)] for id, forth, back in found}
 
+    def ties_of(self, ids: Iterable[str], filter: Filter) -> list[tuple[str, str, str]]:
+        where, params = compiled(self._session, filter, probe=True)
+        asked = {**params, "ends": self._session.listed(ids)}
+        return [tuple(row) for row in self._session.execute(self._sql["ties_of"].format(where=where), asked)]
+
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
     ) -> list[int]:

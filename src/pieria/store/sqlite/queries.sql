@@ -187,6 +187,21 @@ SELECT
     ))
 FROM json_each(:ends) j
 
+-- name: ties_of
+SELECT j.value, l.target, l.relation
+FROM json_each(:ends) j
+CROSS JOIN link l INDEXED BY link_from ON l.source = j.value
+CROSS JOIN state s ON s.id = l.target
+WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
+  AND {where}
+UNION ALL
+SELECT j.value, l.source, l.relation
+FROM json_each(:ends) j
+CROSS JOIN link l INDEXED BY link_to ON l.target = j.value
+CROSS JOIN state s ON s.id = l.source
+WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
+  AND {where}
+
 -- name: labelled
 SELECT (SELECT group_concat(row) FROM (
     SELECT s.row FROM (
