@@ -202,6 +202,27 @@ def test_closing_does_not_wait_for_whoever_is_in_the_way(tmp_path: Path, caplog:
     other.close()
 
 
+def test_uses_are_counted_at_the_end_though_the_background_is_kept_by_something_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        over.wait(30)
+
+    with pieria.open("b", data=tmp_path) as bank:
+        id = bank.remember("heron").id
+        bank.sync()
+        assert background.afterwards(work)
+        assert begun.wait(30)
+        bank._uses.note([id])
+    over.set()
+    with pieria.open("b", data=tmp_path) as bank:
+        assert written(bank, id) == {id: 1}
+    assert "not counted" not in caplog.text
+
+
 def test_a_dropped_bank_writes_what_it_noted(tmp_path: Path) -> None:
     bank = pieria.open("b", data=tmp_path)
     id = bank.remember("heron").id

@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 PAUSE = 2.0
 """Seconds that counts are gathered before they are written, and until it is tried again."""
+AT_THE_END = 0.25
+"""Seconds that another process is waited for once more, before counts are given up with the bank's closing."""
 MANY = 500
 """Memories with counts that are written without waiting for the pause to end."""
 WHO = "pieria"
@@ -84,17 +86,20 @@ class Uses:
         with self._changed:
             return [Noted(batch, *batch.counts[id]) for batch in self._batches if id in batch.counts]
 
-    def flush(self) -> bool:
-        """Writes what was noted so far. False where another process was in the way: then it is tried again.
+    def flush(self, seconds: float | None = None) -> bool:
+        """Writes what was noted so far. False where another process was in the way for as long as the bank waits, or
+        for so many seconds: then it is tried again.
 
         Where it cannot be written at all, it is dropped: a bank may be read where it may not be written.
         """
-        with self._at_work:
+        if not self._at_work.acquire(timeout=-1 if seconds is None else seconds):
+            return False
+        try:
             with self._changed:
                 mine = [batch for batch in self._batches if batch.counts]
                 self._batches = [*mine, Batch()]
             try:
-                self._write(mine)
+                self._write(mine, seconds)
             except BusyError as problem:
                 for batch in mine:
                     batch.seq = None
@@ -108,6 +113,8 @@ class Uses:
                 self._batches = [batch for batch in self._batches if batch not in mine]
                 self._changed.notify_all()
             return True
+        finally:
+            self._at_work.release()
 
     last_step = LAST_STEP
 
@@ -125,8 +132,11 @@ class Uses:
             self.flush()
         with self._changed:
             self._changed.wait_for(lambda: not self._left(), seconds)
-            left = self._left()
         self._background.drop(self)
+        if self._left():
+            # The background may be busy with something else, such as a model, and the bank be free.
+            self.flush(AT_THE_END)
+        left = self._left()
         if left:
             log.warning("uses of %d memories were not counted: the bank was closed while it was busy", left)
 
@@ -134,11 +144,11 @@ class Uses:
         with self._changed:
             return _size(self._batches)
 
-    def _write(self, batches: list[Batch]) -> None:
+    def _write(self, batches: list[Batch], seconds: float | None) -> None:
         uses = [Use(id, often, last) for batch in batches for id, (often, last) in batch.counts.items()]
         if not uses:
             return
-        with self._store.writing() as writer:
+        with self._store.writing(seconds) as writer:
             there = _standing(writer, {use.id for use in uses})
             changeset = Changeset(WHAT, WHO, usage=spaced_uses(writer, [use for use in uses if use.id in there]))
             if not changeset.empty:
