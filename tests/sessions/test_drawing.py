@@ -7,6 +7,7 @@ from tests.sessions.living import DOWN, Life, bake, in_state, reason
 
 from pieria.errors import AdapterError, PipelineError, SessionError
 from pieria.sessions import SessionState
+from pieria.sessions.drawing import TRIES
 
 SEEN = "It was seen that {}."
 
@@ -76,6 +77,21 @@ def test_the_next_boundary_tries_again_what_failed_at_the_last() -> None:
     bake(session, "stars")
     life.run()
     assert life.facts() == seen("bread 0", "ships 1")
+
+
+def test_what_fails_again_and_again_is_not_paid_for_at_every_boundary_and_is_there_at_the_end() -> None:
+    life = Life()
+    session = life.begin()
+    life.mind.fails("propositions", DOWN, DOWN)
+    for topic in ("bread", "ships") * 4:
+        bake(session, topic)
+        life.run()
+    assert life.mind.asked[("propositions", "bread 0")] == TRIES
+    every = [f"{topic} {number}" for number, topic in enumerate(("bread", "ships") * 4)]
+    assert life.facts() == seen(*every[1:-1])
+    session.close()
+    life.run()
+    assert life.facts() == seen(*every)
 
 
 def test_a_retry_draws_from_the_steps_that_were_not_committed_and_no_others() -> None:

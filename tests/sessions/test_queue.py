@@ -46,6 +46,21 @@ def test_what_follows_a_close_waits_until_knowledge_is_drawn() -> None:
     assert (session.state, life.facts()) == (IDLE, ["It was seen that flour."])
 
 
+def test_no_step_comes_into_an_episode_that_is_to_be_closed() -> None:
+    life, told = Life(), list[Any]()
+    session = life.begin()
+    session.append_async("flour", "bread begins", told.append)
+    session.close_async(told.append)
+    session.start_episode_async("Sail", told.append)
+    session.append_async("wind", "ships begin", told.append)
+    with pytest.raises(SessionError, match="extraction"):
+        session.append("wind", "ships begin")
+    life.run()
+    refused, *done = told
+    assert isinstance(refused, SessionError) and refused.reason == "extraction_in_progress"
+    assert (done, session.state, session.steps) == (["appended", "closed", "started"], COLLECTING, ())
+
+
 def test_no_more_than_five_wait() -> None:
     life, told = Life(auto_commit=False), list[Any]()
     session = in_state(life, EXTRACTING)

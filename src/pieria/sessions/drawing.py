@@ -7,6 +7,7 @@ steps that nothing was drawn from, and is tried again with them.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from pieria.sessions.machine import Machine
 
 log = logging.getLogger(__name__)
+
+TRIES = 2
+"""How often a trajectory is tried at boundaries; after that, when no step comes for a while, and when it is closed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +53,7 @@ class Drawing:
         self._under_way: set[Part] = set()
         self._is_preparing = False
         self._faults: list[PieriaError] = []
+        self._failures: Counter[str] = Counter()
         self._node_ids: list[str] = []
 
     @property
@@ -78,10 +83,12 @@ class Drawing:
         self._machine.at.crew.extractions.submit(self._prepare)
 
     def start_past(self) -> None:
-        """With the trajectories that are over, those included that failed before. The lock is held."""
+        """With the trajectories that are over, those included that failed before, but not again and again: a model
+        that goes on failing would be paid at every boundary. The lock is held."""
         episode = self._machine.episode
         assert episode is not None
-        self._start([step for step in self.left() if step.trajectory_id != episode.current_trajectory_id])
+        aside = {id for id, failures in self._failures.items() if failures >= TRIES} | {episode.current_trajectory_id}
+        self._start([step for step in self.left() if step.trajectory_id not in aside])
 
     def flush(self) -> None:
         """With all that is left, though steps may follow. The lock is held."""
@@ -191,6 +198,7 @@ class Drawing:
                 return
             error = _as_error(problem)
             self._faults.append(error)
+            self._failures[part.trajectory.id] += 1
             log.warning("nothing could be drawn from %s of %s: %s", part.trajectory.id, machine.id, error)
             payload = {"session_id": machine.id, "trajectory_id": part.trajectory.id, "reason": error}
             machine.tell("trajectory_extraction_failed", payload)

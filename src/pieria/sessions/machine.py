@@ -121,7 +121,7 @@ class Machine:
         found = ALLOWED[operation][self.state]
         if not isinstance(found, Do):
             raise SessionError(found)
-        if found is Do.APPEND and self.operating is Operation.CLOSE:
+        if found is Do.APPEND and (self.operating is Operation.CLOSE or self.queue.closes):
             raise SessionError("extraction_in_progress")
         if found is Do.CLOSE and self.line.is_busy:
             raise SessionError("append_in_progress")

@@ -43,6 +43,11 @@ class Queue:
         self._waiting: deque[Asked] = deque()
         self._is_draining = False
 
+    @property
+    def closes(self) -> bool:
+        """Whether the episode is to be closed: then no step may come in behind. The lock is held."""
+        return any(asked.operation is Operation.CLOSE for asked in self._waiting)
+
     def ask(self, operation: Operation, arguments: tuple[Any, ...], callback: Callback | None) -> None:
         """Raises only what is plain at once. The callback is told what comes of it."""
         machine = self._machine
