@@ -179,16 +179,16 @@ def test_frequency_rises_from_a_floor_towards_1() -> None:
     assert 0.99 < frequency(1_000) < 1.0
 
 
-def test_what_was_never_judged_has_its_whole_reward() -> None:
-    assert reward(UNUSED) == 1.0
-    assert reward(rewarded(0.0, 0.0)) == 0.5
-    assert reward(rewarded(1.0, 3.0)) == pytest.approx(1 / (1 + math.exp(-2)))
-    assert reward(rewarded(2.0)) + reward(rewarded(-2.0)) == pytest.approx(1.0)
+def test_what_was_never_judged_stands_between_what_served_well_and_what_did_harm() -> None:
+    assert reward(UNUSED) == reward(rewarded(0.0, 0.0)) == 1.0
+    assert reward(rewarded(1.0, 3.0)) == pytest.approx(2 / (1 + math.exp(-2)))
+    assert reward(rewarded(2.0)) + reward(rewarded(-2.0)) == pytest.approx(2.0)
+    assert reward(rewarded(-0.1)) < reward(UNUSED) < reward(rewarded(0.1))
 
 
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=5))
-def test_a_reward_is_within_0_and_1_whatever_was_given(values: list[float]) -> None:
-    assert 0.0 <= reward(rewarded(*values)) <= 1.0
+def test_a_reward_is_within_0_and_2_whatever_was_given(values: list[float]) -> None:
+    assert 0.0 <= reward(rewarded(*values)) <= 2.0
 
 
 def test_reviews_and_rewards_prove_half_each_and_use_alone_nothing() -> None:
