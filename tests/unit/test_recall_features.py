@@ -244,7 +244,7 @@ def test_frequency_rises_with_use_from_a_floor() -> None:
 def test_a_reward_is_what_was_given_on_average() -> None:
     given = (Usage(), Usage(rewards=0.0, rewarded=3), Usage(rewards=2.0, rewarded=2), Usage(rewards=-2.0, rewarded=2))
     told = of_use(ASKED, [one(row, used=used) for row, used in enumerate(given)], Fading())["reward"]
-    assert told == pytest.approx([1.0, 0.5, 1 / (1 + math.exp(-1)), 1 / (1 + math.e)])
+    assert told == pytest.approx([1.0, 1.0, 2 / (1 + math.exp(-1)), 2 / (1 + math.e)])
 
 
 def test_what_is_retained_counts_from_the_last_use_or_else_from_when_it_was_said() -> None:
