@@ -3,7 +3,7 @@
 A day is made of stretches of published conversations, of LoCoMo in a file and BEAM in a folder: a step is what one says
 and what the other replies, and where the next stretch begins is known. `--part` takes every other conversation of each,
 so that what was tried on one half is judged on the other. Rules judge; nothing but the embedder differs. A folder with
-a `day.json` and its `cuts.json` is a day that somebody wrote.
+a `day.json` and its `cuts.json` is a day that somebody wrote; one of texts or of JSON alone is of such days.
 """
 
 from __future__ import annotations
@@ -123,6 +123,14 @@ def _interval(counted: Sequence[Counted], seed: int) -> tuple[float, float]:
     return scores[DRAWS * 25 // 1000], scores[DRAWS * 975 // 1000]
 
 
+def written_days(folder: Path) -> list[Day]:
+    """Days that were written as such; none, where a folder holds something else."""
+    if (folder / "day.json").is_file():
+        return [labelled_day(folder)]
+    texts = [written(path) for path in sorted(folder.glob("*.txt"))]
+    return texts + [topical_day(path) for path in sorted(folder.glob("*.json"))]
+
+
 def written(path: Path) -> Day:
     """A day in a file: what was observed behind `>`, what was done behind `<`, and a blank line before each turn."""
     steps: list[Pair] = []
@@ -144,6 +152,13 @@ def labelled_day(folder: Path) -> Day:
     return Day(tuple((step["observation"], step["action"]) for step in steps), frozenset(cuts))
 
 
+def topical_day(path: Path) -> Day:
+    """A day whose steps each say of which topic they are."""
+    steps = json.loads(path.read_text("utf-8"))["steps"]
+    cuts = {at for at in range(1, len(steps)) if steps[at]["topic"] != steps[at - 1]["topic"]}
+    return Day(tuple((step["observation"], step["action"]) for step in steps), frozenset(cuts))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="+", type=Path)
@@ -154,8 +169,7 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     models = resolve({}).settings.models
     assert models is not None
-    labelled = [path for path in asked.paths if (path / "day.json").is_file()]
-    made = [labelled_day(path) for path in labelled] or days_of(
+    made = [day for path in asked.paths for day in written_days(path)] or days_of(
         conversations(asked.paths, asked.part), asked.count, asked.seed
     )
     sys.stdout.write(json.dumps(measured(made, embedder(asked.embedder, models=models), asked.seed)) + "\n")

@@ -7,6 +7,7 @@ import pytest
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules import RuleMind
 from pieria.models.minds.rules.packs import pack
+from pieria.models.minds.rules.signs import BY_WORDS, SIGNS, Sight
 
 BOOKING = (
     ("The booking page shows two slots at 14:00", "Open booking/slots.py to see how slots are built"),
@@ -53,6 +54,26 @@ def test_an_answer_to_what_was_asked_goes_on() -> None:
     answer = ("Friday, please", "Deploying on Friday then, with a note to the front desk")
     assert named_next(before, *answer) == before[-1].subgoal
     assert named_next(lived(RuleMind(), *BOOKING), *answer) != before[-1].subgoal
+
+
+@pytest.mark.parametrize(
+    ("done", "settled"),
+    [
+        ("Open the file", 0.0),
+        ("Merged it as #212. Next I look at the reminders", 0.5),
+        ("The list is right: merged as #212", 1.0),
+        ("Merged as #212. Shall I deploy it?", 0.0),
+    ],
+)
+def test_what_ends_a_thing_is_told_from_what_was_done_last_unless_it_asks(done: str, settled: float) -> None:
+    sight = Sight("Good morning", "Look at the disk", [StepSeen("41 tests passed", done)])
+    assert SIGNS["settled"](sight) == settled
+
+
+def test_each_sign_has_its_weight_with_somebody_who_embeds_and_without() -> None:
+    weights = pack("turning")
+    assert set(weights["by_meaning"]["signs"]) == set(SIGNS)
+    assert set(weights["by_words"]["signs"]) == set(BY_WORDS)
 
 
 @pytest.mark.parametrize(("alike", "goes_on"), [(1.0, True), (0.0, False)])

@@ -28,9 +28,9 @@ from pieria.models.minds.rules.merging import merged_intent, merged_statements
 from pieria.models.minds.rules.naming import named
 from pieria.models.minds.rules.noticing import noticed
 from pieria.models.minds.rules.questions import missing, mode_of, tags_of
+from pieria.models.minds.rules.signs import Embed
 from pieria.models.minds.rules.stepping import reward_of, state_after, subgoal_of
 from pieria.models.minds.rules.summing import summarized
-from pieria.models.minds.rules.topics import Embed
 from pieria.models.minds.rules.triples import triples
 
 

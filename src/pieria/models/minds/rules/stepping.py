@@ -9,7 +9,8 @@ from itertools import islice
 from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.forms import forms
 from pieria.models.minds.rules.pieces import clipped, cues, sentences_of, told
-from pieria.models.minds.rules.topics import Embed, is_of_the_matter, turns
+from pieria.models.minds.rules.signs import Embed, is_of_the_matter
+from pieria.models.minds.rules.topics import turns
 from pieria.record.lettering import lowered
 
 _STATE_WORDS, _PART_WORDS, _SUBGOAL_WORDS = 70, 25, 14
