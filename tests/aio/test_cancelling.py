@@ -165,7 +165,7 @@ def test_a_thread_that_waits_for_nobody_any_more_is_free_again(waits: str, monke
 
     async def cancelled() -> None:
         async with pieria.aio.open("notes") as bank:
-            waiting = [asyncio.create_task(WAITING[waits](bank)) for _ in range(20)]
+            waiting = [asyncio.create_task(WAITING[waits](bank)) for _ in range(10)]
             while pool.at_work < len(waiting):
                 await bank.count()
             for task in waiting:

@@ -89,36 +89,45 @@ def test_without_instructions_nothing_is_graded() -> None:
     assert not [*of(changeset, "semantic"), *of(changeset, "procedural")]
 
 
-@pytest.mark.parametrize("step", GOOD)
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (says("not JSON {"), ReplyUnreadableError),
-        (says({"wrong": 1}), None),
-        (says(""), AdapterError),
-        (cut('{"facts": ['), AdapterError),
-        (status(400, "no"), AdapterError),
-        (status(500), AdapterError),
-        (raw(b"<html>"), AdapterError),
-        (hangs, AdapterError),
-    ],
-    ids=["broken", "wrong shape", "empty", "cut off", "refused", "out of order", "no JSON", "timeout"],
-)
-def test_a_failure_at_any_step_fails_the_trajectory_with_the_error_of_that_step(
-    step: str, reply: Reply, reason: type[Exception] | None
-) -> None:
+UNREADABLE: Mapping[str, tuple[Reply, type[Exception]]] = {
+    "broken": (says("not JSON {"), ReplyUnreadableError),
+    "wrong shape": (says({"wrong": 1}), PromptError),
+    "empty": (says(""), AdapterError),
+    "cut off": (cut('{"facts": ['), AdapterError),
+}
+UNHEARD: Mapping[str, tuple[Reply, type[Exception]]] = {
+    "refused": (status(400, "no"), AdapterError),
+    "out of order": (status(500), AdapterError),
+    "no JSON": (raw(b"<html>"), AdapterError),
+    "timeout": (hangs, AdapterError),
+}
+FAILING = [("get_semantic", name) for name in (*UNREADABLE, *UNHEARD)]
+FAILING += [("get_procedural", name) for name in (*UNREADABLE, *UNHEARD)]
+FAILING += [("get_return", name) for name in UNHEARD]
+
+
+@pytest.mark.parametrize(("step", "name"), FAILING)
+def test_a_failure_at_any_step_fails_the_trajectory_with_the_error_of_that_step(step: str, name: str) -> None:
+    reply, reason = {**UNREADABLE, **UNHEARD}[name]
     with llm_server(*[answers(**{step: reply})] * 30) as server:
-        with pytest.raises(reason or PromptError) as failure:
+        with pytest.raises(reason) as failure:
             learnt(server, seconds=0.4)
         calls = asked(server)
-    if reason is None:
-        assert isinstance(failure.value, PromptError)
+    if isinstance(failure.value, PromptError):
         assert (failure.value.prompt, failure.value.reason) == (step, prompt(step).nothing)
-    if reason in (None, ReplyUnreadableError):
+    if name in ("broken", "wrong shape"):
         assert calls.count(step) == 2
     others = {"get_semantic", "get_procedural"} - {step}
     assert all(calls.count(other) == 1 for other in others)
     assert ("get_return" in calls) == (step == "get_return")
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_grades_that_cannot_be_read_cost_the_grades_alone(name: str) -> None:
+    with llm_server(*[answers(get_return=UNREADABLE[name][0])] * 30) as server:
+        changeset = learnt(server, seconds=0.4)
+    assert [node.text for node in of(changeset, "semantic")] == ["Ropes wear."]
+    assert {node.return_score for node in of(changeset, "procedural")} == {None}
 
 
 @pytest.mark.parametrize("name", ["coding", "research", "customer_support"])

@@ -81,10 +81,17 @@ def test_what_is_done_in_a_session_is_learnt_from_and_kept(ask: Ask, begun: Begu
 @requirement("document.boundary")
 def test_a_step_that_turns_to_something_else_ends_a_stretch(ask: Ask, begun: Begun) -> None:
     id = begun()
-    told = ask("sessions_append", session_id=id, observation="The oven is cold.", action="Baked bread with rye flour.")
-    assert told["boundary_detected"] is True
-    again = ask("sessions_append", session_id=id, observation="The oven is hot.", action="Baked bread with rye flour.")
-    assert (again["boundary_detected"], again["trajectory_id"]) == (False, told["trajectory_id"])
+    for day in ("3", "17"):
+        observation = f"The user wants to be in Tokyo on March {day}."
+        told = ask("sessions_append", session_id=id, observation=observation, action=f"Noted Tokyo for March {day}.")
+        assert told["boundary_detected"] is False
+    baking = "Next task: the oven is cold and the rye bread has to be baked before the shop opens."
+    turned = ask("sessions_append", session_id=id, observation=baking, action="Baked bread with rye flour.")
+    assert (turned["boundary_detected"], turned["trajectory_id"] == told["trajectory_id"]) == (True, False)
+    again = ask(
+        "sessions_append", session_id=id, observation="The rye bread is done.", action="Took out the rye bread."
+    )
+    assert (again["boundary_detected"], again["trajectory_id"]) == (False, turned["trajectory_id"])
 
 
 @requirement("document.manual")
