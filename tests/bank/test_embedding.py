@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.bank.embedding_server import Requests, server, vector
+from tests.bank.resting import rested
 
 import pieria
 from pieria import Bank, Workspace
@@ -567,6 +568,7 @@ def test_the_doctor_tells_whose_embedder_it_is(bank: Bank) -> None:
 
 
 def test_the_thread_ends_when_there_is_nothing_to_do(bank: Bank) -> None:
+    rested()
     bank.remember("an apple")
     assert bank.sync(SOON)
     soon(lambda: background._thread is None)

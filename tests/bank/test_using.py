@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bank.resting import rested
 from tests.bank.test_embedding import ran
 
 import pieria
@@ -237,10 +238,7 @@ def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As at the end of a process, from Python 3.12 on."""
-    with background._changed:
-        # What others left to be done some time.
-        background._due.clear()
-        background._changed.notify_all()
+    rested()
     soon(lambda: background._thread is None)
 
     def start(thread: threading.Thread) -> None:

@@ -21,6 +21,7 @@ from tests.bank.door_effects import DOORS
 from tests.bank.embedding_server import server
 from tests.bank.fading_effects import FADES, OF_MNEMEX
 from tests.bank.reading_effects import READING
+from tests.bank.resting import rested
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
 from tests.capture.making import kept_and_dropped
@@ -579,6 +580,7 @@ def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path)
 
 def test_a_thread_that_starts_may_find_that_a_bank_was_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever starts it waits for it until then, and so must hold nothing that it needs."""
+    rested()
     soon(lambda: background._thread is None)
     begin = threading.Thread.start
     free: list[bool] = []

@@ -124,6 +124,7 @@ class Background:
     def drop(self, worker: Worker) -> None:
         with self._changed:
             self._due.pop(worker, None)
+            self._changed.notify()
 
     def end(self) -> None:
         """The process ends: no further step begins. A thread that is cut off within a model's runtime would crash."""

@@ -158,7 +158,7 @@ class BankLog:
             yield from self._freed(writer, id)
 
         self._write_held("session end", id, records)
-        self._held.discard(id)
+        self._let_go(id)
 
     # --- who holds it
 
@@ -179,7 +179,7 @@ class BankLog:
 
     def release(self, id: str) -> None:
         self._write_held("session release", id, lambda writer: self._freed(writer, id))
-        self._held.discard(id)
+        self._let_go(id)
 
     def beat(self) -> float | None:
         """Says that this log is there, as long as it holds anything. Returns in how many seconds to say so again."""
@@ -191,6 +191,11 @@ class BankLog:
         except BusyError:
             return SOON
         return self._lease / SECOND / 3
+
+    def _let_go(self, id: str) -> None:
+        self._held.discard(id)
+        if not self._held:
+            background.drop(self._beating)
 
     def _taken(self, id: str) -> None:
         self._held.add(id)
