@@ -1,7 +1,6 @@
 """The threads behind the calls: as many as it takes, none in the way of another, none for ever."""
 
 import asyncio
-import os
 import threading
 import time
 from concurrent.futures import Future
@@ -89,7 +88,6 @@ def test_where_the_system_gives_no_thread_the_call_says_so(monkeypatch: pytest.M
     assert pool.submit(lambda: "again").result(BOUND) == "again"
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     printed = ended(
         """

@@ -16,7 +16,7 @@ from pieria.recall.gathering import LATE
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
-from pieria.recall.reviewing import Due, blended, due
+from pieria.recall.reviewing import Due, blended, drawn_on, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record.fading import may_go
 from pieria.record.link import DRAWN_FROM, End
@@ -205,12 +205,10 @@ def _reviewed(page: Page, shown: Sequence[Scored], hits: Sequence[Hit]) -> list[
 
 
 def _drawn_on(sources: Sequence[Source], memories: Mapping[CandidateKey, Memory]) -> set[CandidateKey]:
-    """What other memories lead to: it is never forgotten."""
     found: set[CandidateKey] = set()
     for which, source in enumerate(sources):
         theirs = {memory.id: key for key, memory in memories.items() if key[0] == which}
-        links = source.reader.links([End("memory", id) for id in theirs], DRAWN_FROM) if theirs else []
-        found |= {theirs[link.target.name] for link in links if link.target.name in theirs}
+        found |= {theirs[id] for id in drawn_on(source.reader, list(theirs)) if id in theirs}
     return found
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from pieria.recall.reviewing import drawn_on
 from pieria.record.changeset import Changeset, Write
 from pieria.record.fading import FADING_TIERS, IMPORTANT, Fading, Wear
 from pieria.record.filter import ANY_TIME, Filter, Viewer
-from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED
@@ -102,9 +102,3 @@ def _faded_of(reader: Reader, fading: Fading, part: Sequence[Memory], now: int, 
         return
     kept = drawn_on(reader, [one.memory.id for one in maybe])
     yield from (one for one in maybe if one.memory.id not in kept)
-
-
-def drawn_on(reader: Reader, ids: Sequence[str]) -> set[str]:
-    """What other memories lead to, and must not lose."""
-    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
-    return {link.target.name for link in links}

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from pieria.recall.reviewing import drawn_on
 from pieria.record.changeset import Stored, Write
 from pieria.record.fading import DAY, IMPORTANT, Fading
 from pieria.record.memory import Memory
 from pieria.record.time import LATEST, iso, micros, moment
 from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
-from pieria.upkeep.fading import Worn, drawn_on, forgettable, worn
+from pieria.upkeep.fading import Worn, forgettable, worn
 from pieria.upkeep.promoting import judged
 from pieria.upkeep.selecting import selected
 
