@@ -120,7 +120,7 @@ def test_pages_are_the_same_whatever_is_written_between(bank: Bank, k: int, size
     assert len({page.confidence for page in [*quiet, *pages]}) == 1
 
 
-@pytest.mark.parametrize("k", [50, 400, 401, 1_000])
+@pytest.mark.parametrize("k", [pytest.param(50, marks=pytest.mark.slow), 400, 401, 1_000])
 def test_a_walk_through_more_than_any_look_up_holds_misses_and_repeats_nothing(bank: Bank, k: int) -> None:
     known = set(fill(bank, 3_000))
     before = {memory.id: memory.text for memory in bank.list(limit=10_000)}

@@ -73,6 +73,7 @@ def rows_of(answer: Any) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in answer["rows"]}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_every_budget_has_its_row(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
@@ -153,6 +154,7 @@ def test_what_is_no_server_is_not_measured_as_one(ask: Ask, data: str) -> None:
     assert "postgresql://" in result.err
 
 
+@pytest.mark.slow
 def test_on_a_server_writing_recalling_and_finding_are_measured(
     ask: Ask, monkeypatch: pytest.MonkeyPatch, database: str
 ) -> None:

@@ -94,6 +94,7 @@ def test_without_a_model_what_shares_no_word_is_not_found_and_the_demo_says_why(
     assert shown["found"]["model"].startswith("none")
 
 
+@pytest.mark.slow
 def test_with_a_model_what_shares_no_word_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_EMBEDDER", "local")
     monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))

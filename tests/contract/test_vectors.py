@@ -267,6 +267,7 @@ def brute(vectors: dict[int, Vector], question: Vector, want: int) -> list[int]:
     return [rows[at] for at in nearest[:want]]
 
 
+@pytest.mark.slow
 def test_many_are_searched_as_exactly_as_few(store: Store) -> None:
     """More than are known by heart, in clusters: of all or of a part, the nearest are those of the plain reckoning."""
     size, chance = 12_000, np.random.default_rng(3)

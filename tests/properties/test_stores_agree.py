@@ -17,7 +17,7 @@ from tests.properties.twins import twins
 
 pytestmark = pytest.mark.timeout(3_600)
 MACHINES = {"bank": BankMachine, "facts": FactsMachine, "jobs": Queue}
-SHORT = {"bank": 4, "facts": 4, "jobs": 8}
+SHORT = {"bank": 2, "facts": 2, "jobs": 4}
 HISTORIES = int(os.environ.get("PIERIA_TEST_HISTORIES", "100"))
 """Of all machines together; a release is held to a thousand."""
 LONG = {"bank": 0.7, "facts": 0.15, "jobs": 0.15}
