@@ -1,5 +1,6 @@
 """A memory that is in both, the file and the bank: the later of each, the labels of both."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from pieria.record.changeset import Content, State
 from pieria.record.composing import first_write, names_of, written_list
 from pieria.record.draft import NewMemory, checked
+from pieria.transfer.fields import written_json
 from pieria.transfer.merging import Side, merged, replaced
 
 
@@ -84,6 +86,25 @@ def test_content_and_standing_each_follow_their_own_time(
     there = side("theirs", known=theirs[0], since=theirs[1], importance=0.9)
     after = held_after(here, *merged(here, there, 2))
     assert (after.content.text, after.state.importance) == (text, importance)
+
+
+BODY = {"facts": ["One.", "Two."], "files_read": ["a.py"], "subtitle": "Ours", "level": [1]}
+
+
+@pytest.mark.parametrize(("since", "facts"), [(0, ["One.", "Two.", "Three."]), (2, ["Three.", "Two.", "One."])])
+def test_the_lists_of_texts_in_both_bodies_come_to_one_and_all_else_is_the_later_s(
+    since: int, facts: list[str]
+) -> None:
+    ours = with_body(side(since=1), BODY)
+    theirs = with_body(side(since=since), {"facts": ["Three.", "Two."], "subtitle": "Theirs", "level": [2]})
+    later = BODY if since < 1 else {"subtitle": "Theirs", "level": [2]}
+    after = held_after(ours, *merged(ours, theirs, 2))
+    assert json.loads(after.content.body or "") == {**later, "facts": facts, "files_read": ["a.py"]}
+    assert merged(after, theirs, 3) == (None, None)
+
+
+def with_body(one: Side, body: dict[str, Any]) -> Side:
+    return one._replace(content=one.content._replace(body=written_json(body)))
 
 
 def test_flags_alone_make_no_new_version() -> None:

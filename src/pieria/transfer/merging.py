@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pieria.record.changeset import Content, State
 from pieria.record.composing import names_of, written_list
 from pieria.record.indexing import compared
+from pieria.transfer.fields import written_json
 
 
 class Side(NamedTuple):
@@ -27,9 +29,10 @@ class Outcome(NamedTuple):
 
 
 def merged(ours: Side, theirs: Side, next_version: int) -> Outcome:
-    """The later content with the labels of both, and the later state. On a tie it is ours."""
-    newer = theirs if theirs.since > ours.since else ours
+    """The later content with the labels and lists of both, and the later state. On a tie it is ours."""
+    newer, older = (theirs, ours) if theirs.since > ours.since else (ours, theirs)
     content = newer.content._replace(
+        body=_with_lists(newer.content.body, older.content.body),
         tags=_united(ours.content.tags, theirs.content.tags),
         entities=_united(ours.content.entities, theirs.content.entities),
         files=_united(ours.content.files, theirs.content.files, str),
@@ -55,6 +58,19 @@ def _outcome(ours: Side, state: State, content: Content, next_version: int) -> O
 def _same(one: Content, other: Content) -> bool:
     """Flags are what a write path noticed, not what was said: they make no new version."""
     return one._replace(version=0, flags=None) == other._replace(version=0, flags=None)
+
+
+def _with_lists(newer: str | None, older: str | None) -> str | None:
+    """The newer body with what else stands in lists of texts in the older one, such as an observation's facts."""
+    body: dict[str, Any] = json.loads(newer or "{}")
+    before: dict[str, Any] = json.loads(older or "{}")
+    more = {name: held for name, held in before.items() if _are_texts(held) and _are_texts(body.get(name, []))}
+    united = {name: list(dict.fromkeys((*body.get(name, ()), *held))) for name, held in more.items()}
+    return written_json(body | united) if any(united[name] != body.get(name, []) for name in united) else newer
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _united(ours: str | None, theirs: str | None, key: Callable[[str], str] = compared) -> str | None:

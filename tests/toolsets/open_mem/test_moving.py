@@ -243,13 +243,14 @@ def test_no_mode_brings_back_what_was_removed(ask: Ask, made: Made, mode: str) -
 def test_merge_joins_the_lists_and_takes_the_later_text(ask: Ask, clock: HandClock) -> None:
     ask("mem-import", payload=payload(row(createdAt="2026-01-10T00:00:00Z")))
     later = row(narrative="Later.", title="Later", concepts=["cache"], filesModified=["src/c.py"], filesRead=[],
-                createdAt="2026-06-01T00:00:00Z")  # fmt: skip
+                facts=["A later fact."], createdAt="2026-06-01T00:00:00Z")  # fmt: skip
     data = ask("mem-import", payload=payload(later), mode="merge")["data"]
     assert (data["imported"], data["updated"]) == (1, 1)
     found = held(ask, "obs-1")
     assert (found["narrative"], found["title"]) == ("Later.", "Later")
     assert set(found["concepts"]) == {"storage", "cache"}
-    assert {*found["filesModified"], *found["filesRead"]} == {"src/a.py", "src/b.py", "src/c.py"}
+    assert (found["filesRead"], set(found["filesModified"])) == (["src/a.py"], {"src/b.py", "src/c.py"})
+    assert found["facts"] == ["A later fact.", "A fact."]
     states = ask("mem-get", ids=["obs-1"], includeHistory=True)["data"]["history"]["obs-1"]
     assert [(node["id"], node["state"]) for node in states] == [("obs-1@1", "superseded"), ("obs-1", "current")]
     earlier = row(narrative="Earlier.", concepts=["old"], createdAt="2020-01-01T00:00:00Z")

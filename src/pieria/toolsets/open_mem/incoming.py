@@ -163,7 +163,7 @@ def _unwrapped(payload: str) -> dict[str, Any]:
             return _unwrapped(document)
     if not isinstance(document, dict) or not isinstance(document.get("observations"), list):
         raise InputError("payload", "a payload with a list of observations", payload)
-    if document.get("version") != VERSION:
+    if document.get("version") != VERSION or isinstance(document["version"], bool):
         hint = "Export it again with a version that writes this format."
         raise InputError("payload.version", str(VERSION), document.get("version"), hint=hint)
     return document

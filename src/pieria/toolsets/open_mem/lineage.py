@@ -34,7 +34,15 @@ class Lineage:
         stretches = sorted(bank.history(id, revisions=True), key=lambda one: (one.id, one.version, one.known_from))
         held = [list(group) for _, group in groupby(stretches, key=lambda one: (one.id, one.version))]
         self.revisions = sorted((Revision(each[0], each[-1]) for each in held), key=lambda one: one.first.known_from)
-        self._newest = {one.first.id: one for one in self.revisions}
+        self._versions: dict[str, list[Revision]] = {}
+        for one in self.revisions:
+            self._versions.setdefault(one.first.id, []).append(one)
+        self._newest = {id: versions[-1] for id, versions in self._versions.items()}
+        self._place = {one.key: place for versions in self._versions.values() for place, one in enumerate(versions)}
+        self._before: dict[str, str] = {}
+        for id, one in self._newest.items():
+            if one.last.ended == "revised" and one.last.superseded_by is not None:
+                self._before.setdefault(one.last.superseded_by, id)
 
     @property
     def head(self) -> Memory:
@@ -48,12 +56,7 @@ class Lineage:
 
     def before(self, id: str) -> str | None:
         """The id in whose place this one came."""
-        found = (
-            one.first.id
-            for one in self._newest.values()
-            if one.last.ended == "revised" and one.last.superseded_by == id
-        )
-        return next(found, None)
+        return self._before.get(id)
 
     def nodes(self) -> list[dict[str, Any]]:
         """Of what was removed only that it was, and why: no text of it comes back this way."""
@@ -73,10 +76,8 @@ class Lineage:
         return told(one.last, self.revision_of(one)) | self._standing(one)
 
     def revision_of(self, one: Revision) -> str | None:
-        older = [
-            each for each in self.revisions if each.first.id == one.first.id and each.first.version < one.first.version
-        ]
-        return self._name(older[-1]) if older else self.before(one.first.id)
+        id, place = one.first.id, self._place[one.key]
+        return self._name(self._versions[id][place - 1]) if place else self.before(id)
 
     def _node(self, one: Revision) -> dict[str, Any]:
         standing = self._standing(one)
@@ -93,11 +94,8 @@ class Lineage:
     def _standing(self, one: Revision) -> dict[str, Any]:
         """Its id, what came in its place and when. An earlier version of an id is spelt with its number."""
         last = one.last
-        newest = self._newest[last.id]
-        if one is not newest:
-            later = next(
-                each for each in self.revisions if each.first.id == last.id and each.first.version > last.version
-            )
+        if one is not self._newest[last.id]:
+            later = self._versions[last.id][self._place[one.key] + 1]
             return _told_standing(self._name(one), self._name(later), stamp(later.first.known_from), None)
         if last.ended == "revised":
             return _told_standing(last.id, last.superseded_by, iso(last.known_from), None)

@@ -21,6 +21,7 @@ from pieria.record.link import DRAWN_FROM
 from pieria.record.time import instant, iso, micros, moment
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.incoming import CONTENT_ALSO, STATE_ALSO, Record, refused, told
+from pieria.toolsets.open_mem.payload import observation
 from pieria.toolsets.open_mem.planning import Plan
 from pieria.toolsets.open_mem.words import BOTH, READ, SUMMARY, own_scope, share_of
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 IMPORTED = "open-mem"
 DEFAULT = 3
+OF_HERE = -1
+"""The place of what is not in the payload."""
 AT_ONCE = 500
 """Records a change, where each has no time of its own."""
 SPOKEN = {"text": "narrative", "tags": "concepts", "source": "toolName", "session": "sessionId", "at": "createdAt"}
@@ -78,7 +81,7 @@ class _Made:
     def add(self, plan: Plan) -> None:
         self._now = micros(self.bank.clock())
         for history in plan.histories:
-            self._history(history)
+            self._history(history, plan.goes_on.get(history[0].base[0]))
         for target, record in plan.merged:
             self._standing(target, record, self._known(record))
         for target, record in plan.summaries:
@@ -96,12 +99,22 @@ class _Made:
         name = "knownFrom" if self.keeps_times and values.get("knownFrom") else "createdAt"
         return micros(instant(values[name], name))
 
-    def _history(self, history: list[Record]) -> None:
-        """Each content from when it was known until another came in its place."""
+    def _history(self, history: list[Record], stands: str | None) -> None:
+        """Each content from when it was known until another came in its place. What `stands` here gives way to the
+        rest, however late it came to be known here.
+        """
+        held = None if stands is None else self.bank.get(stands)
+        if held is not None and all(record.base[0] != stands for record in history):
+            history = [Record("revisions", OF_HERE, observation(self.bank, held, None)), *history]
+        elif held is None and stands is not None:
+            # It was taken back meanwhile, and nothing goes on from it.
+            return
         versions: Counter[str] = Counter()
         times: list[int] = []
-        for record in history:
+        for number, record in enumerate(history):
             known = self._known(record)
+            if held is not None and number and history[number - 1].base[0] == stands:
+                known = max(known, micros(held.known_from) + 1)
             times.append(max(known, times[-1] + 1) if times else known)
         for number, record in enumerate(history):
             id = record.base[0]

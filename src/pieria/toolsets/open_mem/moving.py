@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
-from pieria.toolsets.open_mem.incoming import read
+from pieria.toolsets.open_mem.incoming import Incoming, read
 from pieria.toolsets.open_mem.lines import taken_in
 from pieria.toolsets.open_mem.payload import VERSION, WRITER, lineages, memories, observation, summary
-from pieria.toolsets.open_mem.planning import Here, planned
-from pieria.toolsets.open_mem.words import OBSERVED, PROJECT, SUMMARY, Screened, asked_types, own_scope
+from pieria.toolsets.open_mem.planning import Here, Plan, planned
+from pieria.toolsets.open_mem.words import OBSERVED, PROJECT, SUMMARY, USER, Screened, asked_types, own_scope
 
 STANDING = ("invalid", "archived")
+SHOWN = 10
 
 
 def export(call: Call, scope: str, format: str, type: str | None = None, limit: int | None = None) -> Answer:
@@ -89,7 +91,19 @@ def import_(call: Call, payload: str, mode: str) -> Answer:
     }
     screened = Screened(bank, incoming.texts(lambda record: plan.targets.get(record.id) in written))
     left = {what: dict(why) for what, why in report.left.items()}
+    if plan.loose:
+        left["revisions"] = {"lead to nothing in the payload": plan.loose}
     return answer(
         call, bank, data, **screened.as_dict(), project=incoming.project, scope=PROJECT, left=left or None,
-        ignored=sorted(incoming.ignored) or None,
+        ignored=sorted(incoming.ignored) or None, warnings=[*_told(bank, incoming, plan)] or None,
     )  # fmt: skip
+
+
+def _told(bank: Bank, incoming: Incoming, plan: Plan) -> Iterator[str]:
+    """What came to be something else than the payload says."""
+    theirs = sum(record.values.get("scope") == USER for record in incoming.observations)
+    if theirs and not bank.is_user_bank:
+        yield f"scope: {theirs:,} belonged to the user there, and belong to the project here."
+    if plan.parted:
+        shown = ", ".join(plan.parted[:SHOWN])
+        yield f"revisionOf: of two that went on from one revision the later stands; before it stands now {shown}."

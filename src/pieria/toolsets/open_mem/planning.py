@@ -1,7 +1,8 @@
 """What becomes of each record: it comes in as it is, goes into what is here already, or is left out.
 
 A record is what is here when it has its id or, where the id is unknown, its content. A history is one thing: where part
-of it is here, the rest follows that part, so that nothing ever has two heads.
+of it is here, or what it came in the place of is, the rest follows that part. Two that go on from one revision become
+one history, in which the later stands. So nothing ever has two heads.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from pieria.bank import Bank
 from pieria.record.memory import Memory
+from pieria.record.time import instant
 from pieria.toolsets.open_mem.incoming import Incoming, Record
 from pieria.toolsets.open_mem.payload import memories
 from pieria.toolsets.open_mem.words import OBSERVED, SESSION, SUMMARY, type_of
@@ -69,16 +72,24 @@ class Plan:
     """`histories` come in as they are, oldest content first. `targets` are the ids that records come in under."""
 
     histories: list[list[Record]] = field(default_factory=list)
+    goes_on: dict[str, str] = field(default_factory=dict)
+    """By the id of a history's oldest content: what stands here, in it or before it, that the rest goes on from."""
     merged: list[tuple[str, Record]] = field(default_factory=list)
     """A single record that goes into what is here, under that id."""
     summaries: list[tuple[str, Record]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
+    parted: list[str] = field(default_factory=list)
+    """Heads of the payload that another one, revised from the same, came in the place of."""
+    loose: int = 0
+    """Revisions that lead to nothing in the payload."""
 
 
 def planned(incoming: Incoming, here: Here, mode: str) -> Plan:
     plan = Plan()
-    for history in _histories(incoming):
+    sorted_out = _SortedOut(incoming)
+    for history in sorted_out.histories:
         _place(plan, history, here, mode)
+    plan.parted, plan.loose = sorted_out.parted, sorted_out.loose
     for record in incoming.summaries:
         # A session has one; of others there may be many.
         session = record.values.get("sessionId") or "" if record.type == SESSION else ""
@@ -92,42 +103,69 @@ def planned(incoming: Incoming, here: Here, mode: str) -> Plan:
 
 def _place(plan: Plan, history: list[Record], here: Here, mode: str) -> None:
     ids = list(dict.fromkeys(record.base[0] for record in history))
-    head = history[-1]
-    known = [found for id in ids if (found := here.head(id)) is not None]
+    head, before = history[-1], history[0].values.get("revisionOf")
+    known = [found for id in (before, *ids) if id is not None and (found := here.head(id)) is not None]
     if not known:
         twin = here.by_content.get(_digest_of(head))
         known = [found] if twin is not None and (found := here.head(twin)) is not None else []
-    if not known:
-        plan.histories.append(history)
-        plan.targets.update({record.id: record.base[0] for record in history})
-    elif mode == "skip" or known[-1] in here.removed:
+    stands = known[-1] if known else None
+    if stands is not None and (mode == "skip" or stands in here.removed):
         # What was removed here stays so, whatever the payload calls it.
         return
-    elif known[-1] in ids:
-        plan.histories.append(history)
-        plan.targets.update({record.id: record.base[0] for record in history})
-    else:
-        plan.merged.append((known[-1], head))
-        plan.targets[head.id] = known[-1]
+    if stands is not None and stands not in (before, *ids):
+        plan.merged.append((stands, head))
+        plan.targets[head.id] = stands
+        return
+    if stands is not None and stands != ids[-1]:
+        plan.goes_on[ids[0]] = stands
+    plan.histories.append(history)
+    plan.targets.update({record.id: record.base[0] for record in history})
 
 
-def _histories(incoming: Incoming) -> Iterator[list[Record]]:
+class _SortedOut:
     """Each observation with the revisions that led to it, oldest first; and those that led to a tombstone."""
-    by_id = {record.id: record for record in [*incoming.observations, *incoming.revisions]}
-    taken: set[str] = set()
-    heads = [*incoming.observations, *(one for one in incoming.revisions if one.values.get("deletedAt"))]
-    for head in heads:
-        if head.id in taken:
-            continue
+
+    def __init__(self, incoming: Incoming) -> None:
+        self._by_id = {record.id: record for record in [*incoming.observations, *incoming.revisions]}
+        self._of: dict[str, list[Record]] = {}
+        self.parted: list[str] = []
+        found: list[list[Record]] = []
+        for head in self._heads(incoming):
+            if head.id not in self._of:
+                found += self._taken(head)
+        self.histories = [history for history in found if not _is_loose(history[-1])]
+        told = {one.id for history in self.histories for one in history}
+        self.loose = sum(one.id not in told for one in incoming.revisions)
+
+    def _heads(self, incoming: Incoming) -> list[Record]:
+        """Those that nothing came in the place of first: the others are heads only where they went round in a circle.
+        Of two that went on from one revision the later stands, but what was removed stays so.
+        """
+        heads = [*incoming.observations, *(one for one in incoming.revisions if one.values.get("deletedAt"))]
+        revised = {before for one in self._by_id.values() if (before := one.values.get("revisionOf")) != one.id}
+
+        def order(one: Record) -> tuple[bool, bool, datetime]:
+            said = instant(one.values["createdAt"], "createdAt")
+            return one.id in revised, bool(one.values.get("deletedAt")), said
+
+        return sorted(heads, key=order)
+
+    def _taken(self, head: Record) -> Iterator[list[Record]]:
+        """The head's history, unless it goes on from one that is known already and becomes part of that."""
         chain = [head]
-        taken.add(head.id)
-        before = head.values.get("revisionOf")
-        while before in by_id and before not in taken:
-            taken.add(before)
-            chain.append(by_id[before])
-            before = by_id[before].values.get("revisionOf")
-        if not _is_loose(head):
-            yield chain[::-1]
+        seen = {head.id}
+        before = head.values.get("revisionOf") or ""
+        while before in self._by_id and before not in seen and before not in self._of:
+            seen.add(before)
+            chain.append(self._by_id[before])
+            before = chain[-1].values.get("revisionOf") or ""
+        history = self._of.get(before, []) if before not in seen else []
+        if history:
+            self.parted.append(history[-1].id)
+        else:
+            yield history
+        history += reversed(chain)
+        self._of |= dict.fromkeys((one.id for one in chain), history)
 
 
 def _is_loose(head: Record) -> bool:
