@@ -153,6 +153,15 @@ def test_the_copy_lives_on_from_there(opens: Opens, exported: Path) -> None:
         copy.remember("again", id="gone")
 
 
+@pytest.mark.parametrize("year", [1, 3000])
+def test_a_past_that_no_write_could_follow_comes_in_as_known_from_now(opens: Opens, exported: Path, year: int) -> None:
+    exported.write_text(exported.read_text().replace('"2026-03', f'"{year:04}-03'))
+    copy = opens("copy")
+    report = copy.import_(changed(exported, lambda lines: None))
+    assert (report.replayed, report.problem_count, copy.count()) == (False, 0, opens("notes").count())
+    assert copy.remember("something new").known_from.year == 2026
+
+
 def test_a_dry_run_writes_nothing_and_reports_the_same(opens: Opens, exported: Path) -> None:
     copy = opens("copy")
     rehearsed = copy.import_(exported, dry_run=True)

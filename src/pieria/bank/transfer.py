@@ -23,7 +23,7 @@ from pieria.record.composing import names_of, written_list
 from pieria.record.fact import FactRow
 from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
-from pieria.record.time import iso
+from pieria.record.time import iso, micros
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
 from pieria.store.sqlite import is_database, is_live_database, restoring
@@ -32,7 +32,7 @@ from pieria.transfer.checking import LISTED
 from pieria.transfer.checking import check as checked_file
 from pieria.transfer.exporting import Export
 from pieria.transfer.file import Aside, Source, given_path, may_be_replaced
-from pieria.transfer.importing import ON_ERROR, is_empty, planned
+from pieria.transfer.importing import ON_ERROR, is_replayed, planned
 from pieria.transfer.joining import MODES
 from pieria.transfer.problem import Problem
 from pieria.transfer.rules import Rules
@@ -125,13 +125,14 @@ class Transferring(Core):
             checked = checked_file(source, rules, report)
             if checked.problem_count and on_error == "stop":
                 raise _refused(source.path, checked.problems, checked.problem_count)
+            now = micros(self.clock())
             plan = partial(
-                planned, source=source, checked=checked, rules=rules, mode=mode, force=force,
+                planned, source=source, checked=checked, rules=rules, mode=mode, force=force, now=now,
                 progress=lambda done: report(source.size + done),
             )  # fmt: skip
             done = _Done(Tally())
             with suppress(_Rehearsed):
-                self._take_in(plan, done, dry_run)
+                self._take_in(plan, done, dry_run, lambda reader: is_replayed(reader, checked, now))
             report(2 * source.size)
         return ImportReport(
             path=source.path,
@@ -183,9 +184,9 @@ class Transferring(Core):
         self.store.backup(target, progress)
         return target
 
-    def _take_in(self, plan: Callable[..., Any], done: _Done, dry_run: bool) -> None:
+    def _take_in(self, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]) -> None:
         with self._writing() as writer:
-            done.replayed = is_empty(writer)
+            done.replayed = replays(writer)
             for changeset in plan(writer, tally=done.tally):
                 changeset.who = changeset.who or self.who
                 seq = writer.apply(changeset).change.seq

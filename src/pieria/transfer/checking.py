@@ -42,6 +42,9 @@ class Checked:
     purged: set[str] = field(default_factory=set)
     alive: set[str] = field(default_factory=set)
     """Purged ids that came back later, because somebody insisted."""
+    begins: int = 1
+    """When the first change was made, and the last; of a file without any, as good as always."""
+    ends: int = 0
 
     def add(self, problem: Problem) -> None:
         self.problem_count += 1
@@ -173,7 +176,9 @@ class _Checker:
         elif self._at is not None and at <= self._at:
             self._wrong(line, "at", f"a time after {iso(moment(self._at))}", iso(change.at))
         else:
+            self._found.begins = at if self._at is None else self._found.begins
             self._seq, self._at = change.seq, at
+            self._found.ends = at
             for seen in self._seen.values():
                 seen.clear()
 

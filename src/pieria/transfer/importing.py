@@ -17,9 +17,15 @@ from pieria.transfer.tally import BROKEN, Tally
 ON_ERROR = ("stop", "skip")
 
 
-def is_empty(reader: Reader) -> bool:
-    """Nothing has ever happened here, so that the bank can become the one that was exported."""
-    return reader.head().seq == 0
+AHEAD = 24 * 60 * 60 * 1_000_000
+"""How far the clock of another machine may be before ours."""
+
+
+def is_replayed(reader: Reader, checked: Checked, now: int) -> bool:
+    """Nothing has ever happened here, so that the bank can become the one that was exported. Unless that lies in times
+    that are to come, or before all times that a bank counts: no write of its own could come after or stand beside it.
+    """
+    return reader.head().seq == 0 and checked.begins > 0 and checked.ends <= now + AHEAD
 
 
 def planned(
@@ -31,13 +37,14 @@ def planned(
     *,
     mode: str,
     force: bool,
+    now: int,
     progress: Callable[[int], None],
 ) -> Iterator[Changeset]:
     """What to write, a changeset at a time. Each must be applied before the next is asked for."""
     for what, ids in checked.left.items():
         if ids:
             tally.leave({"memory": "memories"}.get(what, f"{what}s"), BROKEN, len(ids))
-    if is_empty(reader):
+    if is_replayed(reader, checked, now):
         yield from replayed(reader, groups(source, checked, tally, progress), rules, tally)
         return
     tally.not_carried["changes"] = checked.counts["change"]

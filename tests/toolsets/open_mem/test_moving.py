@@ -2,6 +2,8 @@
 
 import copy
 import json
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -105,6 +107,41 @@ def test_into_a_bank_that_holds_something_order_lineage_and_reasons_are_the_same
             for at in (host, other)
         ]  # fmt: skip
         assert nodes[0] == nodes[1]
+
+
+class Meddling(HandClock):
+    """While somebody reads the time, somebody else may write."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.then: list[Callable[[], object] | None] = []
+
+    def __call__(self) -> datetime:
+        now = super().__call__()
+        if self.then and (meanwhile := self.then.pop(0)) is not None:
+            meanwhile()
+        return now
+
+
+@requirement("export.whole")
+@pytest.mark.parametrize("clock", [Meddling()])
+def test_an_export_is_of_one_moment_whatever_is_written_meanwhile(
+    ask: Ask, made: Made, host: Host, clock: Meddling
+) -> None:
+    changed, removed, purged = (made(f"Heron {n}.", title=f"Heron {n}") for n in range(3))
+    ask("mem-revise", id=purged, title="Anew")
+    host.bank.upkeep.summarize("monday")
+    wanted = ask("mem-export")["data"]["payload"]
+    meanwhile = [lambda: host.bank.revise(changed, text="Later."), lambda: host.bank.remove(removed)]
+    for place, step in enumerate((*meanwhile, lambda: made("New."))):
+        clock.then = [*[None] * (place + 1), step]
+        told = ask("mem-export")["data"]["payload"]
+        assert clock.then == []
+        for section in ("observations", "revisions"):
+            assert told[section] == wanted[section], section
+        assert [one["summary"] for one in told["summaries"]] == [one["summary"] for one in wanted["summaries"]]
+        ask("mem-import", at=host.having(bank_name=f"copy{place}"), payload=told)
+        wanted = ask("mem-export")["data"]["payload"]
 
 
 @requirement("export.part")
@@ -319,6 +356,20 @@ def test_a_revision_without_its_successor_does_not_stand_for_it(ask: Ask, made: 
     data = ask("mem-import", payload=payload(gone, ROW))["data"]
     assert (data["imported"], data["skipped"]) == (1, 1)
     assert ask("mem-get", ids=["old"])["data"]["missing"] == ["old"]
+
+
+@requirement("import.forms")
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+def test_times_at_the_ends_of_all_times_come_in_and_what_is_written_after_is_known_later(
+    ask: Ask, made: Made, time: str
+) -> None:
+    old = row(id="old", createdAt=time, knownFrom=time, supersededBy="obs-1", supersededAt=time)
+    gone = row(id="gone", createdAt=time, knownFrom=time, deletedAt=time, endedAt=time)
+    told = payload(row(createdAt=time, knownFrom=time, revisionOf="old"), revisions=[old, gone], writer="pieria")
+    assert ask("mem-import", payload=told)["data"]["imported"] == 1
+    assert held(ask, "obs-1")["createdAt"] == time
+    assert ask("mem-get", ids=["gone"])["data"]["deleted"] == ["gone"]
+    assert ask("mem-revise", id=made(), title="After")["data"]["newId"]
 
 
 @requirement("import.forms")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -28,10 +29,13 @@ class Revision:
 
 
 class Lineage:
-    """Oldest first. An update by another toolset is a revision, too: it keeps the id, and has the next version."""
+    """Oldest first. An update by another toolset is a revision, too: it keeps the id, and has the next version.
+    With `known_at`, as it stood then.
+    """
 
-    def __init__(self, bank: Bank, id: str) -> None:
-        stretches = sorted(bank.history(id, revisions=True), key=lambda one: (one.id, one.version, one.known_from))
+    def __init__(self, bank: Bank, id: str, known_at: datetime | None = None) -> None:
+        known = [one for one in bank.history(id, revisions=True) if known_at is None or one.known_from <= known_at]
+        stretches = sorted(known, key=lambda one: (one.id, one.version, one.known_from))
         held = [list(group) for _, group in groupby(stretches, key=lambda one: (one.id, one.version))]
         self.revisions = sorted((Revision(each[0], each[-1]) for each in held), key=lambda one: one.first.known_from)
         self._versions: dict[str, list[Revision]] = {}

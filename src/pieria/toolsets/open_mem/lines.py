@@ -33,6 +33,7 @@ IMPORTED = "open-mem"
 DEFAULT = 3
 OF_HERE = -1
 """The place of what is not in the payload."""
+AHEAD = 60 * 60 * 1_000_000
 AT_ONCE = 500
 """Records a change, where each has no time of its own."""
 SPOKEN = {"text": "narrative", "tags": "concepts", "source": "toolName", "session": "sessionId", "at": "createdAt"}
@@ -97,7 +98,11 @@ class _Made:
             self._taken += 1
             return self._now + self._taken // AT_ONCE
         name = "knownFrom" if self.keeps_times and values.get("knownFrom") else "createdAt"
-        return micros(instant(values[name], name))
+        return self._by_now(values[name], name)
+
+    def _by_now(self, value: str, name: str) -> int:
+        """Nothing can be known from a time on that is to come; but another machine's clock may be before ours."""
+        return min(micros(instant(value, name)), self._now + AHEAD)
 
     def _history(self, history: list[Record], stands: str | None) -> None:
         """Each content from when it was known until another came in its place. What `stands` here gives way to the
@@ -145,7 +150,7 @@ class _Made:
         if self.from_now:
             return known + 1
         ended = record.values.get("endedAt") if self.keeps_times else None
-        return max(micros(instant(ended or record.values["deletedAt"], "deletedAt")), known + 1)
+        return max(self._by_now(ended or record.values["deletedAt"], "deletedAt"), known + 1)
 
     def _standing(self, id: str, record: Record, known: int) -> None:
         self._put(known, record, [self._content(id, record, 1), _stretch(self._state(id, record, 1), known, None)])

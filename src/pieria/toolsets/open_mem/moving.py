@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
@@ -23,11 +24,14 @@ SHOWN = 10
 
 def export(call: Call, scope: str, format: str, type: str | None = None, limit: int | None = None) -> Answer:
     bank = call.bank
-    asked: dict[str, Any] = {"kinds": OBSERVED, "types": asked_types([type] if type else None), "include": STANDING}
+    # All of it is of one moment, whatever is written while it is read.
+    known_at = next((change.at for change in bank.changes(last=1)), None)
+    types = asked_types([type] if type else None)
+    asked: dict[str, Any] = {"kinds": OBSERVED, "types": types, "include": STANDING, "known_at": known_at}
     # The newest, where there are more than were asked for.
     kept = deque(memories(bank, **asked), maxlen=limit and min(limit, sys.maxsize))
     left = bank.count(scope=own_scope(bank), **asked) - len(kept)
-    revisions, before = lineages(bank)
+    revisions, before = lineages(bank, known_at)
     heads = [observation(bank, memory, before.get(memory.id)) for memory in kept]
     payload: dict[str, Any] = {
         "version": VERSION,
@@ -37,7 +41,7 @@ def export(call: Call, scope: str, format: str, type: str | None = None, limit: 
         "scope": scope,
         "observations": heads,
         "revisions": revisions if left <= 0 and type is None else _led_to(revisions, heads),
-        "summaries": _summaries(bank, heads, whole=left <= 0 and type is None),
+        "summaries": _summaries(bank, heads, known_at, whole=left <= 0 and type is None),
         "truncated": left > 0,
     }
     counts = {name: len(payload[name]) for name in ("observations", "revisions", "summaries")}
@@ -57,11 +61,13 @@ def _led_to(revisions: list[dict[str, Any]], heads: list[dict[str, Any]]) -> lis
     return [one for one in revisions if one["id"] in wanted]
 
 
-def _summaries(bank: Bank, heads: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
+def _summaries(
+    bank: Bank, heads: list[dict[str, Any]], known_at: datetime | None, *, whole: bool
+) -> list[dict[str, Any]]:
     sessions = {head["sessionId"] for head in heads}
     return [
         summary(bank, memory)
-        for memory in memories(bank, kinds=SUMMARY, include=STANDING)
+        for memory in memories(bank, kinds=SUMMARY, include=STANDING, known_at=known_at)
         if whole or memory.session in sessions
     ]
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.bank import Bank
+from pieria.bank.replies import Neighbor
+from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
 from pieria.record.time import iso
@@ -74,7 +78,10 @@ def revision(bank: Bank, lineage: Lineage, one: Revision) -> dict[str, Any]:
 
 
 def summary(bank: Bank, memory: Memory) -> dict[str, Any]:
-    drawn = bank.neighbors(memory.id, relation=DRAWN_FROM, direction="out", limit=MOST_SOURCES)
+    drawn: Iterable[Neighbor] = ()
+    # It may have gone after the moment that the export is of, and its ties with it.
+    with suppress(NotFoundError, ConflictError):
+        drawn = bank.neighbors(memory.id, relation=DRAWN_FROM, direction="out", limit=MOST_SOURCES)
     return {
         "id": memory.id,
         "sessionId": memory.session or "",
@@ -114,15 +121,20 @@ def also(bank: Bank, memory: Memory) -> dict[str, Any]:
     return found
 
 
-def lineages(bank: Bank) -> tuple[list[dict[str, Any]], dict[str, Before]]:
+def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]], dict[str, Before]]:
     """The revisions and tombstones of the bank, and for each head what it came in the place of."""
     found: list[dict[str, Any]] = []
     before: dict[str, Before] = {}
     seen: set[str] = set()
-    for memory in memories(bank, kinds=OBSERVED, include=("removed", "revised", "invalid", "archived")):
+    everything = ("removed", "revised", "invalid", "archived")
+    for memory in memories(bank, kinds=OBSERVED, include=everything, known_at=known_at):
         if memory.id in seen or (not memory.ended and memory.version == 1):
             continue
-        lineage = Lineage(bank, memory.id)
+        try:
+            lineage = Lineage(bank, memory.id, known_at)
+        except NotFoundError:
+            # It was purged since the page was read: no history of it is left to tell.
+            continue
         seen |= lineage.ids
         for one in lineage.revisions:
             if one.last is lineage.head and not one.last.removed:
