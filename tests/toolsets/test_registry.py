@@ -74,3 +74,21 @@ def test_to_list_the_tools_loads_no_handler() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert [name for name in json.loads(ended.stdout) if name.startswith("pieria.toolsets") or "." not in name] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("mem_find", "Did you mean mem-find?"),
+        ("memory-find", "Did you mean mem-find?"),
+        ("Mem-Find", "Did you mean mem-find?"),
+        ("mem-search", "There are 10, such as "),
+        ("mem-delete", "There are 10, such as "),
+        ("mem-update", "There are 10, such as "),
+    ],
+)
+def test_no_name_is_guessed_for_what_only_its_family_is_alike(name: str, meant: str) -> None:
+    """What is guessed is called: whoever wanted to search must not be led to what writes."""
+    with pytest.raises(NotFoundError) as caught:
+        registry().only("open-mem").found(name)
+    assert str(caught.value.hint).startswith(meant)

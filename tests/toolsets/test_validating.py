@@ -207,3 +207,19 @@ def test_a_name_that_is_no_text_is_no_parameter() -> None:
     with pytest.raises(InputError) as caught:
         validated(nested(), {"name": "x", 3: 4})
     assert caught.value.parameter == "arguments"
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("out", "Did you mean outgoing?"),
+        ("Incoming", "Did you mean incoming?"),
+        ("all", None),
+        ("bath", "Did you mean both?"),
+    ],
+)
+def test_a_choice_is_guessed_by_what_it_holds_and_not_by_a_few_letters(given: str, meant: str | None) -> None:
+    ways = tool(properties={"way": {"type": "string", "enum": ["outgoing", "incoming", "both"]}})
+    with pytest.raises(InputError) as caught:
+        validated(ways, {"way": given})
+    assert caught.value.hint == meant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING
 
 from pieria.errors import NotFoundError
@@ -14,12 +14,42 @@ if TYPE_CHECKING:
 LONGEST = 100
 """Characters of a name that may still be a misspelling of another."""
 MOST_OFFERED = 10
+LOOKED_AT = 5
+ALIKE, ALIKE_AFTER, MUCH_ALIKE = 0.5, 0.6, 0.75
+FAMILY = len("mem-")
+SHORTEST = 3
+"""Characters that say enough to stand for a longer name that begins or ends with them."""
 
 
-def nearest(name: str, known: Iterable[str], likeness: float = 0.5) -> str | None:
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """None where nothing is near: a wrong guess is followed, and that of a tool may write where somebody looked."""
     if len(name) > LONGEST:
         return None
-    return next(iter(get_close_matches(name, list(known), 1, likeness)), None)
+    wanted = name.casefold()
+    there = {other.casefold(): other for other in known}
+    near = get_close_matches(wanted, there, LOOKED_AT, ALIKE)
+    near.sort(key=lambda other: not _holds(wanted, other))
+    return next((there[other] for other in near if _is_meant(wanted, other)), None)
+
+
+def _is_meant(wanted: str, other: str) -> bool:
+    """Names of one family begin alike, so they are near one another only where what follows is, too."""
+    same = next((at for at, (one, its) in enumerate(zip(wanted, other, strict=False)) if one != its), 0)
+    is_family = same >= FAMILY
+    return (
+        _holds(wanted, other)
+        or _likeness(wanted[same:], other[same:]) >= ALIKE_AFTER
+        or (not is_family and _likeness(wanted, other) >= MUCH_ALIKE)
+    )
+
+
+def _holds(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= SHORTEST and (longer.startswith(shorter) or longer.endswith(shorter))
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, other, one).ratio()
 
 
 class Guesses:
@@ -28,11 +58,11 @@ class Guesses:
     def __init__(self, most: int) -> None:
         self._left = most
 
-    def nearest(self, name: str, known: Iterable[str], likeness: float = 0.5) -> str | None:
+    def nearest(self, name: str, known: Iterable[str]) -> str | None:
         if not self._left:
             return None
         self._left -= 1
-        return nearest(name, known, likeness)
+        return nearest(name, known)
 
 
 def meant(near: str | None) -> str | None:

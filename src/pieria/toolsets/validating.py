@@ -138,7 +138,7 @@ def _hint(error: ValidationError, is_needed: bool, guesses: Guesses) -> str | No
         return None if is_needed else "Leave it out."
     choices = error.schema.get("enum")
     if choices and isinstance(error.instance, str):
-        return meant(guesses.nearest(error.instance.lower(), map(str, choices), 0.4))
+        return meant(guesses.nearest(error.instance, map(str, choices)))
     return None
 
 

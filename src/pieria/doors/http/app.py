@@ -31,8 +31,6 @@ from pieria.toolsets.nearest import meant, nearest
 GUESSES_A_SECOND = 10.0
 """Requests without a token, or with a wrong one, that one address may make."""
 MCP = "/mcp"
-ALIKE = 0.7
-"""Addresses begin alike, so they are near one another only where what follows is."""
 TOOL = "/v1/banks/{bank}/tools/{tool}"
 
 
@@ -95,7 +93,7 @@ async def _no_route(mcp: Sequence[str], request: Request, problem: Exception) ->
     path = request.scope["path"]
     hint = f"{OPENAPI} describes every route."
     if path == MCP or path.startswith(f"{MCP}/"):
-        near = meant(nearest(path, mcp, ALIKE)) if path.rstrip("/") != MCP else None
+        near = meant(nearest(path, mcp)) if path.rstrip("/") != MCP else None
         hint = f"{near or ''} MCP is at {', '.join(mcp[:-1])} and {mcp[-1]}.".lstrip()
     return failure(NotFoundError("route", path, hint=hint), problem.status_code, headers)
 
