@@ -63,7 +63,8 @@ class Browsing(Reading):
         With scope `user` alone they are those of the user's own memories. One of which nothing is left is not among
         them; of the others, what was revised or removed still counts for when they began and ended.
 
-        `cursor` goes on where a page of the same filters ended, whatever was said since.
+        `cursor` goes on where a page of the same filters ended, with the sessions as they were at the first page:
+        what comes in since may be of any time, and would move them.
         """
         problems = Problems()
         filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope, include=ENDED))
@@ -71,12 +72,13 @@ class Browsing(Reading):
         problems.settle()
         keeper = self._keeper(filter)
         mark = _mark(keeper.name, filter)
-        place = None if cursor is None else _after(cursor, mark)
+        place, known_at = (None, None) if cursor is None else _after(cursor, mark)
         with keeper._reading() as reader:
-            found = reader.sessions(filter, limit + 1, place)
+            found = reader.sessions(filter.having(known_at=known_at), limit + 1, place)
+            known_at = known_at or reader.head().known
         page = found[:limit]
         more = len(found) > limit
-        goes_on = written([mark, page[-1].first, page[-1].session or ""]) if more else None
+        goes_on = written([mark, page[-1].first, page[-1].session or "", known_at]) if more else None
         return Sessions((self._seen(span, filter.now) for span in page), cursor=goes_on)
 
     def _seen(self, span: SessionSpan, now: int) -> SessionSeen:
@@ -89,8 +91,9 @@ def _mark(bank: str, filter: Filter) -> str:
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _after(cursor: str, mark: str) -> tuple[int, str]:
-    made_for, first, session = parts_of(cursor, EXPECTED, 3)
-    if made_for != mark or not is_whole(first, -FOREVER, FOREVER) or not isinstance(session, str):
+def _after(cursor: str, mark: str) -> tuple[tuple[int, str], int]:
+    made_for, first, session, known_at = parts_of(cursor, EXPECTED, 4)
+    is_ours = is_whole(first, -FOREVER, FOREVER) and is_whole(known_at, 1, FOREVER) and isinstance(session, str)
+    if made_for != mark or not is_ours:
         raise foreign(cursor, EXPECTED)
-    return first, session
+    return (first, session), known_at

@@ -59,6 +59,21 @@ def test_pages_hold_every_session_once_whatever_is_written_meanwhile(ask: Ask, h
     assert seen == [f"s{n}" for n in reversed(range(7))]
 
 
+@requirement("history.cursor")
+def test_what_is_imported_into_the_past_meanwhile_moves_no_session(ask: Ask, host: Host, clock: HandClock) -> None:
+    for n in range(5):
+        host.having(session=f"s{n}").bank.remember("Said.")
+        clock.move(minutes=1)
+    first = ask("mem-history", limit=2)["data"]
+    early = {"type": "change", "title": "T", "narrative": "Long ago.", "createdAt": "2020-01-01T00:00:00Z"}
+    rows = [{**early, "id": f"early{n}", "sessionId": f"s{n}"} for n in (4, 1)]
+    ask("mem-import", payload={"version": 1, "observations": rows})
+    host.bank.remove("early1")
+    rest = ask("mem-history", limit=20, cursor=first["nextCursor"])["data"]["items"]
+    assert [item["session"]["id"] for item in (*first["items"], *rest)] == [f"s{n}" for n in reversed(range(5))]
+    assert [item["session"]["id"] for item in ask("mem-history")["data"]["items"]] == ["s3", "s2", "s0", "s4", "s1"]
+
+
 @requirement("history.session")
 def test_a_session_is_shown_in_full_oldest_first_page_by_page(ask: Ask, made: Made, host: Host) -> None:
     items = [{"text": f"Said {n}.", "kind": "observation"} for n in range(230)]

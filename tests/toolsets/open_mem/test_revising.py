@@ -182,6 +182,17 @@ def test_a_revision_of_nothing_is_refused(refused: Refused, made: Made, host: Ho
     assert len(host.bank.history(id, revisions=True)) == 1
 
 
+@requirement("revise.refused")
+def test_a_revision_that_differs_in_a_secret_alone_is_refused(ask: Ask, refused: Refused, host: Host) -> None:
+    said = {"title": "Key", "narrative": f"It is {SECRET}, {SECRET}.", "concepts": [f"at {SECRET}"]}
+    id = ask("mem-create", type="change", **said)["data"]["observation"]["id"]
+    for name, value in said.items():
+        assert refused("mem-revise", id=id, **{name: value})["error"]["code"] == "VALIDATION_ERROR"
+    told = f"<private>psst</private>{said['narrative']}"
+    assert refused("mem-revise", id=id, narrative=told)["error"]["code"] == "VALIDATION_ERROR"
+    assert len(host.bank.history(id, revisions=True)) == 1
+
+
 # --- removing
 
 
@@ -250,6 +261,16 @@ def test_what_is_missing_superseded_deleted_or_left_is_said(ask: Ask, made: Made
     assert (data["missing"], data["superseded"], data["deleted"]) == (["nope"], {old: new}, [gone])
     assert reply["meta"]["left"] == [new]
     assert "history" not in data
+
+
+@requirement("get.reported")
+def test_what_no_longer_holds_is_said_to_have_ended(ask: Ask, made: Made, host: Host, clock: HandClock) -> None:
+    old, new, plain = made(), made("Redis keeps it."), made("Nothing changed.")
+    host.bank.invalidate(old, replacement=new)
+    host.bank.update(plain, valid_until="2030-01-01")
+    data = ask("mem-get", ids=[old, new, plain])["data"]
+    assert data["ended"] == {old: "2026-03-01T12:00:00Z"}
+    assert data["observations"][0]["supersededBy"] == new
 
 
 @requirement("get.versions")

@@ -6,6 +6,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.record.memory import Memory
+from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
 from pieria.toolsets.open_mem.lineage import Lineage
@@ -22,6 +23,7 @@ def get_(call: Call, ids: list[str], includeHistory: bool, limit: int) -> Answer
         "missing": opened.missing,
         "superseded": opened.superseded,
         "deleted": opened.deleted,
+        "ended": opened.ended,
     }
     if includeHistory:
         data["history"] = {id: lineage.nodes() for id, lineage in opened.lineages.items()}
@@ -37,6 +39,7 @@ class _Opened:
         self.missing: list[str] = []
         self.superseded: dict[str, str] = {}
         self.deleted: list[str] = []
+        self.ended: dict[str, str] = {}
         self.lineages: dict[str, Lineage] = {}
 
     def open(self, id: str) -> None:
@@ -50,6 +53,8 @@ class _Opened:
             # An earlier revision of what was removed does not stand in for it.
             self.deleted.append(id)
             return
+        if head.valid_until is not None and head.valid_until <= self._bank.clock():
+            self.ended[id] = iso(head.valid_until)
         if _key(head) != _key(memory):
             self.superseded[id] = head.id
         one = next(each for each in lineage.revisions if each.key == _key(memory))

@@ -59,7 +59,7 @@ def _recent(call: Call, limit: int, cursor: str | None) -> Answer:
     items = []
     for seen in page:
         newest = _newest(call, bank, seen)
-        items.append({**_item(call, bank, seen, newest), "more": seen.memories - len(newest)})
+        items.append({**_item(call, bank, seen, newest), "more": max(0, seen.memories - len(newest))})
     return answer(call, bank, {"items": items, "nextCursor": page.cursor})
 
 

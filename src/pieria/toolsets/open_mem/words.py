@@ -8,7 +8,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.record.memory import KINDS, ROUTING_KINDS, Memory
-from pieria.record.privacy import cut_private, find_secrets
+from pieria.record.privacy import cut_private, find_secrets, redact
 from pieria.record.time import iso
 from pieria.record.tokens import estimated_tokens
 
@@ -136,6 +136,16 @@ def _superseded_at(memory: Memory) -> str | None:
     if memory.ended == "revised":
         return iso(memory.known_from)
     return stamp(memory.valid_until) if memory.superseded_by else None
+
+
+def kept_of(bank: Bank, value: Any) -> Any:
+    """What an agent's words come to, without what is private and without secrets, where those are taken out."""
+    if isinstance(value, list):
+        return [kept_of(bank, each) for each in value]
+    if not isinstance(value, str):
+        return value
+    kept, _ = cut_private(value)
+    return redact(kept)[0] if bank.secrets == "redact" else kept
 
 
 class Screened:

@@ -11,7 +11,7 @@ from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
 from pieria.toolsets.open_mem.lineage import Lineage, standing
-from pieria.toolsets.open_mem.words import KIND, USER, Screened, scope_of, share_of, told
+from pieria.toolsets.open_mem.words import KIND, USER, Screened, kept_of, scope_of, share_of, told
 
 MADE_BY = "mem-create"
 DEFAULT = 3
@@ -69,7 +69,7 @@ def revise(
         raise InputError("title", f"something to revise: {', '.join(asked)}", None, hint=hint)
     head = standing(bank, id).head
     held = told(head)
-    if all(_bare(value) == _bare(held[name]) for name, value in given.items()):
+    if all(_bare(kept_of(bank, value)) == _bare(held[name]) for name, value in given.items()):
         name = next(iter(given))
         hint = f"{head.id} says so already, and a reason alone changes nothing."
         raise InputError(name, "something else than what is there", given[name], hint=hint)
