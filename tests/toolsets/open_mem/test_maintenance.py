@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,10 @@ from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.open_mem.conftest import Made
 from tests.toolsets.requirements import requirement
 
+from pieria.errors import ConflictError, StorageError
 from pieria.toolsets import Host, Paths
 from pieria.toolsets.open_mem.context import BEGIN, END, stripped, with_block, without
+from pieria.toolsets.open_mem.folders import Change, write
 from pieria.toolsets.paths import over_the_network
 
 OURS = f"{BEGIN}\nold\n{END}\n"
@@ -145,7 +149,9 @@ def test_what_somebody_wrote_stays_to_the_byte(ask: Ask, inside: Host, project: 
 
 
 @requirement("folders.hands_off")
-@pytest.mark.parametrize("text", ["", "# A\n", "# A\n\n", "A", "# A\r\n", "# A\n\nB\n\n\n", "\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# A\n", "# A\n\n", "A", "# A\r\n", "# A\n\nB\n\n\n", "\n", "A\r\nB\n", "A\nB\r\n"]
+)
 def test_a_block_goes_in_and_out_without_a_trace(text: str) -> None:
     made = f"{BEGIN}\nx\n{END}"
     once = with_block(text, made)
@@ -176,8 +182,12 @@ def test_a_fence_that_is_none_hides_no_block(text: str) -> None:
 @requirement("folders.hands_off")
 @pytest.mark.parametrize(
     "text",
-    [f"````\n```\n{OURS}```\n````\n", f"~~~\n```\n~~~\n```md\n{OURS}```\n", f"```\n{END}\n```\n", f"{BEGIN} {END}\n"],
-)
+    [
+        f"````\n```\n{OURS}```\n````\n", f"~~~\n```\n~~~\n```md\n{OURS}```\n", f"```\n{END}\n```\n", f"{BEGIN} {END}\n",
+        f"As in\n\n    {BEGIN}\n    old\n    {END}\n", f"\t{BEGIN}\n  \t{END}\n", f"> {BEGIN}\n> {END}\n",
+        f"```\n    ```\n{OURS}```\n",
+    ],
+)  # fmt: skip
 def test_an_example_in_a_fence_stays(text: str) -> None:
     assert stripped(text) == (text, 0, 0, None)
 
@@ -225,6 +235,70 @@ def test_links_are_not_followed_and_said_to_be_left_alone(
     assert (outside / "AGENTS.md").read_text() == OURS
     assert (project / "AGENTS.md").is_symlink()
     assert data["changed"] == 0
+
+
+@requirement("folders.hands_off", "folders.dry_run")
+@pytest.mark.parametrize("word", ["DryRun", *WORDS])
+def test_what_is_read_only_stays_and_is_said_to_be(
+    ask: Ask, made: Made, inside: Host, project: Path, word: str
+) -> None:
+    made(files=["src/a.py"])
+    for name in ("file", "folder"):
+        (project / name).mkdir()
+        (project / name / "AGENTS.md").write_text(OURS)
+    (project / "file" / "AGENTS.md").chmod(0o444)
+    (project / "folder").chmod(0o555)
+    (project / "AGENTS.md").write_text("# Ours\n")
+    (project / "AGENTS.md").chmod(0o444)
+    before = files(project)
+    data = act(ask, inside, word)
+    left = {"file/AGENTS.md", "folder/AGENTS.md", "AGENTS.md"}
+    assert {one["path"] for one in data["refused"] if one["why"] == "it is read-only"} == left
+    assert (data["changed"], files(project)) == (0, before)
+    (project / "folder").chmod(0o755)
+
+
+@requirement("folders.dry_run")
+def test_where_no_file_can_be_made_the_dry_run_says_so(ask: Ask, made: Made, inside: Host, project: Path) -> None:
+    made()
+    project.chmod(0o555)
+    for word in ("DryRun", "Rebuild"):
+        data = act(ask, inside, word)
+        assert (data["changed"], data["refused"]) == (0, [{"path": "AGENTS.md", "why": "the folder is read-only"}])
+    project.chmod(0o755)
+
+
+@requirement("folders.stable")
+def test_what_another_process_has_done_meanwhile_is_done(project: Path) -> None:
+    gone, made = project / "sub" / "AGENTS.md", project / "AGENTS.md"
+    gone.parent.mkdir()
+    gone.write_text(OURS)
+    changes = [Change(gone, OURS.encode(), None), Change(made, None, OURS.encode())]
+    for _ in range(2):
+        write(project, changes)
+        assert contents(project) == {"AGENTS.md": OURS.encode()}
+    made.write_text("Somebody's.\n")
+    with pytest.raises(ConflictError, match="meanwhile"):
+        write(project, changes)
+    assert contents(project) == {"AGENTS.md": b"Somebody's.\n"}
+
+
+@requirement("folders.hands_off")
+def test_of_several_files_one_that_cannot_be_written_is_told_and_the_rest_is_done(project: Path) -> None:
+    large, gone = project / "AGENTS.md", project / "sub" / "AGENTS.md"
+    gone.parent.mkdir()
+    gone.write_text(OURS)
+    changes = [Change(large, None, b"x" * 100_000), Change(gone, OURS.encode(), None)]
+    kept, before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))
+    try:
+        with pytest.raises(StorageError, match=r"not written: AGENTS.md \(File too large\)") as told:
+            write(project, changes)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, kept)
+    assert str(told.value.hint).startswith("1 of 2 files were written.")
+    assert [path for path in project.rglob("*") if path.is_file()] == []
 
 
 @requirement("folders.confined")

@@ -18,6 +18,8 @@ from pieria.toolsets.open_mem.words import brief, title_of, type_of
 BEGIN, END = "<!-- open-mem-context -->", "<!-- /open-mem-context -->"
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
 """What begins an example: it ends with as many of the same characters, or more, alone on a line."""
+CODE = re.compile(r" {4}| {0,3}\t")
+"""What makes a line an example by itself."""
 BYTE_ORDER = "\ufeff"
 FOLDERS, ROWS, CONCEPTS, DECISIONS = 12, 10, 10, 5
 TITLE, DECISION = 100, 120
@@ -136,21 +138,24 @@ def _markers(lines: list[str]) -> Iterator[tuple[int, str]]:
     never_closed: dict[str, int] = {}
     closes: str | None = None
     for number, line in enumerate(lines):
+        if CODE.match(line):
+            continue
         mark = line.strip().removeprefix(BYTE_ORDER)
         if closes is not None:
-            closes = None if _is_closed(mark, closes) else closes
+            closes = None if _is_closed(line, closes) else closes
         elif mark in (BEGIN, END):
             yield number, mark
         elif (fence := FENCE.match(mark)) and len(fence[1]) < never_closed.get(fence[1][0], len(line)):
             # One that is never closed is a slip: what stands below it is no example.
-            if any(_is_closed(later.strip(), fence[1]) for later in lines[number + 1 :]):
+            if any(_is_closed(later, fence[1]) for later in lines[number + 1 :]):
                 closes = fence[1]
             else:
                 never_closed[fence[1][0]] = len(fence[1])
 
 
-def _is_closed(mark: str, fence: str) -> bool:
-    return len(mark) >= len(fence) and not mark.strip(fence[0])
+def _is_closed(line: str, fence: str) -> bool:
+    mark = line.strip()
+    return len(mark) >= len(fence) and not mark.strip(fence[0]) and not CODE.match(line)
 
 
 def without(text: str) -> str:
@@ -181,4 +186,6 @@ def with_block(text: str, made: str) -> str:
 
 
 def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    """That with which the text ends or, where it ends in a line that is open, whichever stands in it."""
+    ends = text[-2:]
+    return "\r\n" if ends == "\r\n" or ("\r\n" in text and not ends.endswith("\n")) else "\n"

@@ -24,7 +24,7 @@ SKIPPED = frozenset({"node_modules", "dist", "build", "target", "vendor", "venv"
 """Folders that somebody's tools made; so did those whose names begin with a dot."""
 MOST_FOLDERS = 20_000
 LARGEST = 1 << 20
-MODE = 0o644
+MODE, WRITABLE = 0o644, 0o222
 
 
 class Change(NamedTuple):
@@ -71,6 +71,8 @@ def found_in(root: Path) -> Found:
                 found.refused[name] = "it is a link"
             elif not stat.S_ISREG(kind):
                 found.refused[name] = "it is no file"
+            elif _is_read_only(path) or _is_read_only(folder):
+                found.refused[name] = "it is read-only"
             elif path.stat().st_size > LARGEST:
                 found.refused[name] = f"it has more than {LARGEST:,} bytes"
             else:
@@ -78,12 +80,18 @@ def found_in(root: Path) -> Found:
                 content.decode("utf-8")
                 found.files[name] = path, content
         except FileNotFoundError:
-            continue
+            if folder == root and _is_read_only(root):
+                found.refused[name] = "the folder is read-only"
         except UnicodeDecodeError:
             found.refused[name] = "it is not UTF-8"
         except OSError as problem:
             found.refused[name] = f"it cannot be read ({problem.strerror})"
     return found
+
+
+def _is_read_only(path: Path) -> bool:
+    """Whoever took all rights to write from it meant it, and meant the administrator as well."""
+    return not path.stat().st_mode & WRITABLE or not os.access(path, os.W_OK)
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -120,24 +128,42 @@ def diff(root: Path, changes: list[Change]) -> str:
 
 
 def write(root: Path, changes: list[Change]) -> None:
+    """All of them; where one cannot be written the others are, and it is told."""
     for change in changes:
         _check(root, change)
+    failed: list[tuple[Path, OSError]] = []
     for change in changes:
         try:
-            if change.after is None:
-                change.path.unlink()
-            else:
-                _replace(change.path, change.after)
+            # Whoever has it open may have saved it since; who made the same of it has done the work.
+            if not _check(root, change):
+                _put(change)
         except OSError as problem:
-            raise StorageError("write", f"{change.path} cannot be written ({problem.strerror})") from problem
+            failed.append((change.path, problem))
+    if failed:
+        named = ", ".join(f"{path.relative_to(root).as_posix()} ({problem.strerror})" for path, problem in failed)
+        done = len(changes) - len(failed)
+        hint = f"{done} of {len(changes)} files were written. What is outside of the markers is as it was."
+        raise StorageError("write", f"not written: {named}", hint=hint) from failed[0][1]
 
 
-def _check(root: Path, change: Change) -> None:
+def _check(root: Path, change: Change) -> bool:
+    """Whether it is already as it is to be. Raises `ConflictError` where it is neither that nor what was looked at."""
     if change.path.is_symlink() or not Path(os.path.realpath(change.path)).is_relative_to(root):
         raise InputError("action", f"a file under {root}", str(change.path), hint="It is a link, and is not followed.")
-    is_there = change.path.read_bytes() if change.path.exists() else None
-    if is_there != change.before:
+    try:
+        is_there = change.path.read_bytes()
+    except FileNotFoundError:
+        is_there = None
+    if is_there not in (change.before, change.after):
         raise ConflictError("it was changed meanwhile", ids=(str(change.path),), hint="Ask again.")
+    return is_there == change.after
+
+
+def _put(change: Change) -> None:
+    if change.after is None:
+        change.path.unlink(missing_ok=True)
+    else:
+        _replace(change.path, change.after)
 
 
 def _replace(path: Path, content: bytes) -> None:
