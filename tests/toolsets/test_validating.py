@@ -67,7 +67,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("text", "a", "a text of at least 2 characters of at most 5 characters"),
+        ("text", "a", "a text of 2 to 5 characters"),
         ("tags", ["a", "b", "c"], "a list of at most 2 items"),
         ("either", 5, "a text or null"),
         ("inner", [], "an object"),
@@ -223,3 +223,8 @@ def test_a_choice_is_guessed_by_what_it_holds_and_not_by_a_few_letters(given: st
     with pytest.raises(InputError) as caught:
         validated(ways, {"way": given})
     assert caught.value.hint == meant
+
+
+def test_what_came_by_itself_where_a_list_belongs_is_told_to_be_put_into_one() -> None:
+    assert told({"text": "abc", "tags": "ship"})["tags"]["hint"] == "Put it into a list, even if it is the only one."
+    assert told({"text": "abc", "tags": 5})["tags"]["hint"] is None

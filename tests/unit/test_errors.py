@@ -275,3 +275,10 @@ def test_what_json_cannot_hold_is_shown_as_text() -> None:
 def test_an_error_without_a_reason_still_says_what_it_is_about() -> None:
     assert str(errors.ConfigError()) == "configuration"
     assert str(StorageError(operation="backup")) == "store, during backup"
+
+
+def test_an_id_is_named_whole_and_what_looks_like_none_is_not() -> None:
+    long = f"drawer_billing_decisions_{'0' * 24}_2"
+    assert str(NotFoundError("drawer", long)) == f"drawer '{long}' not found"
+    assert "Lisbon" not in str(NotFoundError("drawer", "Maya told me that she would rather live in Lisbon."))
+    assert "0" * 50 not in str(NotFoundError("drawer", "0" * 201))

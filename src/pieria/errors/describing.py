@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 _SHOWN_WHOLE = 40
 _SHOWN_START = 12
+_LONGEST_ID = 200
 _LARGEST_SHOWN_INTEGER = 10**20
 _NEVER_SHOWN = frozenset(
     {
@@ -31,6 +32,12 @@ def described(value: object, parameter: str = "") -> str:
     if isinstance(value, int | float | date) and not hidden:
         return str(value)
     return described_kind(value)
+
+
+def described_id(value: object) -> str:
+    """An id whole, so that whoever gave many learns which it was. What no id looks like is described as any value."""
+    is_one = isinstance(value, str) and len(value) <= _LONGEST_ID and value.isprintable() and len(value.split()) == 1
+    return repr(value) if is_one and len(ascii(value)) <= 2 * _LONGEST_ID else described(value)
 
 
 def described_text(value: str, hidden: bool) -> str:

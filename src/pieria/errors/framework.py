@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import ClassVar, Unpack
 
-from pieria.errors.describing import counted, described
+from pieria.errors.describing import counted, described, described_id
 from pieria.errors.root import Framework, More, Reasoned
 
 
@@ -20,7 +20,7 @@ class NotFoundError(Framework):
     def __init__(self, resource: str = "resource", id: object = None, **more: Unpack[More]) -> None:
         self.resource = resource
         self.id = id
-        named = f"{resource} {described(id)}" if id is not None else resource
+        named = f"{resource} {described_id(id)}" if id is not None else resource
         super().__init__(f"{named} not found", **more)
 
 

@@ -17,10 +17,11 @@ from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.factnames import folded, folded_predicate, row_of
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
-from pieria.record.time import micros
+from pieria.record.time import iso, micros
 from pieria.store.protocol import Reader
 
 DISPLACED = "another value was stated for the whole time"
+TIMES_TOLD = 3
 
 
 class Held(NamedTuple):
@@ -63,22 +64,31 @@ def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: 
     slot = slot_of(reader, statement, filter, every_object=True)
     ending = [held for held in slot.others if held.span.holds(begin)]
     if replaces is not None:
-        ending = _saying(reader, replaces, ending, statement)
+        ending = _saying(reader, replaces, slot, begin, statement)
     rows = [row for held in ending for row in cut(held, Span(begin, FOREVER))]
     rest = slot._replace(others=[held for held in slot.others if slot.declared and held not in ending])
     planned = _stated(reader, statement, rest, filter.now)
     return Planned(rows + planned.rows, planned.answers)
 
 
-def _saying(reader: Reader, object: str, held: list[Held], statement: Statement) -> list[Held]:
-    """Those of this value. Raises `NotFoundError` where there are none."""
+def _saying(reader: Reader, object: str, slot: Slot, at: int, statement: Statement) -> list[Held]:
+    """What holds of this value at the moment. Raises `NotFoundError` where nothing does."""
     named = Aliases(reader).group(object)
-    found = [each for each in held if folded(each.fact.object) in named]
+    known = [*slot.same, *slot.others]
+    found = [held for held in slot.others if held.span.holds(at) and folded(held.fact.object) in named]
     if not found:
-        known = ", ".join(dict.fromkeys(each.fact.object for each in held))
-        hint = f"What holds then is: {known}." if known else "Nothing else holds then: `add` states it."
-        raise NotFoundError("fact", f"{statement.subject} {statement.predicate} {object}", hint=hint)
+        then = ", ".join(dict.fromkeys(held.fact.object for held in known if held.span.holds(at)))
+        hints = [f"What holds then is: {then}." if then else "Nothing holds then that could make room."]
+        hints += [_when(held.fact) for held in known if folded(held.fact.object) in named]
+        named_fact = f"{statement.subject} {statement.predicate} {object}"
+        raise NotFoundError("fact", named_fact, hint=" ".join(hints[: 1 + TIMES_TOLD]))
     return found
+
+
+def _when(fact: Fact) -> str:
+    since = "" if fact.valid_from is None else f" from {iso(fact.valid_from)}"
+    until = "" if fact.valid_until is None else f" until {iso(fact.valid_until)}"
+    return f"{fact.object} holds{since}{until}."
 
 
 def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_object: bool = False) -> Slot:

@@ -136,6 +136,8 @@ def _worded(tool: Tool, error: ValidationError, guesses: Guesses) -> Iterator[In
 def _hint(error: ValidationError, is_needed: bool, guesses: Guesses) -> str | None:
     if error.instance is None:
         return None if is_needed else "Leave it out."
+    if error.validator == "type" and error.schema.get("type") == "array" and isinstance(error.instance, str):
+        return "Put it into a list, even if it is the only one."
     choices = error.schema.get("enum")
     if choices and isinstance(error.instance, str):
         return meant(guesses.nearest(error.instance, map(str, choices)))
@@ -145,7 +147,8 @@ def _hint(error: ValidationError, is_needed: bool, guesses: Guesses) -> str | No
 def in_words(schema: Mapping[str, Any]) -> str:
     """What a parameter takes, in words."""
     if "enum" in schema:
-        return f"one of {', '.join(map(str, schema['enum']))}"
+        choices = ", ".join(map(str, schema["enum"]))
+        return choices if len(schema["enum"]) == 1 else f"one of {choices}"
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(in_words(choice) for choice in schema["anyOf"]))
     kinds = schema.get("type", "object")
@@ -161,12 +164,14 @@ def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
         yield f" from {least}"
     elif most is not None:
         yield f" up to {most}"
-    for name, words in (("minLength", "characters"), ("minItems", "items")):
-        if schema.get(name):
-            yield f" of at least {schema[name]} {words if schema[name] > 1 else words[:-1]}"
-    for name, words in (("maxLength", "characters"), ("maxItems", "items")):
-        if name in schema:
-            yield f" of at most {schema[name]:,} {words}"
+    for what, words in (("Length", "characters"), ("Items", "items")):
+        least, most = schema.get(f"min{what}"), schema.get(f"max{what}")
+        if least and most is not None:
+            yield f" of {least} to {most:,} {words}"
+        elif least:
+            yield f" of at least {least} {words if least > 1 else words[:-1]}"
+        elif most is not None:
+            yield f" of at most {most:,} {words}"
 
 
 def _not_finite(value: object, path: str = "") -> list[InputError]:

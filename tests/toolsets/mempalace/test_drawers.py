@@ -238,3 +238,28 @@ def test_what_is_private_is_cut_and_still_filed_once(ask: Ask) -> None:
     assert first["flags"] == ["private:cut"]
     assert again["reason"] == "already_exists"
     assert "4711" not in ask("mempalace_get_drawer", drawer_id=first["drawer_id"])["content"]
+
+
+@requirement("drawer.names")
+def test_wing_and_room_are_both_told_where_neither_can_be(refused: Refused) -> None:
+    told = refused("mempalace_add_drawer", wing="Api!", room="a/b", content="x")
+    assert [one["parameter"] for one in told["violations"]] == ["wing", "room"]
+    told = refused("mempalace_create_tunnel", source_wing="a", source_room="b/", target_wing=".", target_room="c")
+    assert [one["parameter"] for one in told["violations"]] == ["source_room"]
+
+
+@requirement("drawer.delete")
+def test_of_many_drawers_the_one_that_is_not_there_is_named_whole(ask: Ask, refused: Refused) -> None:
+    there = file(ask, "Kept.", wing="a-project-of-many-words", room="decisions-of-architecture")["drawer_id"]
+    gone = f"{there[:-1]}x"
+    told = refused("mempalace_delete_drawers", drawer_ids=[there, gone])
+    assert told["error"] == f"drawer '{gone}' not found"
+    assert ask("mempalace_get_drawer", drawer_id=there)["content"] == "Kept."
+
+
+@requirement("drawer.list")
+def test_lists_of_a_wing_that_is_not_there_name_the_nearest(ask: Ask) -> None:
+    file(ask, "Filed.", wing="harbor")
+    for tool in ("mempalace_list_tunnels", "mempalace_sync"):
+        assert ask(tool, wing="harber")["hint"] == "wing: there is no harber. Did you mean harbor?"
+        assert "hint" not in ask(tool, wing="harbor")

@@ -207,3 +207,30 @@ def test_facts_are_their_palace_s_own_and_counted(ask: Ask, host: Host) -> None:
         "relationship_types": ["left", "likes"],
     }  # fmt: skip
     assert ask("mempalace_kg_stats", at=host.having(bank_name="other"))["triples"] == 0
+
+
+@requirement("kg.supersede")
+def test_what_cannot_be_replaced_is_answered_with_what_holds_then(ask: Ask, host: Host) -> None:
+    add(ask, "billing", "pays_by", "Stripe", valid_from="2024-03-01")
+    change = {"subject": "billing", "predicate": "pays_by", "old_object": "Stripe", "new_object": "Adyen"}
+    assert answered(host, "mempalace_kg_supersede", {**change, "at": "2025-09-01"}).value["success"]
+    holds = "Stripe holds from 2024-03-01T00:00:00Z until 2025-09-01T00:00:00Z."
+    again = answered(host, "mempalace_kg_supersede", {**change, "at": "2025-10-01"}).value
+    assert (again["success"], again["hint"]) == (False, f"What holds then is: Adyen. {holds}")
+    early = answered(host, "mempalace_kg_supersede", {**change, "at": "2020-01-01"}).value
+    assert early["hint"] == f"Nothing holds then that could make room. {holds}"
+
+
+@requirement("kg.query")
+def test_an_entity_that_is_misspelt_is_answered_with_those_that_are_near(ask: Ask) -> None:
+    add(ask, "Keiko Tanaka", "works_on", "billing")
+    told = ask("mempalace_kg_query", entity="Keiko Tanako")
+    assert (told["facts"], told["candidates"]) == ([], ["Keiko Tanaka"])
+    assert "candidates" not in ask("mempalace_kg_query", entity="Unheard of")
+
+
+@requirement("kg.add")
+def test_a_fact_that_is_to_rest_on_no_drawer_is_refused_in_the_palace_s_words(ask: Ask, refused: Refused) -> None:
+    told = refused("mempalace_kg_add", subject="a", predicate="b", object="c", source_drawer_id="drawer_a_b_1")
+    assert told["error"] == "drawer 'drawer_a_b_1' not found"
+    assert add(ask, "a", "b", "c", source_drawer_id=" ")["success"]

@@ -11,7 +11,7 @@ from pieria.errors import InputError, NotFoundError
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import SHOWN, every
-from pieria.toolsets.mempalace.words import place_filter, preview
+from pieria.toolsets.mempalace.words import no_such_place, place_filter, preview
 
 
 def sync(call: Call, dry_run: bool, wing: str | None = None, project_dir: str | None = None) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def sync(call: Call, dry_run: bool, wing: str | None = None, project_dir: str | 
     files = {source: _is_there(call, source, folder) for source in sources}
     missing = sorted(source for source, is_there in files.items() if is_there is False)
     gone = [memory for source in missing for memory in every(bank, place=place, source=source)]
-    return {
+    told = {
         "dry_run": dry_run,
         "sources": len(files),
         "missing_sources": missing,
@@ -34,6 +34,8 @@ def sync(call: Call, dry_run: bool, wing: str | None = None, project_dir: str | 
         ],
         "more": max(0, len(gone) - SHOWN),
     }
+    why = None if sources else no_such_place(bank, wing, None)
+    return {**told, "hint": why} if why else told
 
 
 def _taken_out(bank: Bank, memory: Memory) -> bool:

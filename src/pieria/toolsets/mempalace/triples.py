@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import time
+from difflib import get_close_matches
 from typing import Any
 
 from pieria.bank import Bank
@@ -11,11 +12,14 @@ from pieria.record.fact import Fact
 from pieria.record.factnames import folded
 from pieria.record.time import instant, iso
 from pieria.toolsets.host import Call
+from pieria.toolsets.mempalace.words import opened
 
 DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
 CANDIDATES = 5
 SHORTEST = 3
 """Characters of a name that may stand for a longer one."""
+COMPARED = 2_000
+"""Names that are looked through for one that is spelt alike: each costs a comparison of its letters."""
 DAY = len("2026-01-31")
 
 
@@ -30,8 +34,9 @@ def kg_query(call: Call, entity: str, direction: str, as_of: str | None = None) 
         if len(candidates) == 1:
             name, told = candidates[0], {"resolved_from": entity}
             found = bank.facts.query(entity=name, **asked)
-        elif candidates:
-            told = {"candidates": candidates[:CANDIDATES]}
+        else:
+            candidates = candidates or _spelt_alike(bank, entity)
+            told = {"candidates": candidates[:CANDIDATES]} if candidates else {}
     known_as = _names_of(bank, name)
     rows = [{"direction": _direction(fact, known_as), **_told(bank, fact)} for fact in found]
     rows.sort(key=lambda row: row["direction"] == "incoming")
@@ -59,6 +64,9 @@ def kg_add(
     source_drawer_id: str | None = None,
 ) -> dict[str, Any]:
     bank = call.bank
+    drawer_id = (source_drawer_id or "").strip() or None
+    if drawer_id is not None:
+        opened(bank, drawer_id)
     last = bank.changes(last=1)
     before = _all(bank, subject, predicate)
     fact = bank.facts.add(
@@ -68,7 +76,7 @@ def kg_add(
         valid_from=valid_from or None,
         valid_until=_beginning(valid_to),
         source=(source_closet or "").strip() or None,
-        memory=source_drawer_id,
+        memory=drawer_id,
     )
     after = _all(bank, subject, predicate)
     conflicts = [held for held in after.values() if held.object != fact.object and _overlap(held, fact)]
@@ -210,3 +218,9 @@ def _meant(bank: Bank, name: str) -> list[str]:
     if len(wanted) < SHORTEST:
         return []
     return [found.name for found in bank.facts.entities() if wanted in folded(found.name).replace("_", " ").split()]
+
+
+def _spelt_alike(bank: Bank, name: str) -> list[str]:
+    """Entities that a misspelt name may stand for: offered, and never taken for what was asked."""
+    names = {folded(found.name): found.name for found in bank.facts.entities(name.strip()[:1])}
+    return [names[near] for near in get_close_matches(folded(name), list(names)[:COMPARED], CANDIDATES)]

@@ -14,7 +14,7 @@ from pieria.record.link import Link, Place
 from pieria.record.memory import Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
-from pieria.toolsets.mempalace.words import no_such_room, place, preview, split
+from pieria.toolsets.mempalace.words import no_such_place, no_such_room, place, preview, split
 
 RELATION = "tunnel"
 PREVIEW, PREVIEWS = 300, 3
@@ -107,12 +107,16 @@ def create_tunnel(
 def list_tunnels(call: Call, wing: str | None = None) -> dict[str, Any]:
     bank = call.bank
     wanted = flat(wing or "")
+    counts = bank.places.counts()
     found = [
         each.told(bank)
-        for each in tunnels(bank, bank.places.counts())
+        for each in tunnels(bank, counts)
         if not wanted or wanted in {flat(split(where)[0]) for where in each.places}
     ]
-    return {"tunnels": found, "count": len(found)}
+    told = {"tunnels": found, "count": len(found)}
+    is_there = wanted in {flat(split(where)[0]) for where in counts}
+    why = None if found or is_there else no_such_place(bank, wing, None)
+    return {**told, "hint": why} if why else told
 
 
 def delete_tunnel(call: Call, tunnel_id: str) -> dict[str, Any]:

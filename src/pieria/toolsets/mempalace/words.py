@@ -44,7 +44,17 @@ def _ends_a_word(character: str) -> bool:
 
 
 def place(wing: str, room: str, wing_parameter: str = "wing", room_parameter: str = "room") -> str:
-    return f"{name(wing, wing_parameter)}/{name(room, room_parameter)}"
+    """Raises `InputError`, with both where neither can be."""
+    kept, problems = [], []
+    for value, parameter in ((wing, wing_parameter), (room, room_parameter)):
+        try:
+            kept.append(name(value, parameter))
+        except InputError as problem:
+            problems.append(problem)
+    if problems:
+        problems[0].errors = tuple(problems[1:])
+        raise problems[0]
+    return "/".join(kept)
 
 
 def place_filter(wing: str | None, room: str | None) -> str | None:
