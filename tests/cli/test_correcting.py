@@ -165,3 +165,33 @@ def test_a_purge_asks_the_person_at_the_terminal(
 def test_a_purge_that_is_sure_does_not_ask(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
     assert "[y/N]" not in terminal("forget", "--purge", "--yes", "jwt").out
     assert ask("count").json == {"count": 2}
+
+
+def test_all_from_one_source_is_forgotten_and_comes_back_with_one_undo(ask: Ask, bank: Bank) -> None:
+    for text in ("Rates rise in May.", "Rates fall in June."):
+        bank.remember(text, source="rates.md")
+    told = ask("forget", "--source", "rates.md", "--dry-run").json
+    assert (told["dry_run"], len(told["ids"]), ask("count").json) == (True, 2, {"count": 5})
+    done = ask("forget", "--source", "rates.md").json
+    assert (done["ids"], ask("count").json) == (told["ids"], {"count": 3})
+    ask("undo", str(done["seq"]))
+    assert ask("count").json == {"count": 5}
+    assert "pieria count" in ask("forget", "--source", "rate.md").err
+
+
+@pytest.mark.parametrize(
+    "wrong", [(), ("jwt", "--source", "x"), ("jwt", "--dry-run"), ("--source", "x", "--purge", "--reason", "y")]
+)
+def test_ids_are_named_or_where_it_all_came_from(ask: Ask, bank: Bank, wrong: tuple[str, ...]) -> None:
+    assert ask("forget", *wrong).code == 2
+
+
+def test_a_purge_of_a_source_asks_the_person_at_the_terminal(
+    terminal: Callable[..., Answer], ask: Ask, bank: Bank
+) -> None:
+    bank.remember("Rates rise in May.", source="rates.md")
+    assert terminal("forget", "--purge", "--source", "rates.md", typed="n\n").code == 1
+    answer = terminal("forget", "--purge", "--source", "rates.md", typed="y\n")
+    assert "Rates rise" in answer.out
+    assert "erased for good" in answer.out
+    assert ask("count").json == {"count": 3}

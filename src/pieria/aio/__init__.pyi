@@ -35,6 +35,7 @@ from pieria.bank.places import Kept as Kept_of_places
 from pieria.bank.replies import (
     Around,
     Diagnosis,
+    Forgotten,
     IngestReceipt,
     Neighborhood,
     Page,
@@ -479,6 +480,20 @@ class Bank:
 
         Goes on until the bank is closed, or so many seconds are over. Where it ends with an error that may be tried
         again, nothing was missed: follow on from the last change that came.
+        """
+    async def forget(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        purge: bool = False,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Forgotten:
+        """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
+
+        `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
+        from it. With `dry_run` it is only told. Raises `NotFoundError` where there is nothing from there.
         """
     async def get(
         self,

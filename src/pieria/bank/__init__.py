@@ -12,6 +12,7 @@ from pieria.bank.browsing import Browsing
 from pieria.bank.comparing import Comparing
 from pieria.bank.contexts import Contexts
 from pieria.bank.facts import Facts
+from pieria.bank.forgetting import Forgetting
 from pieria.bank.handlers import HANDLERS, Handlers
 from pieria.bank.health import Health
 from pieria.bank.hooks import Hooks
@@ -20,7 +21,6 @@ from pieria.bank.keeping import Upkeep
 from pieria.bank.linking import Linking
 from pieria.bank.observing import Observing
 from pieria.bank.places import Places
-from pieria.bank.removing import Removing
 from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sources import Sources
 from pieria.bank.transfer import Transferring
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Progress
 
 
-class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Removing, Linking, Undoing, Transferring, Health):
+class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Linking, Undoing, Transferring, Health):
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, vault: VaultAt = NOWHERE, **values: Any) -> None:

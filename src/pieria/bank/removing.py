@@ -87,8 +87,7 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
 
     def plan(writer: Writer) -> Changeset:
         holder._check_known(writer, ids)
-        drawn = reached(writer, ids, _holds_its_words)
-        every.extend([*drawn, *_named_after(writer, drawn)])
+        every.extend(erased_with(writer, ids))
         shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
         erased.update(_counted(writer, every, holder))
         notes.extend(notes_of(writer, every))
@@ -103,6 +102,12 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
         erased=erased,
         unreached=(*notes, *holder.store.scrub(), *holder.store.copies()),
     )
+
+
+def erased_with(reader: Reader, ids: list[str]) -> list[str]:
+    """These, and whatever a purge of them takes along."""
+    drawn = reached(reader, ids, _holds_its_words)
+    return [*drawn, *_named_after(reader, drawn)]
 
 
 def _holds_its_words(link: Link, id: str) -> bool:

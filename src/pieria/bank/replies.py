@@ -130,6 +130,32 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What came from a place and was forgotten, or with a dry run would be."""
+
+    dry_run: bool
+    ids: tuple[str, ...]
+    also: tuple[str, ...]
+    """What was drawn from these, and what named nothing else."""
+    facts: tuple[str, ...]
+    """Those that named the source, and no memory that goes."""
+    seq: int | None = None
+    """The change that `undo` takes back; None where there was none."""
+    receipt: Receipt | None = None
+    """Of a purge."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": self.dry_run,
+            "ids": list(self.ids),
+            "also": list(self.also),
+            "facts": list(self.facts),
+            "seq": self.seq,
+            "receipt": self.receipt and self.receipt.as_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReceipt:
     """What was taken in under a name is kept: which nodes it came to, and since when. `is_new`: by this very call."""
 

@@ -72,6 +72,15 @@ def test_there_is_something_behind_every_tool() -> None:
         assert callable(getattr(toolset.handlers, toolset.handler_name(tool))), tool.name
 
 
+def test_all_from_one_source_is_forgotten_over_the_wire(served: Served) -> None:
+    client, path = served.client, "/v1/banks/notes"
+    made = client.post(f"{path}/memories", json={"text": "Rates rise.", "source": "rates.md"}).json()["id"]
+    told = client.post(f"{path}/forget", json={"source": "rates.md", "dry_run": True}).json()
+    assert (told["dry_run"], told["ids"], told["receipt"]) == (True, [made], None)
+    assert client.post(f"{path}/forget", json={"source": "rates.md", "purge": True}).json()["receipt"]["ids"] == [made]
+    assert client.post(f"{path}/forget", json={"source": "rates.md"}).status_code == 404
+
+
 def test_a_memory_goes_through_its_life(served: Served) -> None:
     client, path = served.client, "/v1/banks/notes/memories"
     made = client.post(path, json={"text": "Tea at four.", "id": "tea", "tags": ["habit"], "importance": 0.9})

@@ -18,7 +18,7 @@ from pieria.errors import InputError, PieriaError, TransferError, UnknownError
 SHOWN_PROBLEMS = 20
 _AS_COMMANDS = (
     ("`restore`", "`pieria unforget`"),
-    *((f"`{verb}`", f"`pieria {verb}`") for verb in ("list", "recall", "changes", "backup", "neighbors")),
+    *((f"`{verb}`", f"`pieria {verb}`") for verb in ("list", "count", "recall", "changes", "backup", "neighbors")),
     ("`scratchpad.read`", "`pieria scratchpad read`"),
     ("`jobs.list`", "`pieria jobs list`"),
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),

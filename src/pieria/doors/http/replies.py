@@ -73,6 +73,16 @@ REPLIES: Mapping[str, Any] = {
         }
     ),
     "Receipt": _of({"ids": _TEXTS, "also": _TEXTS, "erased": _OBJECT, "unreached": _TEXTS}),
+    "Forgotten": _of(
+        {
+            "dry_run": _FLAG,
+            "ids": _TEXTS,
+            "also": _TEXTS,
+            "facts": _TEXTS,
+            "seq": {"type": ["integer", "null"]},
+            "receipt": {"anyOf": [{"$ref": "#/components/schemas/Receipt"}, {"type": "null"}]},
+        }
+    ),
     "Fact": FACT,
     "Facts": _of({"facts": _list_of("Fact")}),
     "Change": _of({"seq": _WHOLE, "at": _TEXT, "who": _TEXT, "what": _TEXT, "ids": _TEXTS}),

@@ -120,6 +120,8 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, id, **given: bank.invalidate(id, **given).as_dict(), "Says that it no longer holds."),
     _resource(f"POST {MEMORY}/purge", "purge_memory", _WRITE, taking({}), "Receipt",
               lambda bank, id: bank.purge(id).as_dict(), "Erases it everywhere, for good."),
+    _resource(f"POST {BANK}/forget", "forget", _WRITE, taking(schemas.FORGETTING), "Forgotten",
+              lambda bank, **given: bank.forget(**given).as_dict(), "Removes all that came from one place."),
     _resource(f"GET {MEMORY}/history", "memory_history", _READ,
               taking({"revisions": schemas.flag("Those of the memories it revised, too.")}), "History",
               _history, "Every version and standing it had, oldest first."),

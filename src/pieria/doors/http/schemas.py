@@ -63,6 +63,13 @@ _TIMES = {
     "valid_until": text(f"{_TIME}: until when it holds."),
 }
 REASON = {"reason": text("Why; kept in the history.")}
+FORGETTING = {
+    "source": text("Everything that came from this source."),
+    "session": text("Everything that was said or learnt in this session."),
+    "purge": flag("Whether it is erased for good."),
+    "dry_run": flag("Whether it is only told what would go."),
+    **REASON,
+}
 
 CONTENT = {
     "text": text("What to remember."),
