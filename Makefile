@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow bench cover lock clean
+.PHONY: help demo test test-slow bench cover lock web chromium screenshots clean
 
 # `make test PYTHON=python3.13` chooses the interpreter; otherwise the first one that is new enough.
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -11,6 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 
 BIN := .venv/bin
 MODELS := $(CURDIR)/.venv/share/pieria/models
+NODE := .venv/share/pieria/web
 UV := uv==0.13.8
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 COMPILE := --universal --python-version 3.11 --generate-hashes --no-config --quiet --custom-compile-command "make lock"
@@ -52,6 +53,23 @@ lock: .venv/bin/python ## pin the dependencies of pyproject.toml anew in require
 	@! grep -nE '^ *--(index|extra|find|trusted)|://' requirements/*.txt \
 		|| { echo "requirements/ must not say where packages come from: remove the lines above." >&2; exit 1; }
 	@rm -rf build/lock && echo "Pinned in requirements/runtime.txt and requirements/dev.txt."
+
+# npm checks what it fetches by the hashes in requirements/web, and what is copied from it is checked by those in vendor.json.
+web: $(NODE)/web.stamp ## fetch the scripts of the web page (needs npm); without them it works as plain HTML
+	@PYTHONPATH=src $(BIN)/python -m pieria.doors.web.vendor $(NODE)/node_modules
+
+$(NODE)/web.stamp: requirements/web/package.json requirements/web/package-lock.json | .venv/bin/python
+	@command -v npm >/dev/null || { echo "make web needs npm, which comes with Node.js: install that, and try again." >&2; exit 1; }
+	@mkdir -p $(NODE) && cp requirements/web/package.json requirements/web/package-lock.json $(NODE)/
+	@cd $(NODE) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@touch $@
+
+chromium:
+	@command -v $${PIERIA_TEST_CHROMIUM:-chromium} >/dev/null || { echo "Chromium was not found. On Debian: apt-get install chromium;" \
+		"elsewhere name it: PIERIA_TEST_CHROMIUM=/path/to/chromium." >&2; exit 1; }
+
+screenshots: .venv/dev.stamp web chromium ## show every page, light and dark, in docs/pages (needs npm and Chromium)
+	@PYTHONPATH=src:. $(BIN)/python -m tests.doors.web.screenshots
 
 clean: ## remove .venv and everything a run or a build left behind
 	@rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .*_cache

@@ -9,6 +9,8 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+import anyio
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,7 +19,7 @@ from starlette.routing import Route
 
 from pieria.doors.http.callers import Door
 from pieria.doors.http.failing import JSON, failure
-from pieria.doors.http.guard import Guard
+from pieria.doors.http.guard import Guard, Interface
 from pieria.doors.http.hosts import Hosts
 from pieria.doors.http.limits import A_SECOND, Rate
 from pieria.doors.http.mcp import mounted
@@ -25,6 +27,7 @@ from pieria.doors.http.openapi import OPENAPI, described
 from pieria.doors.http.resources import RESOURCES
 from pieria.doors.http.routes import EVENTS_PATH, Endpoint, Routes, answering, listing
 from pieria.doors.http.service import Service
+from pieria.doors.web.site import Site
 from pieria.errors import InputError, NotFoundError
 from pieria.toolsets.nearest import meant, nearest
 
@@ -40,19 +43,25 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     mcp = mounted(service, name)
     described_once = described(service.registry, name)
     routes = Routes(service, door)
+    strangers = Rate(GUESSES_A_SECOND, "requests without a valid token")
+    site = Site(service, door, strangers)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with service.running(), AsyncExitStack() as stack:
             for server in mcp.values():
                 await stack.enter_async_context(server.session_manager.run())
-            yield
+            try:
+                yield
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await to_thread.run_sync(site.tasks.close)
 
     async def openapi(request: Request) -> Response:
         return JSON(described_once)
 
     fixed: dict[str, dict[str, Endpoint]] = {
-        "/": {"GET": listing(_index(name, mcp))},
+        "/": {"GET": _facing(site, site.home, listing(_index(name, mcp)))},
         "/health": {"GET": routes.health},
         "/metrics": {"GET": routes.metrics},
         OPENAPI: {"GET": openapi},
@@ -66,15 +75,24 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     app = Starlette(
         routes=[
             *(Route(path, answering(_by_method(methods)), methods=[*methods]) for path, methods in by_path.items()),
+            *site.routes(),
             # There is nothing to be listened to by GET, where each request stands for itself.
             *(Route(f"/mcp/{each}", server, methods=["POST"]) for each, server in mcp.items()),
         ],
-        exception_handlers={HTTPException: partial(_no_route, [f"/mcp/{each}" for each in mcp])},
+        exception_handlers={HTTPException: partial(_no_route, site, [f"/mcp/{each}" for each in mcp])},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    strangers = Rate(GUESSES_A_SECOND, "requests without a valid token")
-    return Guard(app, door, hosts, Rate(rate, "requests"), strangers, service.hub.end)
+    return Guard(app, (site, Interface(door)), door, hosts, Rate(rate, "requests"), strangers, service.hub.end)
+
+
+def _facing(site: Site, page: Endpoint, otherwise: Endpoint) -> Endpoint:
+    """A page for whoever looks at it, and something else for a program."""
+
+    async def endpoint(request: Request) -> Response:
+        return await (page if site.owns(request.scope) else otherwise)(request)
+
+    return endpoint
 
 
 def _by_method(methods: Mapping[str, Endpoint]) -> Endpoint:
@@ -85,9 +103,11 @@ def _by_method(methods: Mapping[str, Endpoint]) -> Endpoint:
     return endpoint
 
 
-async def _no_route(mcp: Sequence[str], request: Request, problem: Exception) -> Response:
+async def _no_route(site: Site, mcp: Sequence[str], request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     headers = {**(problem.headers or {})}
+    if site.owns(request.scope):
+        return site.nowhere(request, problem.status_code, headers)
     if problem.status_code == 405:
         return failure(InputError("method", headers.get("Allow", "another"), request.method), 405, headers)
     path = request.scope["path"]

@@ -65,7 +65,7 @@ class Door:
         self._setting = None if setting is None else digest_of(setting)
         self._always = always
         self._clock = clock
-        self._process = new_id()
+        self._session = f"http-{new_id()}"
 
     @property
     def needs_token(self) -> bool:
@@ -73,16 +73,24 @@ class Door:
 
     def admit(self, headers: Mapping[str, str]) -> Caller:
         """Whoever shows a token, or whoever comes where none is needed."""
-        session = f"http-{self._process}"
         if not self.needs_token:
-            return Caller(ANYBODY, Access.admin, _but_the_user_s, session)
+            return self.anybody()
         shown = _shown(headers.get("authorization"))
         if shown is None:
             hint = "Send the header Authorization: Bearer TOKEN; `pieria token create` makes one."
             raise AccessError("no_token", hint=hint)
-        if self._is_the_setting(shown):
+        return self.holder(digest_of(shown))
+
+    def anybody(self) -> Caller:
+        """Whoever comes where no token is needed."""
+        return Caller(ANYBODY, Access.admin, _but_the_user_s, self._session)
+
+    def holder(self, digest: str) -> Caller:
+        """Whoever has the token of this hash."""
+        session = self._session
+        if self._setting is not None and hmac.compare_digest(self._setting, digest):
             return Caller(ADMINISTRATOR, Access.admin, everything, session)
-        token = self._matching(shown)
+        token = self._matching(digest)
         if token is None:
             raise AccessError("unknown_token", hint="It was revoked, or never made here.")
         if token.has_expired(self._clock()):
@@ -101,17 +109,14 @@ class Door:
             return False
         return True
 
-    def _matching(self, shown: str) -> Token | None:
+    def _matching(self, digest: str) -> Token | None:
         """Raises `ConfigError` where that cannot be known. Where the file lies is not for whoever asks."""
         try:
-            return self.tokens.matching(shown)
+            return self.tokens.of_digest(digest)
         except ConfigError as problem:
             log.error("nobody with a token is let in: %s", problem.message)
             hint = "The server's log tells more."
             raise ConfigError("the tokens of this server cannot be read", hint=hint) from problem
-
-    def _is_the_setting(self, shown: str) -> bool:
-        return self._setting is not None and hmac.compare_digest(self._setting, digest_of(shown))
 
 
 def _but_the_user_s(bank: str) -> bool:

@@ -5,12 +5,13 @@ Whatever comes past it is small, whole, and from somebody who was let in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import anyio
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pieria.doors.http.callers import Caller, Door
@@ -38,17 +39,60 @@ HEADERS: Mapping[str, str] = {
 NOBODY = Caller("nobody", Access.read, everything, "http")
 
 
+class Front(Protocol):
+    """One face of the server: what is asked of it, how its callers are known, and how they are told no."""
+
+    def owns(self, scope: Scope) -> bool: ...
+
+    def is_open(self, scope: Scope) -> bool:
+        """Whether anybody may ask this."""
+
+    def admit(self, scope: Scope) -> Caller:
+        """Raises `AccessError` for whoever may not come in."""
+
+    def refusal(self, scope: Scope, error: PieriaError, status: int | None, headers: Mapping[str, str]) -> Response: ...
+
+
+class Interface:
+    """The face for programs: it shows them JSON, and they show it a token with each request."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    def owns(self, scope: Scope) -> bool:
+        return True
+
+    def is_open(self, scope: Scope) -> bool:
+        return scope["path"] in OPEN_TO_ALL
+
+    def admit(self, scope: Scope) -> Caller:
+        headers = Headers(scope=scope)
+        return self._door.admit(headers).speaking(headers)
+
+    def refusal(self, scope: Scope, error: PieriaError, status: int | None, headers: Mapping[str, str]) -> Response:
+        return failure(error, status, headers)
+
+
 class Guard:
     """Wraps the application. Strangers are counted by their address, so that nobody can go on guessing.
 
-    `stop` sends away whoever would otherwise keep a server from ending.
+    `fronts` are asked in their order, and the last owns what no other does. `stop` sends away whoever would otherwise
+    keep a server from ending.
     """
 
     def __init__(
-        self, app: ASGIApp, door: Door, hosts: Hosts, rate: Rate, strangers: Rate, stop: Callable[[], None]
+        self,
+        app: ASGIApp,
+        fronts: Sequence[Front],
+        door: Door,
+        hosts: Hosts,
+        rate: Rate,
+        strangers: Rate,
+        stop: Callable[[], None],
     ) -> None:
         self.stop = stop
         self._app = app
+        self._fronts = tuple(fronts)
         self._door = door
         self._hosts = hosts
         self._rate = rate
@@ -59,18 +103,19 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answering = _Answering(send)
+        front = next(front for front in self._fronts if front.owns(scope))
         try:
-            caller = self._admitted(scope)
-            scope.setdefault("state", {})["caller"] = caller
+            scope.setdefault("state", {})["caller"] = self._admitted(scope, front)
             # Segments are told apart before they are decoded: an id may hold a slash.
             scope["path"] = _as_sent(scope)
             await self._app(scope, await _whole(scope, receive), answering.send)
         except Refused as refused:
-            await failure(refused.error, refused.status, refused.headers)(scope, receive, answering.send)
+            refusal = front.refusal(scope, refused.error, refused.status, refused.headers)
+            await refusal(scope, receive, answering.send)
         except PieriaError as error:
-            await failure(error)(scope, receive, answering.send)
+            await front.refusal(scope, error, None, {})(scope, receive, answering.send)
 
-    def _admitted(self, scope: Scope) -> Caller:
+    def _admitted(self, scope: Scope, front: Front) -> Caller:
         headers = Headers(scope=scope)
         arrived_at = (scope.get("server") or (None,))[0]
         named = headers.getlist("host")
@@ -81,17 +126,17 @@ class Guard:
             raise Refused(421, problem) from problem
         for origin in headers.getlist("origin"):
             self._hosts.check_origin(origin, host)
-        if scope["path"] in OPEN_TO_ALL:
+        if front.is_open(scope):
             return NOBODY
         address = (scope.get("client") or ("",))[0]
         try:
-            caller = self._door.admit(headers)
+            caller = front.admit(scope)
         except (AccessError, ConfigError):
             # Whoever has a token is let in however many others guess from the same address.
             self._strangers.take(address)
             raise
         self._rate.take(caller.name if self._door.needs_token else address)
-        return caller.speaking(headers)
+        return caller
 
 
 class _Answering:

@@ -51,15 +51,16 @@ def query_of(request: Request, properties: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in request.query_params.multi_items():
         schema = properties.get(name, {})
         if schema.get("type") == "array":
-            given.setdefault(name, []).append(_read(value, schema.get("items", {})))
+            given.setdefault(name, []).append(typed(value, schema.get("items", {})))
         elif name in given:
             raise InputError(name, "one value", None, hint="It was given twice.")
         else:
-            given[name] = _read(value, schema)
+            given[name] = typed(value, schema)
     return given
 
 
-def _read(value: str, schema: Mapping[str, Any]) -> Any:
+def typed(value: str, schema: Mapping[str, Any]) -> Any:
+    """As the schema has it, or as it came where it cannot be read so."""
     kind = schema.get("type")
     try:
         if kind == "integer":

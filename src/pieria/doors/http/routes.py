@@ -107,7 +107,7 @@ class Routes:
     async def events(self, request: Request) -> Response:
         caller = caller_of(request)
         given = validated(EVENTS, query_of(request, EVENTS.parameters), f"GET {EVENTS_PATH}")
-        since = _last_seen(request)
+        since = last_seen(request)
 
         def opened() -> Any:
             return self.service.host(caller, given["bank"]).having(begins=False).bank
@@ -157,7 +157,7 @@ def answering(endpoint: Endpoint) -> Endpoint:
     return answered
 
 
-def _last_seen(request: Request) -> int | None:
+def last_seen(request: Request) -> int | None:
     """The number of the last entry that the client has had, as a browser sends it when it comes back."""
     said = request.headers.get("last-event-id")
     if not said:

@@ -94,7 +94,10 @@ class Tokens:
 
     def matching(self, shown: str) -> Token | None:
         """The token that somebody shows. It takes as long whether, and where, there is one."""
-        digest = digest_of(shown)
+        return self.of_digest(digest_of(shown))
+
+    def of_digest(self, digest: str) -> Token | None:
+        """The same, by the hash of what was shown."""
         found = None
         for token in self.all():
             if hmac.compare_digest(token.digest, digest):

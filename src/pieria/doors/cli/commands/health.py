@@ -48,6 +48,7 @@ def doctor(ctx: click.Context, repair: bool) -> None:
 
     call.reply(diagnosis.as_dict(), people, [f.check for f in diagnosis.findings if not f.well])
     _capture_told(call)
+    _web_told(call)
     if not diagnosis.well:
         ctx.exit(1)
 
@@ -60,6 +61,14 @@ def _capture_told(call: Call) -> None:
         refused = spool_of(workspace).standing().refused
     if refused:
         call.note("not all that hooks captured came in: `pieria hooks status` says how much was set aside")
+
+
+def _web_told(call: Call) -> None:
+    """What is missing of the web page belongs to no bank either."""
+    from pieria.doors.web import vendor
+
+    if vendor.missing():
+        call.note(f"the web page works as plain HTML, without scripts that make it live: {vendor.ADVICE}")
 
 
 @click.command(cls=Command)

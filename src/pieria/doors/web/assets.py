@@ -1,0 +1,64 @@
+"""Styles and scripts: read once, and named by what is in them, so that a browser keeps them for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pieria.doors.web import vendor
+
+HERE = Path(__file__).parent
+STATIC, PAGES = HERE / "static", HERE / "pages"
+KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+class Assets:
+    """All of them under one name, the hash of all: so a module finds its neighbours beside it."""
+
+    def __init__(self, static: Path = STATIC, pages: Path = PAGES) -> None:
+        self._files: dict[str, bytes] = {}
+        for folder in (static, pages):
+            for path in sorted(folder.rglob("*")):
+                if path.suffix in KINDS:
+                    self._files[path.relative_to(folder).as_posix()] = path.read_bytes()
+        self.missing = vendor.missing(static / "vendor")
+        for name in self.missing:
+            self._files.pop(f"vendor/{name}", None)
+
+    @cached_property
+    def mark(self) -> str:
+        whole = sha256()
+        for name, content in sorted(self._files.items()):
+            whole.update(f"{name} {len(content)} ".encode() + content)
+        return whole.hexdigest()[:16]
+
+    def path(self, name: str) -> str:
+        """Where it is asked for. Raises `KeyError` for one that is not there."""
+        self._files[name]
+        return f"/static/{self.mark}/{name}"
+
+    def has(self, name: str) -> bool:
+        return name in self._files
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return {name: len(content) for name, content in self._files.items()}
+
+    async def answer(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        content = self._files.get(name)
+        if content is None:
+            return Response("There is no such file.\n", 404, media_type="text/plain")
+        is_current = request.path_params["mark"] == self.mark
+        # Under the mark of another version it is served, for pages that are still open, but not kept.
+        return Response(
+            content,
+            media_type=KINDS[Path(name).suffix],
+            headers={"Cache-Control": FOR_EVER if is_current else "no-cache"},
+        )

@@ -1,0 +1,87 @@
+"""Who is signed in: by a token, once; after that by a secret in a cookie, which no script can read.
+
+What is kept lives as long as the server. It holds neither the token nor the secret, only the hash of each, so that a
+token that is revoked or has expired ends what was begun with it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from hashlib import sha256
+
+from pieria.doors.http.callers import Caller, Door
+from pieria.doors.http.tokens import digest_of
+from pieria.errors import AccessError
+
+KEPT = 1_000
+"""Browsers that are signed in; the one that was longest away is signed out first."""
+LASTS = 30 * 86_400.0
+"""Seconds after which one signs in anew."""
+SIGN_IN = "Sign in with a token; `pieria token create NAME` makes one."
+
+
+class Entries:
+    """Used by one thread at a time, or many."""
+
+    def __init__(self, door: Door, now: Callable[[], float] = time.monotonic) -> None:
+        self._door = door
+        self._now = now
+        self._key = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, tuple[str, float]] = OrderedDict()
+
+    @property
+    def needs_token(self) -> bool:
+        return self._door.needs_token
+
+    def enter(self, token: str) -> tuple[str, Caller]:
+        """The secret to come back with. Raises `AccessError` for a token that lets nobody in."""
+        digest = digest_of(token.strip())
+        caller = self._door.holder(digest)
+        secret = secrets.token_urlsafe(32)
+        with self._lock:
+            self._held[digest_of(secret)] = (digest, self._now() + LASTS)
+            while len(self._held) > KEPT:
+                self._held.popitem(last=False)
+        return secret, caller
+
+    def leave(self, secret: str | None) -> None:
+        if secret:
+            with self._lock:
+                self._held.pop(digest_of(secret), None)
+
+    def admit(self, secret: str | None) -> Caller:
+        """Whoever signed in, or whoever comes where no token is needed. Raises `AccessError`."""
+        if not self._door.needs_token:
+            return self._door.anybody()
+        if not secret:
+            raise AccessError("no_token", hint=SIGN_IN)
+        mark = digest_of(secret)
+        with self._lock:
+            digest, until = self._held.get(mark, ("", 0.0))
+            if digest and until > self._now():
+                self._held.move_to_end(mark)
+            else:
+                self._held.pop(mark, None)
+                digest = ""
+        if not digest:
+            raise AccessError("expired", hint=SIGN_IN)
+        return self._door.holder(digest)
+
+    def seal(self, secret: str | None) -> str:
+        """What each form of theirs carries: no page from elsewhere can know it."""
+        of = "anybody" if not (secret and self._door.needs_token) else digest_of(secret)
+        return hmac.new(self._key, of.encode(), sha256).hexdigest()
+
+    def is_sealed(self, secret: str | None, seal: str) -> bool:
+        return hmac.compare_digest(self.seal(secret).encode(), seal.encode("utf-8", "replace"))
+
+
+def cookie_name(port: int | None) -> str:
+    """A machine's servers share their cookies, whatever port they have."""
+    return f"pieria-{port or 0}"

@@ -1,0 +1,66 @@
+"""What changes while a page is open: the journal of its bank as it grows, and work that was begun from a page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from pieria.doors.http.reading import segment
+from pieria.doors.http.routes import caller_of, last_seen
+from pieria.doors.http.schemas import text
+from pieria.doors.http.service import Service
+from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
+from pieria.doors.web.tasks import Task
+
+LOOKED = 0.2
+"""Seconds between two looks at how far a task is."""
+EVENT_STREAM = "text/event-stream"
+
+
+async def events(service: Service, request: Request, welcome: Callable[[], bool]) -> Response:
+    """Server-sent events of a bank, from now on or from where the browser was."""
+    caller = caller_of(request)
+
+    def opened() -> Any:
+        return service.host(caller, segment(request, "bank")).having(begins=False).bank
+
+    bank = await service.call(opened)
+    stream = service.hub.stream(bank, last_seen(request), None, welcome)
+    return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
+
+
+def _task(asked: Asked) -> Task:
+    return asked.tasks.found(asked.given["id"], asked.caller.name, asked.bank_name)
+
+
+def _shown(asked: Asked) -> Answer:
+    return Shown("task.html", {"task": _task(asked)}, part="task")
+
+
+def _followed(asked: Asked) -> Answer:
+    return Sent(_steps(_task(asked)), EVENT_STREAM)
+
+
+async def _steps(task: Task) -> AsyncIterator[bytes]:
+    """An event whenever it got further, and one when it is over."""
+    told: tuple[int, int] | None = None
+    while not task.is_over:
+        if (task.done, task.whole) != told:
+            told = (task.done, task.whole)
+            yield b"event: step\ndata: .\n\n"
+        await anyio.sleep(LOOKED)
+    yield b"event: over\ndata: .\n\n"
+
+
+_ID = {"id": text("Which task.")}
+PAGE = Page(
+    "task",
+    "Work",
+    "",
+    "Work that was begun from a page",
+    (View("GET task", _shown, _ID, ("id",)), View("GET task/events", _followed, _ID, ("id",))),
+)

@@ -1,0 +1,55 @@
+"""What a form says: the fields of a query or of a body, as arguments that a schema can check.
+
+A field that is left empty was not filled in. A text area's lines end as browsers send them; here they end as lines do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from pieria.doors.http.failing import Refused
+from pieria.doors.http.reading import typed
+from pieria.errors import InputError
+
+FORM = "application/x-www-form-urlencoded"
+FIELDS = 1_000
+SEAL = "seal"
+"""The field by which a form shows that it is one of ours."""
+
+
+async def form_of(request: Request) -> list[tuple[str, str]]:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != FORM:
+        raise Refused(415, InputError("Content-Type", FORM, kind or None))
+    body = await request.body()
+    try:
+        return parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+    except ValueError as problem:
+        raise Refused(400, InputError("body", f"a form of at most {FIELDS} fields in UTF-8", None)) from problem
+
+
+def arguments(fields: list[tuple[str, str]], takes: Mapping[str, Any]) -> dict[str, Any]:
+    """As the schemas have them. A field that `keeps` what is empty is given as an empty text."""
+    given: dict[str, Any] = {}
+    for name, sent in fields:
+        schema = takes.get(name, {})
+        value = sent.replace("\r\n", "\n")
+        if not value.strip() and not schema.get("keeps"):
+            continue
+        if schema.get("type") == "array":
+            given.setdefault(name, []).extend(_several(value, schema))
+        elif name in given:
+            raise InputError(name, "one value", None, hint="It was given twice.")
+        else:
+            given[name] = typed(value, schema)
+    return given
+
+
+def _several(value: str, schema: Mapping[str, Any]) -> list[Any]:
+    """A list is its field several times, or one text whose items stand between commas."""
+    items = value.split(",") if schema.get("commas") else [value]
+    return [typed(item.strip(), schema.get("items", {})) for item in items if item.strip()]

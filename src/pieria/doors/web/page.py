@@ -1,0 +1,140 @@
+"""What a page is made of, as plain data: its views, what each is asked, and what it answers.
+
+A page's module says what it shows; how that is routed, let in, rendered and refused is `site`'s business, once for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from pieria.doors.http.callers import Caller
+from pieria.toolsets import Access, Host, Tool
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.doors.web.tasks import Task, Tasks
+
+BANKS = "/banks"
+
+
+def path_of(bank: str, path: str = "", /, **query: Any) -> str:
+    """The address of something of a bank. What is None or empty is left out; a list is named several times."""
+    from urllib.parse import quote
+
+    kept = [(name, each) for name, value in query.items() for each in _each(value) if each not in (None, "")]
+    asked = f"?{urlencode(kept, errors='replace')}" if kept else ""
+    return f"{BANKS}/{quote(bank, safe='')}{path and '/' + path}{asked}"
+
+
+def _each(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, read and checked: by whom, of which bank, and what was given."""
+
+    host: Host
+    caller: Caller
+    given: Mapping[str, Any]
+    tasks: Tasks
+
+    @property
+    def bank(self) -> Bank:
+        return self.host.bank
+
+    @property
+    def bank_name(self) -> str:
+        return self.host.bank_name
+
+    def may(self, access: str) -> bool:
+        """Whether the caller may do what needs such an access: what they may not is not offered."""
+        return self.caller.access >= Access[access]
+
+    def path(self, path: str = "", /, **query: Any) -> str:
+        return path_of(self.bank_name, path, **query)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A template with its values. A request for a part gets the block `part` alone, and nothing around it."""
+
+    template: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    part: str | None = None
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Go on there: after a change, so that to load the page again changes nothing."""
+
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Work that lasts: the caller is led to where its progress is shown."""
+
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Something else than a page: JSON for a drawing, a file to keep under a name."""
+
+    body: bytes | AsyncIterator[bytes]
+    kind: str
+    name: str | None = None
+
+
+Answer = Shown | Moved | Begun | Sent
+Answering = Callable[[Asked], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`line` is a method and a path under the bank's, such as `GET memories`. `takes` are JSON schemas by name.
+
+    A form of `POST` carries a token of this site; one without it is refused before `answer` is asked. `answer` runs in
+    a thread. A bank that is not there comes to be by a view that `begins` one.
+    """
+
+    line: str
+    answer: Answering
+    takes: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    access: Access = Access.read
+    begins: bool = False
+
+    @property
+    def method(self) -> str:
+        return self.line.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        return self.line.partition(" ")[2]
+
+    @property
+    def tool(self) -> Tool:
+        """What the check of the arguments goes by."""
+        schema = {"type": "object", "properties": self.takes, "required": [*self.needs], "additionalProperties": False}
+        return Tool(self.line, "", schema, self.access, begins=self.begins)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`name` is the path of its first view and the folder of its templates; `g` and `key` lead to it."""
+
+    name: str
+    title: str
+    key: str
+    about: str
+    """What one finds there, in a line: for the help."""
+    views: tuple[View, ...]
+    css: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    """Files of the page alone, such as `memories/memories.css`; modules are loaded after the page is shown."""

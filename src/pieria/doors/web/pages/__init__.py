@@ -1,0 +1,10 @@
+"""The pages, in the order in which they are offered. A page is a module here, with a folder of templates beside it."""
+
+from __future__ import annotations
+
+from pieria.doors.web.page import Page
+from pieria.doors.web.pages import memories, recall
+
+PAGES: tuple[Page, ...] = (recall.PAGE, memories.PAGE)
+
+__all__ = ["PAGES"]

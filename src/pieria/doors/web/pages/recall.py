@@ -1,0 +1,126 @@
+"""Recall: a question, what the bank holds on it, and why it thinks so. Any past day can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pieria.doors.http.schemas import several, text
+from pieria.doors.web.page import Answer, Asked, Page, Shown, View
+from pieria.doors.web.words import asked_terms
+from pieria.record.memory import KINDS
+
+if TYPE_CHECKING:
+    from pieria import Hit
+
+SHOWN, LATELY = 10, 5
+REASONS: Mapping[str, tuple[str, ...]] = {
+    "words": ("lexical", "cover", "phrase", "quoted", "thin"),
+    "meaning": ("dense", "window"),
+    "context": ("session", "reply", "opener", "spread"),
+    "who said it": ("author", "agent", "digest"),
+    "time": ("date", "when", "recency", "validity"),
+    "ties": ("entity", "fact", "link"),
+    "rules": ("rule", "rule_fit", "wish_fit"),
+    "worth": ("importance", "usage"),
+}
+"""How the features of recall are told together, in the order of the colours they have."""
+FILTERS = {
+    "kinds": several("Of these kinds.", *KINDS),
+    "tags": {**several("With any of these tags."), "commas": True},
+    "author": text("Said by."),
+    "place": text("Kept there."),
+    "since": text("Said on that day or later."),
+    "until": text("Said on that day or earlier."),
+    "known_at": text("As it was known on that day."),
+}
+TAKES = {"q": text("The question."), "cursor": text("Where the page before ended."), **FILTERS}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A group of reasons: how much of the score it makes, and where it begins, both from 0 to 1."""
+
+    name: str
+    number: int
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    feature: str
+    value: float
+    weight: float
+
+    @property
+    def worth(self) -> float:
+        return self.weight * self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """A hit as it is shown: what speaks for it as a bar, and every reason as a row."""
+
+    hit: Hit
+    parts: tuple[Part, ...]
+    reasons: tuple[Reason, ...]
+
+    @property
+    def told(self) -> str:
+        named = ", ".join(f"{part.name} {100 * part.width:.0f}" for part in self.parts)
+        return (
+            f"Score {100 * self.hit.score:.0f} of 100: {named}" if named else f"Score {100 * self.hit.score:.0f} of 100"
+        )
+
+
+def reasoned(hit: Hit, weights: Mapping[str, float]) -> Reasoned:
+    """What speaks for it shares the length of its score."""
+    reasons = tuple(Reason(name, value, weights.get(name, 0.0)) for name, value in hit.why.items())
+    worth = {
+        name: sum(max(0.0, each.worth) for each in reasons if each.feature in group) for name, group in REASONS.items()
+    }
+    whole = sum(worth.values())
+    parts, start = [], 0.0
+    for number, (name, value) in enumerate(worth.items(), 1):
+        if whole and value:
+            width = hit.score * value / whole
+            parts.append(Part(name, number, start, width))
+            start += width
+    return Reasoned(hit, tuple(parts), tuple(sorted(reasons, key=lambda each: -abs(each.worth))))
+
+
+def _recalled(asked: Asked) -> Answer:
+    given = dict(asked.given)
+    query, cursor = given.pop("q", ""), given.pop("cursor", None)
+    bank = asked.bank
+    begun = bank.changes(0, 1)
+    values: dict[str, Any] = {
+        "q": query,
+        "given": given,
+        "kinds": KINDS,
+        "reasons": tuple(REASONS),
+        "first_day": begun[0].at.date() if begun else None,
+        "today": bank.clock().date(),
+    }
+    if not query.strip():
+        lately = bank.list(limit=LATELY, **given)
+        return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
+    # To look at a memory is no use of it.
+    found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, **given)
+    hits = [reasoned(hit, found.plan["weights"]) for hit in found]
+    more = found.cursor and asked.path("recall", q=query, cursor=found.cursor, **given)
+    values |= {"found": found, "hits": hits, "terms": asked_terms(query), "more": more, "goes_on": cursor is not None}
+    return Shown("recall/recall.html", values, part="answer")
+
+
+PAGE = Page(
+    name="recall",
+    title="Recall",
+    key="r",
+    about="ask, and see why each answer was found",
+    views=(View("GET recall", _recalled, TAKES),),
+    css=("recall/recall.css",),
+    scripts=("recall/recall.js",),
+)

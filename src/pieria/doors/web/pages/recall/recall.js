@@ -1,0 +1,24 @@
+// A day is easier found by sliding than by typing. The field beside it is what the form sends.
+const DAY = 86400000;
+const field = document.querySelector("[data-travel]");
+const slider = document.querySelector("[data-slider]");
+
+if (field && slider?.dataset.first) {
+  const first = Date.parse(slider.dataset.first);
+  const last = Date.parse(slider.dataset.last);
+  const days = Math.round((last - first) / DAY);
+  if (days > 0) {
+    const place = () => {
+      slider.value = field.value ? Math.round((Date.parse(field.value) - first) / DAY) : days;
+    };
+    slider.min = 0;
+    slider.max = days;
+    slider.hidden = false;
+    place();
+    field.addEventListener("input", place);
+    slider.addEventListener("input", () => {
+      const chosen = Number(slider.value);
+      field.value = chosen >= days ? "" : new Date(first + chosen * DAY).toISOString().slice(0, 10);
+    });
+  }
+}

@@ -1,0 +1,25 @@
+"""What a browser may load and run on our pages: files of this server, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pieria.doors.web.vendor import listed
+
+REFERRER = "same-origin"
+"""No other site hears of our pages. With none at all, browsers would not say of our own forms where they come from."""
+_BASE = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+)
+
+
+def policy(scripts: Collection[str] = ()) -> str:
+    """For a page that loads these scripts. Styles that one of them adds by itself are allowed by their hash."""
+    hashes = [style for file in listed() if f"vendor/{file.name}" in scripts for style in file.styles]
+    return "; ".join((*_BASE, " ".join(("style-src 'self'", *(f"'{each}'" for each in hashes)))))

@@ -1,0 +1,59 @@
+"""From a template and its values to HTML. Everything is escaped; what a template adds to a text it does by a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import Response
+
+from pieria.doors.web import figures, words
+from pieria.doors.web.assets import PAGES, Assets
+from pieria.doors.web.page import path_of
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+class Html(Response):
+    """HTML that any reader takes: what is no Unicode is written as the sign that stands for any."""
+
+    media_type = "text/html"
+
+    def render(self, content: Any) -> bytes:
+        return str(content).encode("utf-8", "replace")
+
+
+class Templates:
+    def __init__(self, assets: Assets) -> None:
+        self._made = Environment(
+            loader=FileSystemLoader([TEMPLATES, PAGES]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._made.filters.update(
+            words=words.words,
+            one_line=words.one_line,
+            moment=figures.moment,
+            whole_moment=figures.whole_moment,
+            day=figures.day,
+            share=figures.share,
+            number=figures.number,
+            ms=figures.milliseconds,
+            size=figures.size,
+        )
+        self._made.globals.update(assets=assets, counted=figures.counted, path_of=path_of)
+
+    def whole(self, name: str, values: Mapping[str, Any]) -> str:
+        return self._made.get_template(name).render(values)
+
+    def part(self, name: str, block: str, values: Mapping[str, Any]) -> str:
+        """One block of a template, as it stands on the whole page."""
+        template = self._made.get_template(name)
+        context = template.new_context(dict(values))
+        # What the template imports is there once it has begun; what stands around the block is not made.
+        next(iter(template.root_render_func(context)), None)
+        return "".join(template.blocks[block](context))

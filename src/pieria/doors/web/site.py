@@ -1,0 +1,311 @@
+"""The site: every page with what stands before and around it, as routes of the server and as a face of its own.
+
+What a page shows is the page's; who may see it, in which shell, and how an error looks, is decided here once for all.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request, cookie_parser
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Scope
+
+from pieria.doors.http.callers import Caller, Door
+from pieria.doors.http.failing import Refused, headers_of, status_of
+from pieria.doors.http.limits import Rate
+from pieria.doors.http.reading import segment
+from pieria.doors.http.resources import check_scope
+from pieria.doors.http.routes import caller_of
+from pieria.doors.http.service import Service
+from pieria.doors.web import following, policy
+from pieria.doors.web.assets import Assets
+from pieria.doors.web.entries import Entries, cookie_name
+from pieria.doors.web.forms import SEAL, arguments, form_of
+from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent, Shown, View, path_of
+from pieria.doors.web.pages import PAGES
+from pieria.doors.web.rendering import Html, Templates
+from pieria.doors.web.tasks import Tasks
+from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, UnknownError
+from pieria.toolsets.validating import validated
+
+log = logging.getLogger(__name__)
+
+SIGN_IN, SIGN_OUT, LOOK, STATIC = "/sign-in", "/sign-out", "/look", "/static"
+LOOKS = ("auto", "light", "dark")
+OPEN = (SIGN_IN, SIGN_OUT, LOOK)
+"""What whoever is not signed in may ask, beside styles and scripts."""
+INTERFACE = ("/v1", "/mcp", "/health", "/metrics")
+"""What is for programs, whoever asks."""
+YEAR = 365 * 86_400
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Site:
+    """A face of the server, for people. `strangers` counts those who show a wrong token."""
+
+    def __init__(self, service: Service, door: Door, strangers: Rate, pages: Sequence[Page] = PAGES) -> None:
+        self.pages = tuple(pages)
+        self.entries = Entries(door)
+        self.tasks = Tasks()
+        self.assets = Assets()
+        self._service = service
+        self._strangers = strangers
+        self._templates = Templates(self.assets)
+
+    # --- as a face of the server
+
+    def owns(self, scope: Scope) -> bool:
+        """Its own paths, and whatever else a browser asks for to show it."""
+        path = scope["path"]
+        if any(path == own or path.startswith(f"{own}/") for own in (BANKS, STATIC, *OPEN)):
+            return True
+        is_interface = any(path == other or path.startswith(f"{other}/") for other in INTERFACE)
+        return not is_interface and "text/html" in Headers(scope=scope).get("accept", "")
+
+    def is_open(self, scope: Scope) -> bool:
+        return scope["path"] in OPEN or scope["path"].startswith(f"{STATIC}/")
+
+    def admit(self, scope: Scope) -> Caller:
+        return self.entries.admit(_secret(scope))
+
+    def refusal(self, scope: Scope, error: PieriaError, status: int | None, headers: Mapping[str, str]) -> Response:
+        """Whoever has to sign in is led there, and back."""
+        code = status or status_of(error)
+        if code != 401:
+            return self._failed(Request(scope), error, code, headers)
+        request = Request(scope)
+        if _is_part(request):
+            back = urlsplit(request.headers.get("hx-current-url", ""))._replace(scheme="", netloc="").geturl()
+            return Response(status_code=401, headers={"HX-Redirect": f"{SIGN_IN}?{urlencode({'next': back})}"})
+        asked = {"next": _here(request)} if request.method in ("GET", "HEAD") else {}
+        return RedirectResponse(f"{SIGN_IN}?{urlencode(asked)}", 303)
+
+    # --- routes
+
+    def routes(self) -> list[Route]:
+        by_path: dict[str, dict[str, Endpoint]] = {
+            SIGN_IN: {"GET": self._sign_in, "POST": self._signing_in},
+            SIGN_OUT: {"POST": self._signing_out},
+            LOOK: {"POST": self._looking},
+            f"{STATIC}/{{mark}}/{{name:path}}": {"GET": self.assets.answer},
+            f"{BANKS}/{{bank}}": {"GET": self._bank},
+            f"{BANKS}/{{bank}}/events": {"GET": self._events},
+        }
+        for page in (*self.pages, following.PAGE):
+            for view in page.views:
+                by_path.setdefault(f"{BANKS}/{{bank}}/{view.path}", {})[view.method] = partial(self._view, page, view)
+        return [Route(path, self._answering(methods), methods=[*methods]) for path, methods in by_path.items()]
+
+    def _answering(self, methods: Mapping[str, Endpoint]) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            try:
+                response = await methods["GET" if request.method == "HEAD" else request.method](request)
+            except Refused as refused:
+                response = self._failed(request, refused.error, refused.status, refused.headers)
+            except PieriaError as error:
+                response = self._failed(request, error, status_of(error), {})
+            except Exception as problem:
+                # The page carries no traceback; the log does.
+                log.exception("%s %s failed unexpectedly", request.method, request.scope["path"])
+                unknown = UnknownError(type(problem).__name__, hint="The server's log tells more.")
+                response = self._failed(request, unknown, status_of(unknown), {})
+            return response
+
+        return endpoint
+
+    # --- pages
+
+    async def home(self, request: Request) -> Response:
+        """To the bank that the settings name, or the first that the caller reaches."""
+        names = await self._service.call(self._service.names, caller_of(request))
+        usual = self._service.workspace.resolved.settings.bank
+        if not names:
+            return self._page(request, None, None, Shown("welcome.html"), {"usual": usual})
+        return RedirectResponse(path_of(usual if usual in names else names[0]), 303)
+
+    async def _bank(self, request: Request) -> Response:
+        return RedirectResponse(path_of(segment(request, "bank"), self.pages[0].name), 303)
+
+    async def _view(self, page: Page, view: View, request: Request) -> Response:
+        if view.method == "POST":
+            fields = await self._sealed(request)
+        else:
+            fields = request.query_params.multi_items()
+        given = arguments(fields, view.takes)
+        return await self._service.call(self._answered, page, view, request, given)
+
+    def _answered(self, page: Page, view: View, request: Request, given: Mapping[str, Any]) -> Response:
+        began = time.perf_counter()
+        caller = caller_of(request)
+        host = self._service.host(caller, segment(request, "bank")).having(begins=view.begins)
+        host.allow(view.access)
+        checked = validated(view.tool, given, view.line)
+        check_scope(checked, caller)
+        if checked.get("session"):
+            checked = {**checked, "session": caller.own(checked["session"], "session")}
+        asked = Asked(host, caller, checked, self.tasks)
+        response = self._response(request, page, asked, view.answer(asked))
+        response.headers["Server-Timing"] = f"page;dur={1000 * (time.perf_counter() - began):.1f}"
+        return response
+
+    def _response(self, request: Request, page: Page, asked: Asked, answer: Answer) -> Response:
+        match answer:
+            case Moved(to):
+                return _gone_to(request, to)
+            case Begun(task):
+                return _gone_to(request, path_of(task.bank, following.PAGE.name, id=task.id))
+            case Sent(body, kind, name):
+                headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"} if name else {}
+                if isinstance(body, bytes):
+                    return Response(body, media_type=kind, headers=headers)
+                return StreamingResponse(body, media_type=kind, headers=headers)
+            case Shown():
+                return self._page(request, page, asked.host.bank_name, answer, {"asked": asked, **answer.values})
+
+    def _page(
+        self, request: Request, page: Page | None, bank: str | None, shown: Shown, values: Mapping[str, Any]
+    ) -> Response:
+        around = {
+            "page": page,
+            "pages": self.pages,
+            "bank_name": bank,
+            "visitor": request.scope.get("state", {}).get("caller"),
+            "seal": self.entries.seal(_secret(request.scope)),
+            "needs_token": self.entries.needs_token,
+            "look": _look(request),
+            "looks": LOOKS,
+            "here": _here(request),
+            **values,
+        }
+        headers = {
+            "Vary": "HX-Request",
+            "Content-Security-Policy": policy.policy(page.scripts if page else ()),
+            "Referrer-Policy": policy.REFERRER,
+        }
+        if shown.part is not None and _is_part(request):
+            return Html(self._templates.part(shown.template, shown.part, around), shown.status, headers)
+        around["bank_names"] = self._service.names(around["visitor"]) if bank is not None and around["visitor"] else []
+        return Html(self._templates.whole(shown.template, around), shown.status, headers)
+
+    def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
+        """A page that says what was expected, what came, and what to do; of a part, that alone."""
+        bank = request.path_params.get("bank")
+        shown = Shown("failed.html", part="error", status=status)
+        values = {"error": error, "status": status}
+        name = segment(request, "bank") if bank is not None else None
+        response = self._page(request, None, name, shown, values)
+        told = {name: value for name, value in headers_of(error).items() if name != "WWW-Authenticate"}
+        response.headers.update({**told, **headers})
+        return response
+
+    def nowhere(self, request: Request, status: int, headers: Mapping[str, str]) -> Response:
+        if status == 405:
+            return self._failed(
+                request, InputError("method", headers.get("Allow", "another"), request.method), 405, headers
+            )
+        return self._failed(request, NotFoundError("page", request.scope["path"]), status, headers)
+
+    # --- what happens
+
+    async def _events(self, request: Request) -> Response:
+        """As `/v1/events`, for whoever is signed in."""
+        return await following.events(self._service, request, lambda: self._still(request.scope))
+
+    def _still(self, scope: Scope) -> bool:
+        try:
+            self.entries.admit(_secret(scope))
+        except PieriaError:
+            return False
+        return True
+
+    # --- coming and going
+
+    async def _sign_in(self, request: Request) -> Response:
+        to = _own_path(request.query_params.get("next"))
+        if not self.entries.needs_token:
+            return RedirectResponse(to, 303)
+        return self._page(request, None, None, Shown("sign-in.html"), {"next": to, "error": None})
+
+    async def _signing_in(self, request: Request) -> Response:
+        fields = dict(await self._sealed(request))
+        to = _own_path(fields.get("next"))
+        try:
+            secret, _ = self.entries.enter(fields.get("token", ""))
+        except AccessError as error:
+            self._strangers.take((request.scope.get("client") or ("",))[0])
+            shown = Shown("sign-in.html", status=status_of(error))
+            return self._page(request, None, None, shown, {"next": to, "error": error})
+        response = RedirectResponse(to, 303)
+        is_secure = urlsplit(request.headers.get("origin", "")).scheme == "https"
+        response.set_cookie(
+            _cookie(request.scope), secret, path="/", httponly=True, samesite="strict", secure=is_secure
+        )
+        return response
+
+    async def _signing_out(self, request: Request) -> Response:
+        await self._sealed(request)
+        self.entries.leave(_secret(request.scope))
+        response = RedirectResponse(SIGN_IN if self.entries.needs_token else "/", 303)
+        response.delete_cookie(_cookie(request.scope), path="/", httponly=True, samesite="strict")
+        return response
+
+    async def _looking(self, request: Request) -> Response:
+        fields = dict(await self._sealed(request))
+        look = fields.get("look", "")
+        response = RedirectResponse(_own_path(fields.get("next")), 303)
+        kept = look if look in LOOKS else LOOKS[0]
+        response.set_cookie("pieria-look", kept, YEAR, path="/", httponly=True, samesite="strict")
+        return response
+
+    async def _sealed(self, request: Request) -> list[tuple[str, str]]:
+        """The fields of a form of ours. Raises `AccessError` for one from elsewhere."""
+        fields = await form_of(request)
+        seals = [value for name, value in fields if name == SEAL]
+        if len(seals) != 1 or not self.entries.is_sealed(_secret(request.scope), seals[0]):
+            hint = "Load the page again and send the form once more: it was made before the server was started anew."
+            raise AccessError("foreign_origin", hint=hint)
+        return [(name, value) for name, value in fields if name != SEAL]
+
+
+def _cookie(scope: Scope) -> str:
+    return cookie_name((scope.get("server") or (None, None))[1])
+
+
+def _secret(scope: Scope) -> str | None:
+    return cookie_parser(Headers(scope=scope).get("cookie", "")).get(_cookie(scope))
+
+
+def _look(request: Request) -> str:
+    look = cookie_parser(request.headers.get("cookie", "")).get("pieria-look", "")
+    return look if look in LOOKS else LOOKS[0]
+
+
+def _is_part(request: Request) -> bool:
+    """Whether a part of the page is asked for, and not a whole one that takes the place of another."""
+    headers = request.headers
+    return headers.get("hx-request") == "true" and headers.get("hx-request-type") != "full"
+
+
+def _gone_to(request: Request, to: str) -> Response:
+    if _is_part(request):
+        return Response(status_code=204, headers={"HX-Redirect": to})
+    return RedirectResponse(to, 303)
+
+
+def _here(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _own_path(path: str | None) -> str:
+    """A path of this site, and of no other."""
+    if not path or not path.startswith("/") or path.startswith("//") or "\\" in path or not path.isprintable():
+        return "/"
+    return path

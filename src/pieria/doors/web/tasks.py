@@ -1,0 +1,105 @@
+"""Work that takes longer than a page should: begun by a form, followed by a page, done whether anybody looks or not."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pieria.errors import ConflictError, NotFoundError, PieriaError, UnknownError
+from pieria.record.ids import new_id
+
+log = logging.getLogger(__name__)
+
+KEPT = 100
+"""Tasks whose outcome is still told; the oldest that is over is forgotten first."""
+AT_ONCE = 4
+LAST = 5.0
+"""Seconds that what is under way has to come to an end when the server does."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Task:
+    """`owner` began it, and nobody else is shown it. `back` is where to go on from."""
+
+    id: str
+    owner: str
+    bank: str
+    title: str
+    back: str
+    done: int = 0
+    whole: int = 0
+    result: Any = None
+    error: PieriaError | None = None
+    begun: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        return self._over.wait(seconds)
+
+    def report(self, done: int, whole: int) -> None:
+        self.done, self.whole = done, whole
+
+    def run(self, work: Callable[[Progress], Any]) -> None:
+        try:
+            self.result = work(self.report)
+        except PieriaError as problem:
+            self.error = problem
+        except Exception as problem:
+            # The page carries no traceback; the log does.
+            log.exception("%s in bank %s failed unexpectedly", self.title, self.bank)
+            self.error = UnknownError(type(problem).__name__, hint="The server's log tells more.")
+        finally:
+            self.seconds = time.monotonic() - self.begun
+            self._over.set()
+
+
+class Tasks:
+    """Those of one server. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tasks: OrderedDict[str, Task] = OrderedDict()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, owner: str, bank: str, title: str, back: str, work: Callable[[Progress], Any]) -> Task:
+        """Raises `ConflictError` where as much as may be is under way."""
+        task = Task(new_id(), owner, bank, title, back)
+        thread = threading.Thread(target=task.run, args=(work,), name=f"pieria-web-{task.id}", daemon=True)
+        with self._lock:
+            under_way = [each for each in self._tasks.values() if not each.is_over]
+            if len(under_way) >= AT_ONCE:
+                raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
+            self._tasks[task.id] = task
+            for id in [each.id for each in self._tasks.values() if each.is_over][: max(0, len(self._tasks) - KEPT)]:
+                del self._tasks[id]
+            self._threads = [each for each in self._threads if each.is_alive()]
+            self._threads.append(thread)
+            thread.start()
+        return task
+
+    def found(self, id: str, owner: str, bank: str) -> Task:
+        """Raises `NotFoundError` for one that is not the caller's, too."""
+        with self._lock:
+            task = self._tasks.get(id)
+        if task is None or task.owner != owner or task.bank != bank:
+            raise NotFoundError("task", id, hint="It was begun by another, or before the server was started anew.")
+        return task
+
+    def close(self, seconds: float = LAST) -> None:
+        """Waits for what is under way, for so long: what it has written by then is whole."""
+        until = time.monotonic() + seconds
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))

@@ -1,0 +1,66 @@
+"""What others wrote and a browser runs: taken from npm's packages when Pieria is built, checked, and never committed.
+
+`vendor.json` says which files of which packages, and their hashes; without them every page works as plain HTML.
+`python -m pieria.doors.web.vendor NODE_MODULES` copies them, which is what `make web` does.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from pieria.errors import StorageError
+
+FOLDER = Path(__file__).parent / "static" / "vendor"
+ADVICE = "make web, where Pieria is built, brings them"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """`styles` are the hashes of what a script adds to the page's styles by itself: a policy has to name them."""
+
+    name: str
+    package: str
+    path: str
+    sha256: str
+    styles: tuple[str, ...] = ()
+
+
+@cache
+def listed() -> tuple[File, ...]:
+    read: list[Mapping[str, str]] = json.loads((files("pieria.doors.web") / "vendor.json").read_text("utf-8"))
+    return tuple(File(**{**entry, "styles": tuple(entry.get("styles", ()))}) for entry in read)  # type: ignore[arg-type]
+
+
+def missing(folder: Path = FOLDER) -> tuple[str, ...]:
+    """The files that are not there, or not what they should be."""
+    return tuple(file.name for file in listed() if _digest(folder / file.name) != file.sha256)
+
+
+def copied(packages: Path, folder: Path = FOLDER) -> tuple[str, ...]:
+    """Brings them from a folder of packages. Raises `StorageError` where one is another file, and copies nothing."""
+    found = {}
+    for file in listed():
+        source = packages / file.package / file.path
+        if _digest(source) != file.sha256:
+            reason = f"{source} is missing, or is not the file that vendor.json names"
+            raise StorageError("web", reason, hint="npm ci brings the packages that are pinned.")
+        found[file.name] = source.read_bytes()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in found.items():
+        (folder / name).write_bytes(content)
+    return tuple(found)
+
+
+def _digest(path: Path) -> str | None:
+    return sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{len(copied(Path(sys.argv[1])))} files are in {FOLDER}\n")

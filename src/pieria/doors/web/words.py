@@ -1,0 +1,103 @@
+"""How what somebody wrote is shown: as text and nothing else, whatever is in it.
+
+Every piece is escaped before it is put between tags of ours; what a screen would not show, or would be led astray by,
+is shown as what it is. Nothing here reads HTML, and nothing is made of a text by pasting it into HTML.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+
+from markupsafe import Markup, escape
+
+from pieria.record.analyser import query_terms, spans
+
+CUT = 1_200
+"""Characters of a text that are shown of it, where the whole is one click away."""
+MOST_MARKS = 2_000
+"""Signs that are shown for characters; what comes after these is shown as one that stands for any."""
+SEARCHED = 20_000
+"""Characters of a text that are looked through for what was asked."""
+_UNSEEN = re.compile(
+    "["
+    "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f"  # controls, but for the tab and the line's end
+    "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"  # what turns the direction of writing around
+    "\\u00ad\\u180e\\u200b\\u2028\\u2029\\u2060-\\u2064\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb"  # what nobody sees
+    "\\U000e0000-\\U000e007f"  # tags, which spell in the unseen
+    "\\ud800-\\udfff"  # halves of a pair, which are no character
+    "]+"
+)
+ANY = "\N{REPLACEMENT CHARACTER}"
+
+
+def words(text: str, asked: Collection[str] = (), limit: int | None = None) -> Markup:
+    """The text, with the terms that were `asked` marked, and no more than `limit` characters of it."""
+    whole = text.replace("\r\n", "\n")
+    shown = whole if limit is None else whole[:limit]
+    pieces = [_marked(part) if hit else _plain(part) for part, hit in _parted(shown, asked)] if asked else None
+    if pieces is None:
+        pieces = [_plain(shown)]
+    if len(shown) < len(whole):
+        pieces.append(Markup('<span class="cut" title="more follows">…</span>'))
+    return Markup("").join(pieces)
+
+
+def asked_terms(query: str) -> frozenset[str]:
+    """What is marked of a question: its terms, without those that tell little."""
+    terms = query_terms(query[:SEARCHED])
+    return frozenset(each.term for each in terms if not each.stop) or frozenset(each.term for each in terms)
+
+
+def _parted(text: str, asked: Collection[str]) -> Iterator[tuple[str, bool]]:
+    end = 0
+    for start, stop in _places(text, asked):
+        if start > end:
+            yield text[end:start], False
+        yield text[start:stop], True
+        end = stop
+    if end < len(text):
+        yield text[end:], False
+
+
+def _places(text: str, asked: Collection[str]) -> Iterator[tuple[int, int]]:
+    """Where the terms stand, without overlaps: of an identifier and its parts, whichever begins first."""
+    end = 0
+    found = (span for span in spans(text[:SEARCHED]) if span.term in asked)
+    for span in sorted(found, key=lambda span: (span.start, -span.end)):
+        if span.start >= end and span.end > span.start:
+            yield span.start, span.end
+            end = span.end
+
+
+def _marked(text: str) -> Markup:
+    return Markup("<mark>{}</mark>").format(_plain(text))
+
+
+def _plain(text: str) -> Markup:
+    """Escaped, and what is unseen in it shown by its code."""
+    pieces: list[Markup] = []
+    end = 0
+    for number, found in enumerate(_UNSEEN.finditer(text)):
+        if number >= MOST_MARKS:
+            pieces.append(escape(_UNSEEN.sub(ANY, text[end:])))
+            return Markup("").join(pieces)
+        pieces.append(escape(text[end : found.start()]))
+        pieces.append(_sign(found.group()))
+        end = found.end()
+    pieces.append(escape(text[end:]))
+    return Markup("").join(pieces)
+
+
+def _sign(unseen: str) -> Markup:
+    """`U+202E`, with its name for whoever points at it; of several in a row the first, and how many."""
+    code = f"U+{ord(unseen[0]):04X}"
+    name = unicodedata.name(unseen[0], "a control character").lower()
+    more = f" ×{len(unseen):,}" if len(unseen) > 1 else ""
+    return Markup('<span class="unseen" title="{}">{}{}</span>').format(name, code, more)
+
+
+def one_line(text: str, limit: int = 80) -> Markup:
+    """A title, a name, a tag: on one line, cut, as plain as the rest."""
+    return words(" ".join(text[: 8 * limit].split()), limit=limit)

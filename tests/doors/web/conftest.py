@@ -1,0 +1,159 @@
+"""The site asked in this process, and in headless Chromium where it matters what a browser makes of it."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from tests.doors.http.conftest import Served, listening, serving
+
+import pieria
+from pieria.doors.web.page import View
+from pieria.doors.web.pages import PAGES
+
+AXE = Path(sys.prefix) / "share/pieria/web/node_modules/axe-core/axe.min.js"
+SEAL = 'name="seal" value="'
+HOSTILE = (
+    "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+    "<svg onload=\"document.title='owned'\"><b>bold</b> \u202etxet desrever\u202c \x1b[31mred 😀 &amp; end"
+)
+
+
+def fill() -> None:
+    """A bank `notes` with something for every page."""
+    with pieria.open("notes") as bank:
+        bank.remember("We chose JWT for all new APIs.", id="jwt", tags=["auth"], author="Ada", importance=0.8)
+        bank.update("jwt", text="We chose JWT for all new APIs, rotated daily.", reason="security review")
+        bank.remember(
+            "The API gateway checks every bearer token first.", id="gateway", kind="observation", tags=["auth"]
+        )
+        bank.remember("Maya prefers an aisle seat and small hotels.", id="maya", author="Maya", place="travel/habits")
+        bank.remember(HOSTILE, id="hostile", title="<i>not</i> a title", tags=["<b>tag</b>"])
+        bank.link("jwt", "gateway", "related")
+        bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    fill()
+    with serving() as found:
+        found.client.headers["accept"] = "text/html"
+        found.client.follow_redirects = False
+        yield found
+
+
+def seal_in(answer: httpx2.Response) -> str:
+    """What the forms of a page carry."""
+    return answer.text.partition(SEAL)[2].partition('"')[0]
+
+
+def sign_in(served: Served, access: str = "write", *banks: str) -> str:
+    """With a new token, in the client's cookies. Returns the seal of the forms that follow."""
+    _, shown = served.tokens.create(f"test {len(served.tokens.all())}", access, banks or ("*",))
+    served.client.cookies.clear()
+    seal = seal_in(served.client.get("/sign-in"))
+    answer = served.client.post("/sign-in", data={"seal": seal, "token": shown, "next": "/"})
+    assert answer.status_code == 303, answer.text
+    return seal_in(served.client.get(f"/banks/{banks[0] if banks else 'notes'}/recall"))
+
+
+def views() -> list[View]:
+    return [view for page in PAGES for view in page.views]
+
+
+def asking(view: View) -> dict[str, Any]:
+    """What a view needs, about the memory `jwt`."""
+    return {name: "jwt" if name == "id" else "words" for name in view.needs}
+
+
+def chromium() -> str:
+    """Raises where there is none: what is tested in a browser cannot be tested without one."""
+    named = os.environ.get("PIERIA_TEST_CHROMIUM", "chromium")
+    found = shutil.which(named)
+    assert found, f"{named} was not found: install Chromium, or name it in PIERIA_TEST_CHROMIUM"
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """As long as it is there, an event loop runs in this thread: no longer than for the tests of a module."""
+    from playwright.sync_api import sync_playwright
+
+    home = tmp_path_factory.mktemp("browser")
+    environment: dict[str, str | float | bool] = {
+        **os.environ,
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "XDG_CACHE_HOME": str(home),
+    }
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"], env=environment)
+        yield opened
+        opened.close()
+
+
+@dataclass
+class Window:
+    """A page in the browser. What it complains of, and whom it asks but the server, is kept and told at the end."""
+
+    page: Any
+    served: Served
+    url: str
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Any:
+        self.page.goto(self.url + path)
+        return self.page
+
+    def watch(self) -> None:
+        host = urlsplit(self.url).netloc
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda problem: self.complaints.append(str(problem)))
+        self.page.on(
+            "request",
+            lambda asked: (
+                None
+                if urlsplit(asked.url).scheme == "data" or urlsplit(asked.url).netloc == host
+                else self.complaints.append(f"asked {asked.url}")
+            ),
+        )
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(f"{message.type}: {message.text}")
+
+
+Opening = Callable[..., Window]
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Opening]:
+    """Opens a window on a served bank: `opened(dark=…, scripts=…, phone=…)`."""
+    fill()
+    windows: list[Window] = []
+    contexts = []
+    with listening() as (served, url):
+
+        def opening(*, dark: bool = False, scripts: bool = True, phone: bool = False) -> Window:
+            context = browser.new_context(
+                color_scheme="dark" if dark else "light",
+                java_script_enabled=scripts,
+                viewport={"width": 390, "height": 800} if phone else {"width": 1280, "height": 860},
+            )
+            contexts.append(context)
+            context.set_default_timeout(10_000)
+            window = Window(context.new_page(), served, url)
+            window.watch()
+            windows.append(window)
+            return window
+
+        yield opening
+        for context in contexts:
+            context.close()
+    assert [each for window in windows for each in window.complaints] == []
