@@ -33,7 +33,7 @@ class AccessError(Reasoned, Framework):
         "no_token": "a token is needed",
         "unknown_token": "this token is not known",
         "expired": "the token has expired",
-        "wrong_bank": "the token is for other banks",
+        "wrong_bank": "that bank is not open to this caller",
         "read_only": "only reading is allowed here",
         "not_admin": "only an administrator may do this",
         "foreign_origin": "a page from elsewhere may not ask here",

@@ -122,10 +122,13 @@ def everything(name: str) -> bool:
 
 
 def out_of_reach(bank: str, opened: Sequence[str]) -> AccessError:
-    """What to raise where a caller's token does not open a bank; `opened` are the banks that it names."""
-    named = f"It opens {', '.join(opened)}. " if opened else ""
-    make = f"pieria token create NAME --banks {quote(bank[:NAMED])}"
-    return AccessError("wrong_bank", hint=f"{named}Make a token that names this one, too: {make}.")
+    """What to raise where a bank is not open to a caller; `opened` are those that its token names, if it has one."""
+    make = f"pieria token create NAME --banks {quote(','.join((*(opened or ('*',)), bank[:NAMED])))}"
+    if opened:
+        hint = f"The token opens {', '.join(opened)}. Make one that names this bank, too: {make}."
+    else:
+        hint = f"Only a token that names it opens it: {make}. Once there is a token, every caller needs one."
+    return AccessError("wrong_bank", hint=hint)
 
 
 @dataclass(frozen=True)

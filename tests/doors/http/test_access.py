@@ -61,13 +61,14 @@ def test_a_refusal_says_what_would_do(served: Served) -> None:
         assert answer.status_code == 403
         return str(answer.json()["error"]["hint"])
 
-    named = "It opens work, other. Make a token that names this one, too: pieria token create NAME --banks notes."
+    make = "pieria token create NAME --banks work,other,notes"
+    named = f"The token opens work, other. Make one that names this bank, too: {make}."
     stranger = served.token("write", "work", "other")
     assert hint("GET", "/v1/banks/notes/stats", stranger) == named
     assert hint("POST", f"/v1/banks/notes/tools/{READS}", stranger, json={"query": "x"}) == named
     listed = hint("GET", "/v1/banks/work/memories?scope=user", stranger)
-    assert listed.startswith("What belongs to the user is in the bank @me. It opens work, other. ")
-    assert listed.endswith("--banks @me.")
+    assert listed.startswith("What belongs to the user is in the bank @me. The token opens work, other. ")
+    assert listed.endswith("--banks work,other,@me.")
     reader = served.token("read")
     kept = {"text": "x"}
     assert "--access write" in hint("POST", "/v1/banks/notes/memories", reader, json=kept)
@@ -101,7 +102,12 @@ def test_without_any_token_everybody_on_this_machine_may_do_everything_but_reach
         assert client.get(path).status_code in (403, 422), path
     refused = client.post("/v1/banks/@me/memories", json={"text": "I like tea"})
     assert (refused.status_code, refused.json()["error"]["reason"]) == (403, "wrong_bank")
-    assert "--banks @me" in refused.json()["error"]["hint"]
+    error = refused.json()["error"]
+    assert error["message"] == "access: that bank is not open to this caller"
+    make = "pieria token create NAME --banks '*,@me'"
+    assert (
+        error["hint"] == f"Only a token that names it opens it: {make}. Once there is a token, every caller needs one."
+    )
     kept = {"text": "I like tea", "scope": "user"}
     assert client.post("/v1/banks/notes/memories", json=kept).status_code == 403
     assert "saffron" not in client.post("/v1/banks/notes/recall", json={"query": "the secret ingredient"}).text
