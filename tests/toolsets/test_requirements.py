@@ -39,6 +39,14 @@ def test_requirements_and_tests_agree(folder: Path) -> None:
 def test_a_requirement_says_where_it_comes_from_and_a_divergence_why(folder: Path) -> None:
     for id, told in written(folder).items():
         assert told.keys() >= FIELDS, id
-        assert told.keys() <= FIELDS | {"divergence", "why"}, id
+        assert told.keys() <= FIELDS | {"divergence", "why", "cases"}, id
         assert ("divergence" in told) == ("why" in told), id
-        assert all(isinstance(text, str) and text.strip() for text in told.values()), id
+        texts = [text for name, text in told.items() if name != "cases"]
+        assert all(isinstance(text, str) and text.strip() for text in (*texts, *told.get("cases", ()))), id
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_cases_are_numbered_without_a_gap(folder: Path) -> None:
+    cases = [case for told in written(folder).values() for case in told.get("cases", ())]
+    numbers = sorted(int(case.partition(":")[0]) for case in cases)
+    assert numbers == list(range(1, len(cases) + 1))

@@ -97,6 +97,86 @@ def test_what_was_created_here_is_a_drawer_of_the_palace(ask: Ask, refused: Refu
     assert refused("mem-revise", id=newest, title="T")["error"]["details"]["hint"].startswith("It was purged")
 
 
+@requirement("across.theirs")
+def test_what_was_saved_in_mnemex_is_found_opened_revised_and_removed_here(
+    ask: Ask, refused: Refused, made: Made
+) -> None:
+    id = ask("save_memory", content="Kestrels nest on the tower.", tags=["birds"])["memory_id"]
+    assert made.found("kestrels tower") == [id]
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["concepts"], held["kind"]) == ("Kestrels nest on the tower.", ["birds"], "note")
+    assert ask("mem-history", anchor=id)["data"]["items"][0]["observations"][0]["id"] == id
+    new = ask("mem-revise", id=id, narrative="Kestrels left.", type="change", reason="seen")["data"]["newId"]
+    [told] = ask("search_memory", query="kestrels")["results"]
+    assert (told["id"], told["content"]) == (new, "Kestrels left.")
+    assert new in refused("edit_memory", memory_id=id, content="Kestrels came.")["hint"]
+    ask("mem-remove", id=new)
+    assert ask("search_memory", query="kestrels")["results"] == []
+    assert ask("open_memories", memory_ids=new)["not_found"] == [new]
+    # To bring it back has to be asked for by name, and brings back what was removed, not what stood before.
+    assert ask("recover_memory", memory_id=id)["changed"] is False
+    assert made.found("kestrels") == []
+    ask("recover_memory", memory_id=new)
+    assert made.found("kestrels") == [new]
+
+
+@requirement("across.ours")
+def test_what_was_created_here_is_saved_touched_edited_and_put_away_in_mnemex(ask: Ask, made: Made) -> None:
+    id = made(concepts=["storage"])
+    [told] = ask("search_memory", query="sqlite cache", tags=["storage"])["results"]
+    assert (told["id"], told["content"]) == (id, NARRATIVE)
+    assert ask("touch_memory", memory_id=id)["use_count"] == 1
+    ask("edit_memory", memory_id=id, content="SQLite keeps the cache in memory.")
+    [held] = ask("mem-get", ids=[id])["data"]["observations"]
+    assert (held["narrative"], held["type"], held["revisionOf"]) == (
+        "SQLite keeps the cache in memory.", "decision", f"{id}@1",
+    )  # fmt: skip
+    ask("forget_memory", memory_id=id)
+    assert made.found("sqlite cache") == []
+    assert ask("mem-get", ids=[id])["data"]["archived"] == [id]
+    revised = ask("mem-revise", id=id, title="Put away")
+    assert "archived" in revised["meta"]["warnings"][0]
+    new = revised["data"]["newId"]
+    ask("recover_memory", memory_id=new)
+    assert made.found("sqlite cache") == [new]
+
+
+@requirement("across.theirs")
+def test_what_a_session_went_through_is_found_opened_revised_and_removed_here(
+    ask: Ask, refused: Refused, made: Made
+) -> None:
+    session = ask("sessions_start", goal="Find out where birds nest")["session_id"]
+    ask("sessions_append", session_id=session, observation="Kestrels nest on the tower.", action="Noted the tower.")
+    learnt = ask("sessions_close", session_id=session)["node_ids"]
+    [step] = made.found("kestrels tower")
+    assert step in learnt
+    [held] = ask("mem-get", ids=[step])["data"]["observations"]
+    assert (held["kind"], held["sessionId"]) == ("episodic", session)
+    assert ask("mem-history", sessionId=session)["data"]["items"][0]["observations"][-1]["id"] == step
+    new = ask("mem-revise", id=step, narrative="Kestrels left the tower.", reason="seen")["data"]["newId"]
+    assert ask("sessions_node", node_id=new)["node"]["observation"] == "Kestrels left the tower."
+    nodes = [one["id"] for one in ask("sessions_nodes", types=["episodic"])["nodes"]]
+    assert nodes == [new]
+    ask("mem-remove", id=new)
+    assert refused("sessions_node", node_id=new)["error"]["reason"] == "not_found"
+    assert ask("sessions_nodes", types=["episodic"])["nodes"] == []
+
+
+@requirement("across.ours")
+def test_what_was_created_here_is_a_node_that_sessions_recall(ask: Ask, refused: Refused, made: Made) -> None:
+    def recalled() -> list[str]:
+        return [one["id"] for one in ask("sessions_recall", query="Where does SQLite keep the cache?")["touched_nodes"]]
+
+    id = made()
+    assert recalled() == [id]
+    assert ask("sessions_node", node_id=id)["node"]["proposition"] == NARRATIVE
+    new = ask("mem-revise", id=id, narrative="SQLite keeps the cache in two files.")["data"]["newId"]
+    assert recalled() == [new]
+    assert refused("sessions_node", node_id=id)["error"]["reason"] == "not_found"
+    ask("mem-remove", id=new)
+    assert recalled() == []
+
+
 @requirement("across.kinds")
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
 def test_every_kind_is_found_opened_revised_and_removed(ask: Ask, host: Host, made: Made, kind: str) -> None:

@@ -10,6 +10,7 @@ from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
 from pieria.toolsets.open_mem.lineage import Lineage
+from pieria.toolsets.open_mem.words import ARCHIVED
 
 
 def get_(call: Call, ids: list[str], includeHistory: bool, limit: int) -> Answer:
@@ -24,6 +25,7 @@ def get_(call: Call, ids: list[str], includeHistory: bool, limit: int) -> Answer
         "superseded": opened.superseded,
         "deleted": opened.deleted,
         "ended": opened.ended,
+        "archived": opened.archived,
     }
     if includeHistory:
         data["history"] = {id: lineage.nodes() for id, lineage in opened.lineages.items()}
@@ -40,6 +42,7 @@ class _Opened:
         self.superseded: dict[str, str] = {}
         self.deleted: list[str] = []
         self.ended: dict[str, str] = {}
+        self.archived: list[str] = []
         self.lineages: dict[str, Lineage] = {}
 
     def open(self, id: str) -> None:
@@ -55,6 +58,8 @@ class _Opened:
             return
         if head.valid_until is not None and head.valid_until <= self._bank.clock():
             self.ended[id] = iso(head.valid_until)
+        if head.status == ARCHIVED:
+            self.archived.append(id)
         if _key(head) != _key(memory):
             self.superseded[id] = head.id
         one = next(each for each in lineage.revisions if each.key == _key(memory))

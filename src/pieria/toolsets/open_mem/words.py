@@ -22,6 +22,8 @@ SESSION = "session"
 OBSERVED = tuple(kind for kind in KINDS if kind not in (*ROUTING_KINDS, SUMMARY))
 """Every kind that stands in a timeline and goes into an export as an observation."""
 PROJECT, USER = "project", "user"
+ARCHIVED = "archived"
+"""What is put away: no search finds it, and it can be brought back."""
 IMPORTANCES = 5
 TITLE, LISTED, BRIEF = 80, 200, 240
 READ, BOTH = "files_read", "files_modified"

@@ -11,10 +11,11 @@ from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
 from pieria.toolsets.open_mem.lineage import Lineage, standing
-from pieria.toolsets.open_mem.words import KIND, USER, Screened, kept_of, scope_of, share_of, told
+from pieria.toolsets.open_mem.words import ARCHIVED, KIND, USER, Screened, kept_of, scope_of, share_of, told
 
 MADE_BY = "mem-create"
 DEFAULT = 3
+PUT_AWAY = "It is archived, and so is the revision: no search finds it until somebody recovers it."
 ENGINE = {"title": "title", "narrative": "text", "concepts": "tags"}
 """What is taken as it is, by the engine's names."""
 
@@ -84,7 +85,8 @@ def revise(
     data = {"previousId": previous, "newId": revised.id, "observation": told(revised, previous)}
     resolved = {id: previous} if previous != id else None
     screened = Screened(bank, [title, narrative, reason, *(concepts or [])])
-    return answer(call, bank, data, **screened.as_dict(), resolved=resolved)
+    hidden = [PUT_AWAY] if revised.status == ARCHIVED else None
+    return answer(call, bank, data, **screened.as_dict(), resolved=resolved, warnings=hidden)
 
 
 def remove(call: Call, id: str, reason: str | None = None) -> Answer:

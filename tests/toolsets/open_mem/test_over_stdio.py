@@ -1,0 +1,42 @@
+"""The ten tools of a real server, asked line by line: whatever version of the protocol a client knows, in one shape."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.doors.mcp.conftest import INITIALIZE, begun_in
+from tests.toolsets.requirements import requirement
+
+from pieria.toolsets import registry
+
+OLD = ("2024-11-05", "1999-01-01")
+SAID = {"title": "The cache", "type": "decision", "narrative": "SQLite keeps it. <private>Not the door code.</private>"}
+
+
+@requirement("envelope.protocol", "envelope.codes")
+@pytest.mark.parametrize("version", ["2025-06-18", *(pytest.param(old, marks=pytest.mark.slow) for old in OLD)])
+def test_a_client_of_any_version_connects_and_is_answered_in_one_shape(tmp_path: Path, version: str) -> None:
+    piped = begun_in(tmp_path, "--toolset", "open-mem", "--bank", "notes")
+    told = piped.ask("initialize", {**INITIALIZE, "protocolVersion": version})["result"]
+    assert (told["protocolVersion"] == version) is (version > "2000")
+    piped.send("notifications/initialized")
+    listed = [tool["name"] for tool in piped.ask("tools/list")["result"]["tools"]]
+    assert listed == [tool.name for tool in registry().toolsets["open-mem"].tools]
+    made = piped.call("mem-create", **SAID)
+    id = made["structuredContent"]["data"]["observation"]["id"]
+    refused = {
+        "VALIDATION_ERROR": piped.call("mem-create", title="T", type="idea", narrative="N."),
+        "NOT_FOUND": piped.call("mem-remove", id="nope"),
+        "CONFLICT": [piped.call("mem-remove", id=id), piped.call("mem-remove", id=id)][1],
+    }
+    for code, reply in refused.items():
+        assert (reply["isError"], reply["structuredContent"]["error"]["code"]) == (True, code)
+        assert reply["structuredContent"]["data"] is None
+    for reply in (made, *refused.values()):
+        [block] = reply["content"]
+        assert json.loads(block["text"]) == reply["structuredContent"]
+        assert reply["structuredContent"].keys() == {"data", "error", "meta"}
+    piped.close()
+    files = [path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file()]
+    assert files
+    assert not any(b"door code" in content for content in files)
