@@ -41,6 +41,17 @@ def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: P
     assert ask("worker", "--once", "--bank", "foreign").code == 3
 
 
+def test_a_worker_that_ends_by_itself_leaves_nothing_to_be_embedded(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for line in (["--once"], ["--idle", "0"]):
+        bank.remember(f"What came before {line}.")
+        monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
+        ask("worker", *line)
+        assert ask("stats").json["pending"] == {"vectors": 0}
+        monkeypatch.undo()
+
+
 @pytest.mark.parametrize("line", [["--idle", "-1"], ["--idle", "soon"]])
 def test_a_worker_that_is_asked_wrongly_does_nothing(ask: Ask, bank: Bank, line: list[str]) -> None:
     refused = ask("worker", *line)

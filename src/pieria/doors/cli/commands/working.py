@@ -14,6 +14,7 @@ from pieria.doors.cli.parsing import Command
 from pieria.doors.cli.values import NUMBER
 from pieria.errors import PieriaError
 from pieria.record import check
+from pieria.record.patience import Caller, caller
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,8 +28,8 @@ LONGEST_IDLE = 86_400.0
 
 
 @click.command(cls=Command)
-@click.option("--once", is_flag=True, help="End when nothing is left that is due.")
-@click.option("--idle", type=NUMBER, metavar="SECONDS", help="End when there was nothing to do for so long.")
+@click.option("--once", is_flag=True, help="End when nothing is left that is due, or to be embedded.")
+@click.option("--idle", type=NUMBER, metavar="SECONDS", help="The same, when there was nothing to do for so long.")
 @click.pass_obj
 def worker(call: Call, /, once: bool, idle: float | None) -> None:
     """Do the jobs of the bank that --bank names; without it, of all banks in the data folder.
@@ -54,7 +55,9 @@ def worker(call: Call, /, once: bool, idle: float | None) -> None:
         working = Worker(banks, HANDLERS, told=lambda job, at: report and report(at.done, at.whole))
         drain.start()
         try:
-            _work(working, once, longest)
+            with _stopped_by_signals(working) as asking:
+                _work(working, once, longest)
+                _embed(banks, call, asking)
         finally:
             drain.close()
     tally = dict(sorted(working.tally.items()))
@@ -76,6 +79,10 @@ class _Banks:
         self._opened: dict[str, Bank | None] = {}
 
     @property
+    def opened(self) -> list[Bank]:
+        return [bank for bank in self._opened.values() if bank is not None]
+
+    @property
     def names(self) -> list[str]:
         return [name for name, bank in self._opened.items() if bank is not None]
 
@@ -88,7 +95,7 @@ class _Banks:
             for name in self._workspace.place.everything():
                 if name not in self._opened:
                     self._opened[name] = self._of_many(name)
-        return [bank for bank in self._opened.values() if bank is not None]
+        return self.opened
 
     def _of_many(self, name: str) -> Bank | None:
         try:
@@ -100,23 +107,37 @@ class _Banks:
 
 def _work(working: Worker, once: bool, idle: float | None) -> None:
     """In a thread beside, so that a signal ends it in time, whatever a handler waits for."""
-    with _stopped_by_signals(working):
-        working.start(once=once, idle=idle)
-        while not working.wait(0.2) and not working.stopping:
-            pass
-        working.close()
+    working.start(once=once, idle=idle)
+    while not working.wait(0.2) and not working.stopping:
+        pass
+    working.close()
     if working.problem is not None:
         raise working.problem
 
 
+def _embed(banks: _Banks, call: Call, asking: Caller) -> None:
+    """What no job says is to be done: each bank sees to it behind, and this process is about to end."""
+    before = caller.set(asking)
+    for bank in banks.opened:
+        try:
+            bank.sync()
+        except PieriaError as problem:
+            call.note(f"bank {bank.name} is not embedded to the end: {problem.message}")
+    caller.reset(before)
+
+
 @contextmanager
-def _stopped_by_signals(working: Worker) -> Iterator[None]:
+def _stopped_by_signals(working: Worker) -> Iterator[Caller]:
+    """Gives who waits for it: they are gone once there was a signal."""
+    asking = Caller()
+
     def stop(*_: Any) -> None:
         working.stop()
+        asking.gone = True
 
     before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield asking
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
