@@ -121,7 +121,7 @@ def test_what_is_written_is_pending_until_it_is_embedded(tmp_path: Path) -> None
         bank.remember("an apple")
         assert slow.begun.wait(SOON)
         assert (bank.stats().pending, embedded(bank)) == ({"vectors": 1}, {})
-        assert finding(bank, "vectors").detail == "1 texts are still to be embedded"
+        assert finding(bank, "vectors").detail == "vectors still to be made: 1"
         slow.may_go.set()
         assert bank.sync(SOON)
         assert (bank.stats().pending, embedded(bank)) == ({"vectors": 0}, {"an apple": 1})

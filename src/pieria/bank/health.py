@@ -205,7 +205,7 @@ class Health(Core):
 
 
 def _waiting(pending: int, refusal: str | None = None) -> Finding:
-    detail = f"{pending:,} texts are still to be embedded" if pending else "all texts are embedded"
+    detail = f"vectors still to be made: {pending:,}" if pending else "all texts are embedded"
     if pending and refusal is not None:
         return Finding(
             "vectors",

@@ -70,7 +70,7 @@ class Metrics:
 GAUGES = {
     "journal_head": "Number of the newest entry of a bank's journal.",
     "memories": "Memories of a bank.",
-    "pending_vectors": "Texts of a bank that are still to be embedded.",
+    "pending_vectors": "Vectors of a bank that are still to be made.",
     "jobs": "Jobs of a bank, by state.",
     "listeners": "Clients that listen to events.",
 }

@@ -138,5 +138,7 @@ def _warnings(query: str, found: Any) -> list[str]:
     if embedding.get("note"):
         said.append(str(embedding["note"]))
     if embedding.get("pending"):
-        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+        said.append(
+            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
+        )
     return said

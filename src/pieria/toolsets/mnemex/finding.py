@@ -157,5 +157,7 @@ def _warnings(plan: Any, asked: Asked) -> list[str]:
         return []
     said = [str(embedding["note"])] if embedding.get("note") else []
     if embedding.get("pending"):
-        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+        said.append(
+            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
+        )
     return said

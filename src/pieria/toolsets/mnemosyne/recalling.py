@@ -88,5 +88,7 @@ def _warnings(query: str, embedding: dict[str, Any], weights: dict[str, float] |
     if weights and not embedding.get("model"):
         said.append("vec_weight: there are no vectors, so it weighs nothing.")
     if embedding.get("pending"):
-        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+        said.append(
+            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
+        )
     return said

@@ -143,7 +143,9 @@ def _degraded(query: str, embedding: Mapping[str, Any]) -> list[str]:
     if note:
         said.append(str(note))
     elif embedding.get("pending"):
-        said.append(f"{embedding['pending']:,} texts are still to be embedded; they were looked for by their words.")
+        said.append(
+            f"Vectors still to be made: {embedding['pending']:,}. What has none yet was looked for by its words."
+        )
     return said
 
 

@@ -128,7 +128,7 @@ def _verified(found: dict[str, Any]) -> Iterator[RenderableType]:
 def _used(found: dict[str, Any]) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line
 
-    left = f"  {found['pending']:,} still to be embedded" if found["pending"] else ""
+    left = f"  vectors still to be made: {found['pending']:,}" if found["pending"] else ""
     yield line((f"{found['bank']} ", "bold"), ("is embedded by ", "green"), (found["space"], "bold"), (left, "yellow"))
 
 

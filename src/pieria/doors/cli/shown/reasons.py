@@ -56,7 +56,7 @@ def _arms(plan: Mapping[str, Any]) -> Iterator[str]:
 
 def _vectors(embedding: Mapping[str, Any]) -> Iterator[str]:
     if embedding["pending"] and "model" in embedding:
-        yield f"{counted(embedding['pending'], 'text is', 'texts are')} not embedded yet"
+        yield f"{counted(embedding['pending'], 'vector is', 'vectors are')} not made yet"
     if "question" in embedding:
         yield f"of the question the first {embedding['question']['characters']:,} characters were embedded"
 
