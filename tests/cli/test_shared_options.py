@@ -28,6 +28,7 @@ APART = {
     "pieria bench capture",
     "pieria bench graphcare",
     "pieria bench graph",
+    "pieria bench palace",
 }
 """They work on banks of their own, or for callers who are no people; tests of their own look at them."""
 

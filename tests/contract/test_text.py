@@ -26,6 +26,7 @@ from pieria.record.changeset import Changeset, Content, Mark, Write
 from pieria.record.composing import terms_of
 from pieria.record.filter import Filter
 from pieria.store.protocol import ORDERS, Store, TextMatch
+from pieria.store.sql.sieves import Sieves
 from pieria.store.text import rarest_first, rough_order, weight
 
 WIDE = ALL.having(since=0)
@@ -412,6 +413,10 @@ def test_a_common_value_and_a_rare_one_are_both_found_by(store: Store) -> None:
             assert newest == [row for row in reversed(rows) if row not in rare][:5]
             assert reader.count(ALL.having(**few)) == {"total": 3}
             assert reader.count(ALL.having(**many)) == {"total": 1_197}
+    with store.reading() as reader:
+        sieve = Sieves().of(reader._session, ALL.having(place="*/b"), reader.head().seq, 1_200)  # type: ignore[attr-defined]
+    assert sieve is not None, "a room of any wing is listed by an index, and not by reading everything"
+    assert sieve.number == 3
     nobody = ALL.having(kinds=("note",), author="bob")
     assert asked(store, "heron", filter=nobody).candidates == []
 

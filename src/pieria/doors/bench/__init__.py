@@ -98,6 +98,18 @@ def graph(ctx: click.Context, /, size: int, as_json: bool) -> None:
     _told(ctx, measure_graph(size, _say), as_json=as_json)
 
 
+@bench.command(context_settings={"help_option_names": HELP})
+@click.option("--n", "size", type=click.IntRange(min=1_000), default=50_000, show_default=True,
+              help="Drawers in the palace that is looked at.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def palace(ctx: click.Context, /, size: int, as_json: bool) -> None:
+    """Time what the tools of MemPalace that read take in a large palace, without what models take."""
+    from pieria.doors.bench.palace import measure_palace
+
+    _told(ctx, measure_palace(size, _say), as_json=as_json)
+
+
 def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))

@@ -98,6 +98,18 @@ s.place = %(place)s
 s.place >= %(place)s || '/' AND s.place < %(place)s || '0'
 
 -- name: place.room
+-- No index holds rooms by themselves: that of places is stepped through, from each to the next, for those of the name.
+s.place = ANY(ARRAY(
+    WITH RECURSIVE kept (place) AS (
+        SELECT min(t.place) FROM state t WHERE t.bank = %(bank)s
+        UNION ALL
+        SELECT (SELECT min(t.place) FROM state t WHERE t.bank = %(bank)s AND t.place > kept.place)
+        FROM kept WHERE kept.place IS NOT NULL
+    )
+    SELECT place FROM kept WHERE substr(place, strpos(place, '/') + 1) = %(place)s
+))
+
+-- name: place.room.probe
 substr(s.place, strpos(s.place, '/') + 1) = %(place)s
 
 -- name: since

@@ -1,4 +1,4 @@
-"""Which versions one condition of a filter lets through, kept in memory: the others need not be asked about.
+"""Which versions the conditions of a filter let through, each kept in memory: the others need not be asked about.
 
 Whatever met the condition at any time stays in its sieve, so that what is not in it cannot be seen, now or as of any
 past moment; of what is in it the predicate decides. The journal tells whose states came since it was made.
@@ -15,8 +15,11 @@ from pieria.record.filter import Filter
 from pieria.store.sql.session import Session
 from pieria.store.sql.visibility import COUNTED, SIEVES, Compiled, alone
 
-FIELDS = tuple(field for field in (*SIEVES, *COUNTED) if field != "standing")
-"""Standing rules are noted anew with the text index, of which the journal tells nothing."""
+FIELDS = tuple(field for field in (*SIEVES, *reversed(COUNTED)) if field != "standing")
+"""Those first that mostly let few through. Standing rules are noted anew with the text index, of which the journal
+tells nothing."""
+NARROW = 1_000
+"""So few are asked about one by one: no other condition needs a sieve beside."""
 AT_FIRST = 12_000
 """More are listed only for a condition that comes again."""
 PART = 4
@@ -69,10 +72,16 @@ class Sieves:
         self._kept: OrderedDict[Key, Sieve] = OrderedDict()
 
     def of(self, session: Session, filter: Filter, seq: int, documents: int) -> Sieve | None:
-        """The narrowest; None where no condition lets few enough through. `seq` is the transaction's latest change."""
-        asked = [condition for field in FIELDS if (condition := alone(session, filter, field)) is not None]
-        found = [self._level(session, condition, seq, documents) for condition in asked]
-        return min((sieve for sieve in found if sieve.marks is not None), key=lambda sieve: sieve.number, default=None)
+        """All of them as one; None where no condition lets few enough through. `seq` is the latest change's."""
+        whole: Sieve | None = None
+        for field in FIELDS:
+            condition = alone(session, filter, field)
+            found = None if condition is None else self._level(session, condition, seq, documents)
+            if found is not None and found.marks is not None:
+                whole = found if whole is None else _both(whole, found)
+            if whole is not None and whole.number <= NARROW:
+                break
+        return whole
 
     def _level(self, session: Session, asked: Compiled, seq: int, documents: int) -> Sieve:
         key = (asked.where, tuple((name, str(value)) for name, value in asked.params.items()))
@@ -99,6 +108,16 @@ class Sieves:
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return made
+
+
+def _both(one: Sieve, other: Sieve) -> Sieve:
+    """What both let through, as they are now."""
+    assert one.marks is not None
+    assert other.marks is not None
+    size = min(len(one.marks), len(other.marks))
+    kept = int.from_bytes(one.marks[:size], "little") & int.from_bytes(other.marks[:size], "little")
+    marks = bytearray(kept.to_bytes(size, "little"))
+    return Sieve(min(one.seq, other.seq), marks.count(1), marks)
 
 
 def _made(session: Session, asked: Compiled, seq: int, most: int) -> Sieve:

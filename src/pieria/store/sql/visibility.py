@@ -57,7 +57,8 @@ def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: s
             parts.append(_kept_from_leading(block) if name in behind else block)
             params[name] = value
     if filter.place is not None:
-        form, params["place"] = _place(filter.place)
+        leads = not probe and (session.picks_indexes or driver == "place")
+        form, params["place"] = _place(filter.place, leads=leads)
         parts.append(_kept_from_leading(blocks[form]) if "place" in behind else blocks[form])
     if filter.meta:
         parts.append(blocks["meta"])
@@ -72,8 +73,10 @@ def alone(session: Session, filter: Filter, field: str) -> Compiled | None:
     wanted = getattr(filter, field)
     if wanted is None:
         return None
-    name, value = _place(wanted) if field == "place" else (field, session.listed(wanted) if field in LISTS else wanted)
-    return None if name == "place.room" else Compiled(session.statements("filter.sql")[name], {field: value})
+    name, value = field, session.listed(wanted) if field in LISTS else wanted
+    if field == "place":
+        name, value = _place(wanted, leads=True)
+    return Compiled(session.statements("filter.sql")[name], {field: value})
 
 
 def _kept_from_leading(block: str) -> str:
@@ -93,11 +96,11 @@ def _times(filter: Filter, blocks: Mapping[str, str], parts: list[str], params: 
         params["valid_at"] = valid_at
 
 
-def _place(place: str) -> tuple[str, str]:
-    """The block that asks for it, and its parameter."""
+def _place(place: str, *, leads: bool) -> tuple[str, str]:
+    """The block that asks for it, and its parameter. What `leads` lists by an index; else it asks of rows at hand."""
     wing, slash, room = place.partition("/")
     if not slash:
         return "place.wing", wing
     if wing == "*":
-        return "place.room", room
+        return "place.room" if leads else "place.room.probe", room
     return "place.exact", place

@@ -87,6 +87,17 @@ s.place = :place
 s.place >= :place || '/' AND s.place < :place || '0'
 
 -- name: place.room
+-- No index holds rooms by themselves: that of places is stepped through, from each to the next, for those of the name.
+s.place IN (
+    WITH RECURSIVE kept (place) AS (
+        SELECT min(place) FROM state
+        UNION ALL
+        SELECT (SELECT min(place) FROM state WHERE place > kept.place) FROM kept WHERE kept.place IS NOT NULL
+    )
+    SELECT place FROM kept WHERE substr(place, instr(place, '/') + 1) = :place
+)
+
+-- name: place.room.probe
 substr(s.place, instr(s.place, '/') + 1) = :place
 
 -- name: since
