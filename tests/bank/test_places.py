@@ -101,6 +101,33 @@ def test_a_renamed_place_keeps_its_memories_and_its_links(tmp_path: Path) -> Non
             bank.places.rename("a/b", "a/b")
 
 
+def test_two_places_that_become_one_are_tied_to_a_third_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as bank:
+        bank.remember("One.", place="a/b")
+        bank.remember("Two.", place="a/c")
+        kept = bank.link(pieria.Place("x/y"), pieria.Place("a/c"), "tunnel")
+        bank.link(pieria.Place("a/b"), pieria.Place("x/y"), "tunnel", label="keys")
+        bank.link(pieria.Place("a/b"), pieria.Place("x/y"), "follows")
+        bank.places.rename("a/b", "a/c")
+        assert {(link.relation, link.label) for link in bank.links()} == {("tunnel", "keys"), ("follows", None)}
+        assert [link.id for link in bank.links(relation="tunnel")] == [kept.id]
+        bank.undo(bank.changes(last=1)[0].seq)
+        assert len(bank.links(relation="tunnel")) == 2
+
+
+def test_a_place_that_is_left_empty_for_good_is_untied_from_other_places(tmp_path: Path) -> None:
+    with opened(tmp_path) as bank:
+        one, two = bank.remember("One.", place="a/b"), bank.remember("Two.", place="a/b")
+        bank.remember("Three.", place="x/y")
+        bank.link(pieria.Place("a/b"), pieria.Place("x/y"), "tunnel")
+        bank.link(one.id, pieria.Place("x/y"), "about")
+        bank.remove(two.id)
+        bank.purge(one.id)
+        assert [link.relation for link in bank.links()] == ["tunnel"], "what was removed can come back"
+        bank.purge(two.id)
+        assert bank.links() == []
+
+
 def test_links_can_be_led_elsewhere_without_what_is_kept(tmp_path: Path) -> None:
     with opened(tmp_path) as bank:
         bank.remember("One.", place="a/b")

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -80,6 +81,14 @@ def test_what_is_expected_is_said_in_words(name: str, value: object, expected: s
 
 def test_none_is_left_out_rather_than_given() -> None:
     assert told({"text": "abc", "way": None})["way"]["hint"] == "Leave it out."
+
+
+def test_a_toolset_may_take_null_for_what_is_left_out() -> None:
+    lenient = replace(PLAIN, takes_null=True)
+    assert validated(lenient, {"text": "abc", "way": None, "count": None}) == {"text": "abc", "count": 5}
+    with pytest.raises(InputError) as caught:
+        validated(lenient, {"text": None})
+    assert caught.value.parameter == "text"
 
 
 @pytest.mark.parametrize("arguments", [None, [], "x", 5])

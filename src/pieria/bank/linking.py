@@ -71,7 +71,7 @@ class Linking(Core):
         for end in _ends_of(row):
             if end.what == "memory":
                 self._standing(writer, end.name)
-        old = _same_tie(writer, row)
+        old = same_tie(writer, row)
         tied.append(row.id if old is None else old.id)
         if old is not None and row_of(old) == _as_tied(row, old):
             return Changeset("link")
@@ -288,7 +288,7 @@ def _steps(link: Link, direction: str) -> list[tuple[End, End]]:
     return [out] if direction == "out" else [back]
 
 
-def _same_tie(reader: Reader, row: LinkRow) -> Link | None:
+def same_tie(reader: Reader, row: LinkRow) -> Link | None:
     source, target = _ends_of(row)
     for link in reader.links(between=(source, target), relation=row.relation):
         if link.source == source or row.relation in SYMMETRIC:

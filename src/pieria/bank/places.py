@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import EVERYTHING, Core
+from pieria.bank.linking import same_tie
 from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import InputError
 from pieria.record import check
@@ -266,7 +267,10 @@ def _two_places(place: str | End, to: str | End) -> tuple[str, str]:
 
 
 def _led_elsewhere(reader: Reader, old: str, new: str) -> Iterator[LinkRow]:
-    """The links of a place, as those of another one. What would tie that to itself is untied."""
+    """The links of a place, as those of another one. What would tie that to itself is untied.
+
+    Where that one has the same tie already it stays, and says what the other said if it said nothing.
+    """
     for link in reader.links([End("place", old)]):
         row = row_of(link)
         if (row.source_is, row.source) == ("place", old):
@@ -274,7 +278,10 @@ def _led_elsewhere(reader: Reader, old: str, new: str) -> Iterator[LinkRow]:
         if (row.target_is, row.target) == ("place", old):
             row = row._replace(target=new)
         is_loop = (row.source_is, row.source) == (row.target_is, row.target)
-        yield row_of(link)._replace(ended="removed") if is_loop else row
+        twin = None if is_loop else same_tie(reader, row)
+        yield row_of(link)._replace(ended="removed") if is_loop or twin is not None else row
+        if twin is not None and twin.label is None and link.label is not None:
+            yield row_of(twin)._replace(label=link.label)
 
 
 def _less(counter: Counter[str], name: str) -> None:

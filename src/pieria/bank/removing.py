@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from pieria.bank.core import Core
 from pieria.bank.grounding import noted
@@ -15,7 +16,7 @@ from pieria.record import check
 from pieria.record.changeset import Changeset, Stored, Write
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
-from pieria.record.link import DRAWN_FROM, End, Link
+from pieria.record.link import DRAWN_FROM, End, Link, LinkRow, row_of
 from pieria.record.memory import Memory
 from pieria.store.protocol import Reader, Writer
 
@@ -91,8 +92,9 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
         shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
         erased.update(_counted(writer, every, holder))
         notes.extend(notes_of(writer, every))
+        links = list(_of_left_places(writer, holder, every))
         records = [*bared(writer, every), *without_words_of(writer, every), *noted(writer, dict.fromkeys(every, 0.0))]
-        return Changeset("purge", erase=every, records=records, ids=tuple(every))
+        return Changeset("purge", erase=every, links=links, records=records, ids=tuple(every))
 
     holder._apply(plan)
     holder._tell("nodes_deleted", node_ids=every)
@@ -108,6 +110,22 @@ def erased_with(reader: Reader, ids: list[str]) -> list[str]:
     """These, and whatever a purge of them takes along."""
     drawn = reached(reader, ids, _holds_its_words)
     return [*drawn, *_named_after(reader, drawn)]
+
+
+def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:
+    """Unties other places from those that hold nothing any more, not even what was removed.
+
+    Whoever keeps something under such a name one day means another place.
+    """
+    everything = holder._filter().having(viewer=Viewer(everything=True)).anything()
+    held = reader.states(ids, everything.having(ids=tuple(ids)))
+    going = Counter(stored.state.place for stored in held.values())
+    untied: dict[str, LinkRow] = {}
+    for place, number in going.items():
+        ties = [link for link in reader.links([End("place", place)]) if link.source.what == link.target.what]
+        if ties and reader.count(everything.having(place=place))["total"] == number:
+            untied.update((link.id, row_of(link)._replace(ended="removed")) for link in ties)
+    yield from untied.values()
 
 
 def _holds_its_words(link: Link, id: str) -> bool:

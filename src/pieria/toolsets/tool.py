@@ -46,6 +46,8 @@ class Tool:
     speaks: Mapping[str, str] = field(default_factory=dict)
     objects: tuple[str, ...] = ()
     """Parameters that are JSON text, and are taken as the object itself, too."""
+    takes_null: bool = False
+    """Whether null stands for what is left out, as clients send it that fill in every parameter; it is not listed."""
     settled: tuple[str, ...] = ()
     """Parameters whose listed default is that of a setting: where one is left out, its handler is not given it."""
 
@@ -93,19 +95,19 @@ _RESERVED = frozenset({"import", "get", "list"})
 
 def toolset_in(package: str) -> Toolset:
     read = json.loads((files(package) / FILE).read_text("utf-8"))
-    shared = read.get("speaks", {})
+    shared, takes_null = read.get("speaks", {}), read.get("takesNull", False)
     return Toolset(
         name=read["toolset"],
         title=read["title"],
         instructions=" ".join(read["instructions"]),
         prefix=read["prefix"],
         package=package,
-        tools=tuple(_tool(entry, shared) for entry in read["tools"]),
+        tools=tuple(_tool(entry, shared, takes_null=takes_null) for entry in read["tools"]),
         secrets=read.get("secrets"),
     )
 
 
-def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str]) -> Tool:
+def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str], *, takes_null: bool) -> Tool:
     schema = {"type": "object", "properties": {}, "additionalProperties": False, **entry["inputSchema"]}
     access = Access[entry["access"]]
     hints = {
@@ -126,5 +128,6 @@ def _tool(entry: Mapping[str, Any], speaks: Mapping[str, str]) -> Tool:
         accepts=entry.get("accepts", {}),
         speaks={**speaks, **entry.get("speaks", {})},
         objects=tuple(entry.get("objects", ())),
+        takes_null=takes_null,
         settled=tuple(entry.get("settled", ())),
     )

@@ -41,6 +41,8 @@ def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arg
         raise InputError("arguments", "an object of the tool's parameters", arguments)
     guesses = Guesses(MOST)
     given, problems = _by_listed_names(tool, arguments, guesses, known_as or tool.name)
+    if tool.takes_null:
+        given = {name: value for name, value in given.items() if value is not None or _is_needed(tool, name)}
     problems += _violations(tool, given, guesses)
     problems += _not_finite(given)
     if problems:
@@ -127,13 +129,15 @@ def _worded(tool: Tool, error: ValidationError, guesses: Guesses) -> Iterator[In
                 parameter = f"{path}.{name}".lstrip(".")[:200]
                 yield InputError(parameter, f"one of {', '.join(known)}", error.instance[name], hint=hint)
     else:
-        is_needed = path in tool.input_schema.get("required", ())
-        yield InputError(
-            path or "arguments", in_words(error.schema), error.instance, hint=_hint(error, is_needed, guesses)
-        )
+        hint = _hint(error, guesses, is_needed=_is_needed(tool, path))
+        yield InputError(path or "arguments", in_words(error.schema), error.instance, hint=hint)
 
 
-def _hint(error: ValidationError, is_needed: bool, guesses: Guesses) -> str | None:
+def _is_needed(tool: Tool, name: str) -> bool:
+    return name in tool.input_schema.get("required", ())
+
+
+def _hint(error: ValidationError, guesses: Guesses, *, is_needed: bool) -> str | None:
     if error.instance is None:
         return None if is_needed else "Leave it out."
     if error.validator == "type" and error.schema.get("type") == "array" and isinstance(error.instance, str):

@@ -136,6 +136,43 @@ def test_pages_hold_each_drawer_once(ask: Ask, clock: HandClock) -> None:
     assert since["total"] == 2
 
 
+@requirement("drawer.list", "search.filters")
+def test_before_a_day_means_before_it_begins(ask: Ask, host: Host) -> None:
+    for day in (19, 20):
+        host.bank.remember(f"Noon of the {day}th.", kind="drawer", place="w/r", at=f"2026-03-{day}T12:00:00Z")
+    for before, days in (
+        ("2026-03-20", [19]), ("2026-03-20T12:00:00Z", [19]), ("2026-03-20T14:00:01+02:00", [20, 19]),
+        ("2026-03-21", [20, 19]), ("2026-03-19", []), ("", [20, 19]),
+    ):  # fmt: skip
+        told = [f"Noon of the {day}th." for day in days]
+        listed = ask("mempalace_list_drawers", before=before)["drawers"]
+        assert [row["content_preview"] for row in listed] == told, before
+        hits = ask("mempalace_search", query="noon", before=before)["results"]
+        assert {hit["text"] for hit in hits} == set(told), before
+    since = ask("mempalace_list_drawers", since="2026-03-20")["drawers"]
+    assert [row["content_preview"] for row in since] == ["Noon of the 20th."]
+
+
+@requirement("schema.validated")
+@pytest.mark.parametrize("before", ["soon", "2026-03", "2026-02-30"])
+def test_a_time_that_is_none_is_told_by_its_name(refused: Refused, before: str) -> None:
+    for tool, more in (("list_drawers", {}), ("search", {"query": "x"})):
+        told = refused(f"mempalace_{tool}", before=before, since="2026-01-01", **more)
+        assert [one["parameter"] for one in told["violations"]] == ["before"]
+
+
+@requirement("schema.validated")
+def test_null_is_what_is_left_out(ask: Ask, refused: Refused) -> None:
+    """As clients send it that fill in every parameter."""
+    id = file(ask, source_file=None, added_by=None, hall=None)["drawer_id"]
+    assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["added_by"] == "mcp"
+    assert ask("mempalace_search", query="JWT", limit=None, wing=None, room=None, before=None)["count"] == 1
+    assert ask("mempalace_update_drawer", drawer_id=id, content=None, wing="web", room=None)["room"] == "decisions"
+    assert ask("mempalace_kg_query", entity="API", as_of=None, direction=None)["count"] == 0
+    told = refused("mempalace_search", query=None)
+    assert [(one["parameter"], one["hint"]) for one in told["violations"]] == [("query", None)]
+
+
 @requirement("drawer.update")
 def test_a_correction_keeps_the_id_and_what_was(ask: Ask, host: Host) -> None:
     id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
@@ -203,6 +240,16 @@ def test_what_came_from_a_source_is_shown_and_then_erased(ask: Ask, refused: Ref
     assert refused("mempalace_delete_by_source", source_file="/x/note.md")["hint"].startswith("Did you mean notes.md")
     ask("mempalace_delete_by_source", source_file="maya/notes.md", dry_run=False)
     assert ask("mempalace_status")["total_drawers"] == 2
+
+
+@requirement("drawer.source")
+def test_what_was_taken_out_is_erased_with_its_source(ask: Ask, host: Host) -> None:
+    id = file(ask, source_file="/home/maya/notes.md")["drawer_id"]
+    host.bank.remove(id)
+    [row] = ask("mempalace_delete_by_source", source_file="notes.md")["drawers"]
+    assert (row["drawer_id"], row["metadata"]["status"]) == (id, "removed")
+    assert ask("mempalace_delete_by_source", source_file="notes.md", dry_run=False)["deleted_ids"] == [id]
+    assert host.bank.get(id, include_removed=True) is None
 
 
 @requirement("overview.counts")

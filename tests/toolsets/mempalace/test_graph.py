@@ -185,6 +185,58 @@ def test_a_drawer_that_went_elsewhere_shows_a_tunnel_no_more(ask: Ask, palace: d
 
 
 @requirement("tunnel.lives")
+def test_where_two_rooms_become_one_so_do_their_tunnels(ask: Ask, palace: dict[str, str]) -> None:
+    file(ask, "core", "identity", "Who is who.")
+    kept = ask("mempalace_create_tunnel", **{**ENDS, "source_wing": "core", "source_room": "identity"})["tunnel_id"]
+    ask("mempalace_create_tunnel", **ENDS, label="tokens")
+    ask("mempalace_create_tunnel", **{**ENDS, "target_wing": "core", "target_room": "identity"})
+    ask("mempalace_rename_room", wing="api", room="auth", new_wing="core", new_room="identity")
+    [tunnel] = ask("mempalace_list_tunnels")["tunnels"]
+    assert (tunnel["id"], tunnel["source"]["room"], tunnel["target"]["room"]) == (kept, "identity", "login")
+    assert tunnel["label"] == "tokens", "the one that stays said nothing of its own"
+    assert len(ask("mempalace_follow_tunnels", wing="web", room="login")) == 1
+
+
+@requirement("tunnel.lives")
+def test_no_two_tunnels_go_by_one_id(ask: Ask, palace: dict[str, str]) -> None:
+    old = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
+    ask("mempalace_rename_room", wing="api", room="auth", new_room="identity")
+    file(ask, "api", "auth", "A new room of the old name.")
+    new = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]
+    assert new == f"{old}_2"
+    assert ask("mempalace_create_tunnel", **ENDS, label="again")["tunnel_id"] == new
+    ask("mempalace_delete_tunnel", tunnel_id=old)
+    assert [tunnel["source"]["room"] for tunnel in ask("mempalace_list_tunnels")["tunnels"]] == ["auth"]
+
+
+@requirement("tunnel.lives")
+@pytest.mark.parametrize("tool", ["mempalace_delete_drawer", "mnemosyne_forget"])
+def test_a_room_that_whoever_emptied_takes_its_tunnels_along(
+    ask: Ask, host: Host, palace: dict[str, str], tool: str
+) -> None:
+    """With a drawer goes what was drawn from it, and may have been all that another room held."""
+    drawn = host.bank.remember("Maya, in short.", kind="summary", place="api/summaries")
+    host.bank.link(drawn.id, palace["auth"], "provenance")
+    ask("mempalace_create_tunnel", **ENDS)
+    ask("mempalace_create_tunnel", **{**ENDS, "source_room": "summaries"})
+    ask(tool, **{"drawer_id" if "drawer" in tool else "memory_id": palace["auth"]})
+    for room in ("auth", "summaries"):
+        file(ask, "api", room, "Quite another room of this name.")
+    assert ask("mempalace_list_tunnels")["count"] == 0
+    assert list(host.bank.links(relation="tunnel")) == []
+
+
+@requirement("tunnel.lives")
+def test_what_others_keep_in_a_room_keeps_its_tunnels(ask: Ask, host: Host, palace: dict[str, str]) -> None:
+    tuesday = host.having(session="tuesday")
+    theirs = ask("mnemosyne_remember", at=tuesday, content="Hm.", scope="session")["memory_id"]
+    ask("mempalace_update_drawer", at=tuesday, drawer_id=theirs, wing="api", room="auth")
+    ask("mempalace_create_tunnel", **ENDS)
+    ask("mempalace_delete_drawer", drawer_id=palace["auth"])
+    assert (ask("mempalace_list_tunnels")["count"], ask("mempalace_list_tunnels", at=tuesday)["count"]) == (0, 1)
+
+
+@requirement("tunnel.lives")
 def test_a_tunnel_goes_with_its_room_s_last_drawer(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
     second = file(ask, "api", "auth", "More tokens.")
     id = ask("mempalace_create_tunnel", **ENDS)["tunnel_id"]

@@ -11,7 +11,6 @@ from pieria.record.ids import new_id
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.halls import hall_by, hall_of, type_of, types_of
-from pieria.toolsets.mempalace.tunnels import prune
 from pieria.toolsets.mempalace.words import (
     alike,
     as_it_is,
@@ -25,14 +24,15 @@ from pieria.toolsets.mempalace.words import (
     place_filter,
     preview,
     stamp,
+    until,
 )
 
 KIND = "drawer"
 SPELLINGS = 100
 """Ids that are tried where drawers of the same text in the same room were deleted or have changed."""
 SOURCES = 5
-PUT_AWAY = ("archived", "invalid")
-"""What is found by its source besides what answers questions."""
+PUT_AWAY = ("archived", "invalid", "removed")
+"""What is found by its source besides what answers questions: what is to be erased is erased wherever it was put."""
 SHOWN = 100
 """Of what is looked for before it goes, so many are shown."""
 PAGE = 1_000
@@ -94,7 +94,7 @@ def list_drawers(
         "place": place_filter(wing, room),
         "types": None if hall is None else types_of(hall),
         "since": since or None,
-        "until": before or None,
+        "until": until(before),
     }
     shown = bank.list(limit=limit, offset=offset, **asked)
     total = bank.count(**asked)
@@ -147,11 +147,12 @@ def update_drawer(
 
 
 def delete_drawer(call: Call, drawer_id: str) -> dict[str, Any]:
-    return {"drawer_id": drawer_id, **_erased(call.bank, [drawer_id])}
+    return {"drawer_id": drawer_id, **_erased(call.bank, [as_it_is(call.bank, drawer_id).id])}
 
 
 def delete_drawers(call: Call, drawer_ids: list[str]) -> dict[str, Any]:
-    return {"count": len(dict.fromkeys(drawer_ids)), **_erased(call.bank, drawer_ids)}
+    ids = [as_it_is(call.bank, id).id for id in dict.fromkeys(drawer_ids)]
+    return {"count": len(ids), **_erased(call.bank, ids)}
 
 
 def delete_by_source(call: Call, source_file: str, dry_run: bool) -> dict[str, Any]:
@@ -269,10 +270,8 @@ def _updated(before: Memory, after: Memory) -> list[str]:
 
 
 def _erased(bank: Bank, ids: list[str]) -> dict[str, Any]:
-    """With them goes what was drawn from them; the tunnels of a room go with its last drawer."""
-    places = {as_it_is(bank, id).place for id in ids}
+    """With them goes what was drawn from them; the tunnels of a room go with the last that it held."""
     receipt = bank.purge(ids)
-    prune(bank, places)
     return {
         "deleted_ids": [*receipt.ids, *receipt.also],
         "chunks_deleted": receipt.erased["memories"],

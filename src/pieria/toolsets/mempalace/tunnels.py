@@ -1,15 +1,15 @@
-"""Tunnels: links between two rooms. They follow a room that is renamed, and go with its last drawer."""
+"""Tunnels: links between two rooms. They follow a room that is renamed, and go with the last that it held."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from pieria.bank import Bank
 from pieria.errors import InputError, NotFoundError
-from pieria.record.end import End
 from pieria.record.link import Link, Place
 from pieria.record.memory import Memory
 from pieria.record.time import iso
@@ -82,14 +82,15 @@ def create_tunnel(
     for where in ends:
         if where not in counts:
             raise no_such_room(where, counts)
-    given = {DRAWERS["source"]: source_drawer_id, DRAWERS["target"]: target_drawer_id}
+    given = {DRAWERS["source"]: source_drawer_id or None, DRAWERS["target"]: target_drawer_id or None}
     for (parameter, drawer), where in zip(given.items(), ends, strict=True):
         _check_drawer(bank, drawer, where, parameter)
-    before = next((each for each in every_tunnel(bank) if set(each.places) == set(ends)), None)
+    every = list(every_tunnel(bank))
+    before = next((each for each in every if set(each.places) == set(ends)), None)
     if before is not None and before.places != ends:
         # The one there is leads the other way.
         given = dict(zip(given, reversed(given.values()), strict=True))
-    meta: dict[str, Any] = {ID: recipe(*ends)}
+    meta: dict[str, Any] = {ID: _unlike(recipe(*ends), {each.id for each in every})}
     if before is not None:
         meta = {
             **before.link.meta,
@@ -148,14 +149,6 @@ def tunnels(bank: Bank, rooms: Collection[str]) -> Iterator[Tunnel]:
     return (each for each in every_tunnel(bank) if all(place in rooms for place in each.places))
 
 
-def prune(bank: Bank, places: Iterable[str]) -> None:
-    """Takes away the tunnels of rooms that hold nothing any more, not even what was put away."""
-    for where in places:
-        if not bank.count(place=where, include=("archived", "invalid", "removed")):
-            for link in bank.links(End("place", where), relation=RELATION):
-                bank.unlink(link.id)
-
-
 def flat(wing: str) -> str:
     """A wing as it is compared: however it is spelt."""
     return wing.strip().casefold().replace(" ", "_").replace("-", "_")
@@ -164,6 +157,12 @@ def flat(wing: str) -> str:
 def recipe(one: str, other: str) -> str:
     """The id of a tunnel between two rooms, whichever of them comes first."""
     return hashlib.sha256("↔".join(sorted((one, other))).encode()).hexdigest()[:16]
+
+
+def _unlike(id: str, taken: Collection[str]) -> str:
+    """A tunnel that followed a room to another name goes by the id of the old ones still."""
+    spellings = (id if number == 1 else f"{id}_{number}" for number in count(1))
+    return next(each for each in spellings if each not in taken)
 
 
 def _says_nothing_new(before: Tunnel, meta: Mapping[str, Any], label: str | None) -> bool:

@@ -14,7 +14,7 @@ from pieria.bank import Bank
 from pieria.errors import InputError, NotFoundError
 from pieria.record.entities import entities
 from pieria.record.memory import Memory
-from pieria.record.time import iso
+from pieria.record.time import instant, iso
 from pieria.toolsets.mempalace.halls import hall_of
 
 NAME_LENGTH = 128
@@ -68,6 +68,11 @@ def place_filter(wing: str | None, room: str | None) -> str | None:
     return wing or None
 
 
+def until(before: str | None) -> str | None:
+    """A day alone means its beginning: what was filed on it was not filed before it. Blank is none."""
+    return iso(instant(before, "before")) if before else None
+
+
 def named(text: str) -> list[str]:
     """Whom and what a text names, to be its labels: those it names most often."""
     counted = Counter(entity.name for entity in entities(text) if entity.name.isprintable())
@@ -107,7 +112,7 @@ def metadata(memory: Memory) -> dict[str, Any]:
         "filed_at": stamp(memory.at),
         "last_modified": stamp(memory.known_from),
         "version": memory.version,
-        "status": memory.status,
+        "status": "removed" if memory.removed else memory.status,
         "importance": memory.importance,
         "entities": list(memory.entities),
         "tags": list(memory.tags),
