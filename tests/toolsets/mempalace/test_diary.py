@@ -42,6 +42,21 @@ def test_an_entry_that_cannot_be_kept_is_refused(refused: Refused, wrong: dict[s
     assert told["violations"][0]["parameter"] in wrong
 
 
+@requirement("diary.whole")
+def test_a_diary_is_one_however_its_agent_is_spelt_and_wherever_it_was_put(ask: Ask, clock: HandClock) -> None:
+    for name in ("Code Reviewer", "code_reviewer", "CODE REVIEWER"):
+        ask("mempalace_diary_write", agent_name=name, entry=f"I am {name}.")
+        clock.move(minutes=1)
+    spelt = ["I am CODE REVIEWER.", "I am code_reviewer.", "I am Code Reviewer."]
+    for name in ("code reviewer", "Code_Reviewer"):
+        told = ask("mempalace_diary_read", agent_name=name)
+        assert ([entry["content"] for entry in told["entries"]], told["total"]) == (spelt, 3)
+        assert ask("mempalace_diary_read", agent_name=name, last_n=1)["entries"][0]["content"] == spelt[0]
+    ask("mempalace_rename_room", wing="wing_code_reviewer", room="diary", new_wing="old", new_room="days")
+    told = ask("mempalace_diary_read", agent_name="code reviewer")
+    assert ([entry["content"] for entry in told["entries"]], told["total"]) == ([spelt[0], spelt[2]], 2)
+
+
 @requirement("hooks.truth")
 def test_settings_of_hooks_are_kept_and_told(ask: Ask, host: Host) -> None:
     assert ask("mempalace_hook_settings") == {

@@ -72,6 +72,14 @@ def test_what_else_holds_is_reported_and_nothing_is_closed(ask: Ask, host: Host)
     assert (told["conflicts"], [row["object"] for row in told["ended"]]) == ([], ["Berlin"])
 
 
+@requirement("kg.conflicts")
+def test_of_very_many_conflicts_the_latest_are_told_and_the_others_counted(ask: Ask) -> None:
+    for number in range(25):
+        told = add(ask, "Maya", "visited", f"Town {number}", source_drawer_id="", source_closet=" ")
+    assert [row["object"] for row in told["conflicts"]] == [f"Town {number}" for number in range(4, 24)]
+    assert told["more_conflicts"] == 4
+
+
 @requirement("kg.supersede")
 def test_one_value_takes_another_s_place_at_the_same_moment(ask: Ask, host: Host) -> None:
     add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pieria.bank import Bank
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import name, named, stamp
@@ -37,7 +38,9 @@ def diary_write(call: Call, agent_name: str, entry: str, topic: str) -> dict[str
 def diary_read(call: Call, agent_name: str, last_n: int) -> dict[str, Any]:
     bank = call.bank
     agent = _agent(agent_name)
-    found = bank.list(limit=last_n, kinds=KIND, author=agent)
+    shelves = _shelves(agent)
+    held = {entry.id: entry for shelf in shelves for entry in bank.list(limit=last_n, kinds=KIND, **shelf)}
+    found = sorted(held.values(), key=lambda entry: (entry.at, entry.row), reverse=True)[:last_n]
     entries = [
         {
             "entry_id": entry.id,
@@ -51,10 +54,22 @@ def diary_read(call: Call, agent_name: str, last_n: int) -> dict[str, Any]:
     told = {
         "agent": agent,
         "entries": entries,
-        "total": bank.count(kinds=KIND, author=agent),
+        "total": _total(bank, shelves),
         "showing": len(entries),
     }
     return told if entries else {**told, "message": f"{agent} has no diary entries yet."}
+
+
+def _shelves(agent: str) -> list[dict[str, Any]]:
+    """Where entries of an agent are: in its diary, whichever way it spelt its name, and wherever else it signed any."""
+    return [{"place": f"{_wing(agent)}/{ROOM}"}, {"author": agent}]
+
+
+def _total(bank: Bank, shelves: list[dict[str, Any]]) -> int:
+    place, author = shelves
+    on_each: int = sum(bank.count(kinds=KIND, **shelf) for shelf in shelves)
+    on_both: int = bank.count(kinds=KIND, **place, **author)
+    return on_each - on_both
 
 
 def _agent(given: str) -> str:

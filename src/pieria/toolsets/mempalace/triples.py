@@ -16,6 +16,8 @@ from pieria.toolsets.mempalace.words import opened
 
 DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
 CANDIDATES = 5
+CONFLICTS = 20
+"""So many are told; the others are counted."""
 SHORTEST = 3
 """Characters of a name that may stand for a longer one."""
 COMPARED = 2_000
@@ -87,7 +89,7 @@ def kg_add(
         "valid_from": _day(fact.valid_from),
         "valid_to": _day(fact.valid_until),
         "already_known": bool(last) and fact.known_from <= last[0].at,
-        "conflicts": [_told(bank, held) for held in conflicts],
+        **_conflicts(bank, conflicts),
         "ended": [_told(bank, held) for held in ended],
     }
     if conflicts:
@@ -117,7 +119,7 @@ def kg_supersede(
         "superseded_id": was.id,
         "ended": _day(_by_now(after, was).valid_until),
         "valid_from": _day(new.valid_from),
-        "conflicts": [_told(bank, held) for held in bank.facts.query(subject, predicate) if held.id != new.id],
+        **_conflicts(bank, [held for held in bank.facts.query(subject, predicate) if held.id != new.id]),
     }
 
 
@@ -166,6 +168,13 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
     }
 
 
+def _conflicts(bank: Bank, found: list[Fact]) -> dict[str, Any]:
+    """The latest of them: a relation that holds of very many things at once is hardly meant to hold of one."""
+    latest = sorted(found, key=lambda fact: fact.known_from)[-CONFLICTS:]
+    told = {"conflicts": [_told(bank, held) for held in latest]}
+    return told if len(latest) == len(found) else {**told, "more_conflicts": len(found) - len(latest)}
+
+
 def _sentence(fact: Fact) -> str:
     return f"{fact.subject} → {fact.predicate} → {fact.object}"
 
@@ -178,9 +187,9 @@ def _day(moment: Any) -> str | None:
     return written[:DAY] if moment.timetz().replace(tzinfo=None) == time() else written
 
 
-def _beginning(valid_to: str | None) -> Any:
+def _beginning(valid_to: str | None) -> str | None:
     """A day alone means its beginning, as it does where a fact is ended."""
-    return instant(valid_to, "valid_to") if valid_to else None
+    return iso(instant(valid_to, "valid_to")) if valid_to else None
 
 
 def _all(bank: Bank, subject: str, predicate: str, object: str | None = None) -> dict[str, Fact]:
