@@ -226,8 +226,8 @@ def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
         made()
     before = host.bank.count()
     bad = payload(
-        row(id="good"), row(id="b", type="idea"), row(id="c", createdAt="yesterday"), row(id="d", narrative=""),
-        row(id="e", concepts=["x" * 501]), row(id="good"), 5, row(id="f", importance=7),
+        row(id="good"), row(id="b", type="idea"), row(id="c", createdAt="yesterday"),
+        row(id="d", title="", narrative=""), row(id="e", concepts=["x" * 501]), row(id="good"), 5, row(id="f", importance=7),
     )  # fmt: skip
     first = refused("mem-import", payload=bad)["error"]
     assert first["code"] == "VALIDATION_ERROR"
@@ -373,6 +373,15 @@ def test_times_at_the_ends_of_all_times_come_in_and_what_is_written_after_is_kno
 
 
 @requirement("import.forms")
+def test_what_the_original_leaves_empty_comes_in(ask: Ask) -> None:
+    bare = row(id="bare", narrative="", facts=None, concepts=None, importance=None, sessionId=None)
+    reply = ask("mem-import", payload=payload(bare))
+    found = held(ask, "bare")
+    assert (found["narrative"], found["facts"], found["importance"]) == ("Imported", [], 3)
+    assert reply["meta"]["warnings"] == ["narrative: 1 had none; their titles stand in its place."]
+
+
+@requirement("import.forms")
 def test_a_tombstone_comes_in_as_one(ask: Ask) -> None:
     ask("mem-import", payload=payload(row(deletedAt="2026-02-01T00:00:00Z")))
     assert ask("mem-get", ids=["obs-1"])["data"]["deleted"] == ["obs-1"]
@@ -388,6 +397,25 @@ def test_a_summary_is_of_its_session_and_meets_the_mode(ask: Ask, host: Host) ->
     [item] = ask("mem-history")["data"]["items"]
     assert (item["summary"]["id"], item["summary"]["summary"]) == ("sum-1", "Another day.")
     assert host.bank.count(kinds="summary") == 1
+
+
+@requirement("import.summaries")
+def test_a_session_that_grows_by_an_import_is_summed_up_anew_unless_its_summary_comes_along(
+    ask: Ask, host: Host, clock: HandClock
+) -> None:
+    host.bank.remember("The cache is kept by SQLite.")
+    host.bank.upkeep.summarize("monday")
+    more = row(id="more", sessionId="monday", narrative="The budget moved to Lisbon.")
+    ask("mem-import", payload=payload(more, row(id="new", sessionId="of theirs")))
+    assert host.bank.jobs.counts() == {"later": 1}
+    clock.move(minutes=2)
+    host.bank.jobs.worker().run(once=True)
+    [item] = [item for item in ask("mem-history")["data"]["items"] if item["session"]["id"] == "monday"]
+    assert (item["summary"]["stale"], "Lisbon" in item["summary"]["summary"]) == (False, True)
+    told = {**SUMMARY, "sessionId": "monday", "createdAt": "2026-12-01T00:00:00Z"}
+    again = row(id="again", sessionId="monday", narrative="And back.")
+    ask("mem-import", payload=payload(again, summaries=[told]), mode="replace")
+    assert "later" not in host.bank.jobs.counts()
 
 
 @requirement("import.summaries")

@@ -24,7 +24,6 @@ STATE_ALSO = (
 ALSO = frozenset((*CONTENT_ALSO, *STATE_ALSO, "body", "untyped", "untitled"))
 """What may stand beside an observation's own words."""
 _TEXT, _NAME = {"type": "string"}, {"type": "string", "minLength": 1}
-_MAYBE = {"type": ["string", "null"]}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TIMES = ("createdAt", "deletedAt", "supersededAt", "knownFrom", "endedAt")
 _ALSO = {
@@ -32,19 +31,19 @@ _ALSO = {
     "properties": {"body": {"type": "object"}, "untyped": {"type": "boolean"}, "untitled": {"type": "boolean"}},
 }
 _OBSERVATION = {
-    "id": _NAME, "sessionId": _MAYBE, "scope": _TEXT, "type": {"type": "string", "enum": list(TYPES)}, "title": _TEXT,
-    "subtitle": _MAYBE, "facts": _TEXTS, "narrative": _NAME, "concepts": _TEXTS, "filesRead": _TEXTS,
-    "filesModified": _TEXTS, "toolName": _MAYBE, "createdAt": _NAME, "tokenCount": {"type": "number"},
-    "discoveryTokens": {"type": ["integer", "null"]}, "importance": {"type": "integer", "minimum": 1, "maximum": 5},
-    "revisionOf": _MAYBE, "deletedAt": _MAYBE, "supersededBy": _MAYBE, "supersededAt": _MAYBE,
-    "kind": {"type": "string", "enum": list(OBSERVED)}, "knownFrom": _NAME, "endedAt": _MAYBE, "reason": _MAYBE,
-    "endReason": _MAYBE,
+    "id": _NAME, "sessionId": _TEXT, "scope": _TEXT, "type": {"type": "string", "enum": list(TYPES)}, "title": _TEXT,
+    "subtitle": _TEXT, "facts": _TEXTS, "narrative": _NAME, "concepts": _TEXTS, "filesRead": _TEXTS,
+    "filesModified": _TEXTS, "toolName": _TEXT, "createdAt": _NAME, "tokenCount": {"type": "number"},
+    "discoveryTokens": {"type": "integer"}, "importance": {"type": "integer", "minimum": 1, "maximum": 5},
+    "revisionOf": _TEXT, "deletedAt": _TEXT, "supersededBy": _TEXT, "supersededAt": _TEXT,
+    "kind": {"type": "string", "enum": list(OBSERVED)}, "knownFrom": _NAME, "endedAt": _TEXT, "reason": _TEXT,
+    "endReason": _TEXT,
     "also": _ALSO,
 }  # fmt: skip
 _SUMMARY = {
-    "id": _NAME, "sessionId": _MAYBE, "summary": _NAME, "keyDecisions": _TEXTS, "filesModified": _TEXTS,
-    "concepts": _TEXTS, "createdAt": _NAME, "tokenCount": {"type": "number"}, "request": _MAYBE,
-    "investigated": _MAYBE, "learned": _MAYBE, "completed": _MAYBE, "nextSteps": _MAYBE, "sources": _TEXTS,
+    "id": _NAME, "sessionId": _TEXT, "summary": _NAME, "keyDecisions": _TEXTS, "filesModified": _TEXTS,
+    "concepts": _TEXTS, "createdAt": _NAME, "tokenCount": {"type": "number"}, "request": _TEXT,
+    "investigated": _TEXT, "learned": _TEXT, "completed": _TEXT, "nextSteps": _TEXT, "sources": _TEXTS,
     "knownFrom": _NAME, "also": _ALSO,
 }  # fmt: skip
 
@@ -108,6 +107,8 @@ class Incoming:
     summaries: list[Record] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
     """Names of what records say besides, and nobody here knows."""
+    untold: int = 0
+    """How many have a title and no narrative."""
 
     @property
     def records(self) -> list[Record]:
@@ -182,7 +183,10 @@ def _take(incoming: Incoming, kept: list[Record], section: str, index: int, valu
     if isinstance(values, Mapping):
         unknown = values.keys() - checker.parameters.keys()
         incoming.ignored |= {str(name) for name in unknown}
-        known = {name: value for name, value in values.items() if name not in unknown}
+        known = {name: value for name, value in values.items() if name not in unknown and value is not None}
+        if section != "summaries" and known.get("narrative") == "" and known.get("title"):
+            known["narrative"] = known["title"]
+            incoming.untold += 1
         if isinstance(known.get("also"), Mapping):
             incoming.ignored |= {f"also.{name}" for name in known["also"] if name not in ALSO}
             known["also"] = {name: value for name, value in known["also"].items() if name in ALSO}

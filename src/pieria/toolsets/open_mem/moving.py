@@ -84,6 +84,7 @@ def import_(call: Call, payload: str, mode: str) -> Answer:
         written = {id for change in bank.changes(since=first - 1, limit=last - first + 1) for id in change.ids}
     targets = [plan.targets.get(record.id) for record in incoming.observations]
     came = [target for target in targets if target in written]
+    _sum_up(bank, here, incoming, {id for id, target in plan.targets.items() if target in written})
     summed = [plan.targets.get(record.id) for record in incoming.summaries]
     imported_summaries = sum(target in written for target in summed)
     data = {
@@ -105,11 +106,23 @@ def import_(call: Call, payload: str, mode: str) -> Answer:
     )  # fmt: skip
 
 
+def _sum_up(bank: Bank, here: Here, incoming: Incoming, came: set[str]) -> None:
+    """What was summed up here, and now holds more, is worded anew behind. Nothing else is: an import of years would
+    have a model word thousands.
+    """
+    grown = {one.values.get("sessionId") for one in (*incoming.observations, *incoming.revisions) if one.id in came}
+    brought = {one.values.get("sessionId") for one in incoming.summaries if one.id in came}
+    for session in sorted(here.summaries.keys() & grown - brought):
+        bank.upkeep.summarize_later(session)
+
+
 def _told(bank: Bank, incoming: Incoming, plan: Plan) -> Iterator[str]:
     """What came to be something else than the payload says."""
     theirs = sum(record.values.get("scope") == USER for record in incoming.observations)
     if theirs and not bank.is_user_bank:
         yield f"scope: {theirs:,} belonged to the user there, and belong to the project here."
+    if incoming.untold:
+        yield f"narrative: {incoming.untold:,} had none; their titles stand in its place."
     if plan.parted:
         shown = ", ".join(plan.parted[:SHOWN])
         yield f"revisionOf: of two that went on from one revision the later stands; before it stands now {shown}."
