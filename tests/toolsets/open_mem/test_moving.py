@@ -227,7 +227,8 @@ def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
     before = host.bank.count()
     bad = payload(
         row(id="good"), row(id="b", type="idea"), row(id="c", createdAt="yesterday"),
-        row(id="d", title="", narrative=""), row(id="e", concepts=["x" * 501]), row(id="good"), 5, row(id="f", importance=7),
+        row(id="d", title="", narrative=""), row(id="e", concepts=["x" * 501]), row(id="good"), 5,
+        row(id="f", importance=7),
     )  # fmt: skip
     first = refused("mem-import", payload=bad)["error"]
     assert first["code"] == "VALIDATION_ERROR"
