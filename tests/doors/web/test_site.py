@@ -65,14 +65,14 @@ def test_a_token_of_another_bank_opens_nothing(served: Served, view: View) -> No
     before = served.head()
     answer = send(served, view, seal=own) if view.method == "POST" else send(served, view)
     assert answer.status_code == 403
-    assert "the token is for other banks" in answer.text
+    assert "The token opens other." in answer.text
     assert served.head() == before
 
 
 def test_a_form_from_elsewhere_does_nothing(served: Served) -> None:
     before = served.head()
     for view in (view for view in EVERY if view.method == "POST"):
-        for seal in ({}, {"seal": "0" * 64}):
+        for seal in ({"other": "1"}, {"seal": "0" * 64}):
             answer = send(served, view, **seal)
             assert answer.status_code == 403
             assert "a page from elsewhere may not ask here" in answer.text

@@ -14,11 +14,14 @@ from pieria.doors.http.routes import caller_of, last_seen
 from pieria.doors.http.schemas import text
 from pieria.doors.http.service import Service
 from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
-from pieria.doors.web.tasks import Task
+from pieria.doors.web.tasks import Made, Task
+from pieria.errors import ConflictError
 
 LOOKED = 0.2
 """Seconds between two looks at how far a task is."""
 EVENT_STREAM = "text/event-stream"
+PIECE = 1 << 18
+"""Bytes of a file that are read at a time."""
 
 
 async def events(service: Service, request: Request, welcome: Callable[[], bool]) -> Response:
@@ -56,11 +59,28 @@ async def _steps(task: Task) -> AsyncIterator[bytes]:
     yield b"event: over\ndata: .\n\n"
 
 
+def _fetched(asked: Asked) -> Answer:
+    task = _task(asked)
+    if not isinstance(task.result, Made):
+        raise ConflictError("the task has no file yet", hint="Its page offers the file once there is one.")
+    return Sent(_pieces(task.result), task.result.kind, task.result.path.name)
+
+
+async def _pieces(made: Made) -> AsyncIterator[bytes]:
+    async with await anyio.open_file(made.path, "rb") as file:
+        while piece := await file.read(PIECE):
+            yield piece
+
+
 _ID = {"id": text("Which task.")}
 PAGE = Page(
     "task",
     "Work",
     "",
     "Work that was begun from a page",
-    (View("GET task", _shown, _ID, ("id",)), View("GET task/events", _followed, _ID, ("id",))),
+    (
+        View("GET task", _shown, _ID, ("id",)),
+        View("GET task/events", _followed, _ID, ("id",)),
+        View("GET task/file", _fetched, _ID, ("id",)),
+    ),
 )

@@ -8,6 +8,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pieria.errors import ConflictError, NotFoundError, PieriaError, UnknownError
@@ -21,6 +23,19 @@ AT_ONCE = 4
 LAST = 5.0
 """Seconds that what is under way has to come to an end when the server does."""
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file as the outcome of a task, to be fetched. Its folder goes when the task is forgotten."""
+
+    path: Path
+    kind: str
+    folder: TemporaryDirectory[str]
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
 
 
 @dataclass(slots=True)
@@ -49,6 +64,11 @@ class Task:
 
     def report(self, done: int, whole: int) -> None:
         self.done, self.whole = done, whole
+
+    def let_go(self) -> None:
+        """What it made is not fetched any more."""
+        if isinstance(self.result, Made):
+            self.result.folder.cleanup()
 
     def run(self, work: Callable[[Progress], Any]) -> None:
         try:
@@ -82,7 +102,7 @@ class Tasks:
                 raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
             self._tasks[task.id] = task
             for id in [each.id for each in self._tasks.values() if each.is_over][: max(0, len(self._tasks) - KEPT)]:
-                del self._tasks[id]
+                self._tasks.pop(id).let_go()
             self._threads = [each for each in self._threads if each.is_alive()]
             self._threads.append(thread)
             thread.start()
@@ -103,3 +123,6 @@ class Tasks:
             threads = list(self._threads)
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
+        with self._lock:
+            for task in self._tasks.values():
+                task.let_go()

@@ -1,0 +1,104 @@
+"""Health: whether the bank is well, what it holds and weighs, what works behind, and its files to take away."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pieria.doors.http.schemas import text
+from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
+from pieria.doors.web.tasks import Made, Progress
+from pieria.record.job import OPEN, STATES
+from pieria.toolsets import Access
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.bank.replies import Diagnosis
+
+JOBS = 30
+GROUPS = {"by_kind": "kind", "by_tier": "tier", "by_status": "status", "by_scope": "scope"}
+"""What memories are counted by: the field of the counts, and that by which the list of memories takes it."""
+FILES: Mapping[str, tuple[str, str, str]] = {
+    "export": ("Export", "application/x-ndjson", "jsonl"),
+    "backup": ("Backup", "application/octet-stream", "backup"),
+}
+"""What can be taken away: what it is called, its media type, and the ending of its name."""
+JOB_ID = {"id": text("Which job.")}
+
+
+def _overview(asked: Asked) -> Answer:
+    stats = asked.bank.stats()
+    state = asked.given.get("state")
+    values = {
+        "stats": stats,
+        "groups": {name: getattr(stats, field) for field, name in GROUPS.items()},
+        "store": {name: value for name, value in stats.store.items() if name != "path"},
+        "jobs": asked.bank.jobs.list(states=state, limit=JOBS),
+        "state": state,
+        "open_states": OPEN,
+    }
+    return Shown("health/health.html", values, part="jobs")
+
+
+def _checked(asked: Asked) -> Answer:
+    return Shown("health/checks.html", {"diagnosis": asked.bank.doctor()}, part="checks")
+
+
+def _mended(asked: Asked) -> Answer:
+    """The projections, made anew from the record where they are not what it says."""
+    bank = asked.bank
+    return _begun(asked, "Mend", lambda _: _told(bank.doctor(repair=True)))
+
+
+def _told(diagnosis: Diagnosis) -> dict[str, str]:
+    unwell = [finding.check for finding in diagnosis.findings if not finding.well]
+    return {"Mended": ", ".join(diagnosis.repaired) or "nothing", "Not well": ", ".join(unwell) or "nothing"}
+
+
+def _packed(asked: Asked) -> Answer:
+    what = asked.given["what"]
+    title, _, _ = FILES[what]
+    return _begun(asked, title, partial(_file, asked.bank, what))
+
+
+def _file(bank: Bank, what: str, progress: Progress) -> Made:
+    _, kind, ending = FILES[what]
+    folder = tempfile.TemporaryDirectory(prefix="pieria-")
+    path = Path(folder.name) / f"{bank.name}.{bank.clock():%Y-%m-%d}.{ending}"
+    write: Callable[..., Any] = getattr(bank, what)
+    write(path, progress=progress)
+    return Made(path, kind, folder)
+
+
+def _begun(asked: Asked, title: str, work: Callable[[Progress], Any]) -> Answer:
+    return Begun(asked.tasks.begin(asked.caller.name, asked.bank_name, title, asked.path("health"), work))
+
+
+def _replayed(asked: Asked) -> Answer:
+    asked.bank.jobs.replay(asked.given["id"])
+    return Moved(asked.path("health") + "#jobs")
+
+
+def _cancelled(asked: Asked) -> Answer:
+    asked.bank.jobs.cancel(asked.given["id"])
+    return Moved(asked.path("health") + "#jobs")
+
+
+PAGE = Page(
+    name="health",
+    title="Health",
+    key="h",
+    about="whether all is well, what it weighs, what works behind, exports and backups",
+    views=(
+        View("GET health", _overview, {"state": text("Jobs in this state alone.", enum=list(STATES))}),
+        View("GET health/checks", _checked),
+        View("POST health/mend", _mended, access=Access.admin),
+        View("POST health/file", _packed, {"what": text("Which file.", enum=list(FILES))}, ("what",), Access.admin),
+        View("POST health/replay", _replayed, JOB_ID, ("id",), Access.write),
+        View("POST health/cancel", _cancelled, JOB_ID, ("id",), Access.write),
+    ),
+    css=("health/health.css",),
+)

@@ -1,0 +1,83 @@
+"""The page on how the bank is: what it tells, what it mends, and the files that it makes."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.doors.http.conftest import Served
+from tests.doors.web.conftest import seal_in, sign_in
+
+import pieria
+
+HEALTH = "/banks/notes/health"
+
+
+def done(served: Served, form: str, **fields: str) -> str:
+    """The page of a task that was begun by a form of the page, once it is over."""
+    seal = seal_in(served.client.get(HEALTH))
+    begun = served.client.post(f"{HEALTH}/{form}", data={"seal": seal, **fields})
+    assert begun.status_code == 303, begun.text
+    with served.client.stream("GET", begun.headers["location"].replace("/task?", "/task/events?")) as events:
+        assert "event: over" in events.read().decode()
+    return str(served.client.get(begun.headers["location"]).text)
+
+
+def test_it_counts_what_there_is_and_leads_to_it(served: Served) -> None:
+    page = served.client.get(HEALTH).text
+    assert re.search(r"<b>4</b> memories", page)
+    assert 'href="/banks/notes/memories?kinds=observation"' in page
+    assert "No model was asked" in page
+    assert "There are no jobs" in page
+
+
+def test_every_check_is_told_and_what_is_wrong_comes_first(served: Served, home: Path) -> None:
+    well = served.client.get(f"{HEALTH}/checks").text
+    assert "All is well." in well and "integrity check passed" in well
+    [file] = home.rglob("notes.db")
+    file.chmod(0o644)
+    unwell = served.client.get(f"{HEALTH}/checks").text
+    assert "1 check is not well." in unwell
+    assert unwell.index("not well</span> file mode") < unwell.index("integrity check passed")
+
+
+def test_settings_are_for_administrators(served: Served) -> None:
+    assert "embedder_key" in served.client.get(f"{HEALTH}/checks").text
+    sign_in(served, "write")
+    assert "embedder_key" not in served.client.get(f"{HEALTH}/checks").text
+
+
+def test_to_mend_tells_what_was_mended(served: Served) -> None:
+    assert "nothing" in done(served, "mend")
+
+
+def test_an_export_and_a_backup_are_fetched_and_bring_the_bank_back(served: Served, tmp_path: Path) -> None:
+    for what in ("export", "backup"):
+        [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', done(served, "file", what=what))
+        answer = served.client.get(link)
+        assert answer.headers["content-disposition"].startswith("attachment; filename*=UTF-8''notes.")
+        (tmp_path / what).write_bytes(answer.content)
+    assert json.loads((tmp_path / "export").read_text().splitlines()[0])
+    with pieria.open("again", data=tmp_path / "data") as bank:
+        bank.import_(tmp_path / "export")
+        assert [memory.text for memory in bank.list(author="Ada")] == ["We chose JWT for all new APIs, rotated daily."]
+    pieria.restore(tmp_path / "backup", tmp_path / "data", name="restored")
+    with pieria.open("restored", data=tmp_path / "data") as bank:
+        assert len(bank.history("jwt")) == 2
+
+
+def test_a_file_of_another_is_not_there(served: Served) -> None:
+    [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', done(served, "file", what="export"))
+    sign_in(served, "admin")
+    assert served.client.get(link).status_code == 404
+
+
+def test_a_job_is_called_off_and_tried_again(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        job = bank.jobs.add("grind", {"n": 1}, due="2999-01-01")
+    for verb, left in (("cancel", "later"), ("replay", "cancelled")):
+        page = served.client.get(HEALTH)
+        assert f'action="{HEALTH}/{verb}"' in page.text
+        assert "grind" in served.client.get(f"{HEALTH}?state={left}").text
+        answer = served.client.post(f"{HEALTH}/{verb}", data={"seal": seal_in(page), "id": job.id})
+        assert answer.headers["location"] == f"{HEALTH}#jobs"
+        assert "grind" not in served.client.get(f"{HEALTH}?state={left}").text
