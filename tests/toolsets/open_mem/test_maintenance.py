@@ -371,3 +371,19 @@ def test_a_file_keeps_its_rights(ask: Ask, made: Made, inside: Host, project: Pa
     act(ask, inside, "Rebuild")
     assert path.stat().st_mode & 0o777 == 0o664
     assert [each.name for each in project.iterdir()] == ["AGENTS.md"]
+
+
+@requirement("folders.stable")
+def test_where_the_block_goes_is_told_and_that_there_is_nothing_to_put_into_it(
+    ask: Ask, host: Host, tmp_path: Path
+) -> None:
+    """Outside of any project it is the working folder: whoever asked has to learn which that is."""
+    working = tmp_path / "working"
+    working.mkdir()
+    here = host.having(paths=Paths(working, (working,)))
+    ask("mempalace_add_drawer", at=here, wing="w", room="r", content="A drawer that names no file.")
+    told = ask("mem-maintenance", at=here, action="folderContextRebuild")
+    assert (told["meta"]["root"], told["data"]["changed"]) == (str(working), 0)
+    assert "There is nothing to tell of" in told["meta"]["warnings"][0]
+    shared = host.having(paths=Paths(working, (working,), is_shared=True))
+    assert "root" not in ask("mem-maintenance", at=shared, action="folderContextClean")["meta"]

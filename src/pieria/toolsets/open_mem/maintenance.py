@@ -16,6 +16,7 @@ from pieria.toolsets.open_mem.words import OBSERVED, own_scope
 
 AT_ONCE = 1_000
 DRY_RUN = "folderContextDryRun"
+NONE = "There is nothing to tell of: the block is made of observations, and of what else names files."
 WORDS = {
     DRY_RUN: "dryRun", "folderContextRebuild": "rebuild", "folderContextClean": "clean", "folderContextPurge": "purge",
 }  # fmt: skip
@@ -27,8 +28,10 @@ def maintenance(call: Call, action: str) -> Answer:
     found = found_in(root)
     work = _Work(bank, root, found)
     warnings = [] if found.is_whole else ["The project has so many folders that some were not looked into."]
+    # What lies above a folder that is shared is nobody's business.
+    where = None if call.host.paths.is_shared else str(root)
     if action == DRY_RUN:
-        data = {
+        data: dict[str, Any] = {
             **work.told("rebuild"),
             "action": WORDS[action],
             "would": {word: work.told(word) for word in ("clean", "purge")},
@@ -37,7 +40,9 @@ def maintenance(call: Call, action: str) -> Answer:
         data = work.told(WORDS[action])
         write(root, work.changes[WORDS[action]])
         data["dryRun"] = False
-    return answer(call, bank, data, root=str(call.host.paths.project or "") or None, warnings=warnings or None)
+    if data.get("observations") == 0:
+        warnings.append(NONE)
+    return answer(call, bank, data, root=where, warnings=warnings or None)
 
 
 class _Work:
