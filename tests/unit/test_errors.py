@@ -282,3 +282,5 @@ def test_an_id_is_named_whole_and_what_looks_like_none_is_not() -> None:
     assert str(NotFoundError("drawer", long)) == f"drawer '{long}' not found"
     assert "Lisbon" not in str(NotFoundError("drawer", "Maya told me that she would rather live in Lisbon."))
     assert "0" * 50 not in str(NotFoundError("drawer", "0" * 201))
+    blank = f"drawer_my own project_decisions_{'0' * 24}"
+    assert str(NotFoundError("drawer", blank)) == f"drawer '{blank}' not found"

@@ -9,6 +9,8 @@ from pathlib import PurePath
 _SHOWN_WHOLE = 40
 _SHOWN_START = 12
 _LONGEST_ID = 200
+_TELLING = 16
+"""Characters, a `_` and digits among them, in which ids end, also of what has blanks in its name. Texts seldom do."""
 _LARGEST_SHOWN_INTEGER = 10**20
 _NEVER_SHOWN = frozenset(
     {
@@ -36,8 +38,12 @@ def described(value: object, parameter: str = "") -> str:
 
 def described_id(value: object) -> str:
     """An id whole, so that whoever gave many learns which it was. What no id looks like is described as any value."""
-    is_one = isinstance(value, str) and len(value) <= _LONGEST_ID and value.isprintable() and len(value.split()) == 1
-    return repr(value) if is_one and len(ascii(value)) <= 2 * _LONGEST_ID else described(value)
+    if not isinstance(value, str) or len(value) > _LONGEST_ID or not value.isprintable():
+        return described(value)
+    *before, last = value.split() or [""]
+    if before and not (len(last) >= _TELLING and "_" in last and any(map(str.isdigit, last))):
+        return described(value)
+    return repr(value) if len(ascii(value)) <= 2 * _LONGEST_ID else described(value)
 
 
 def described_text(value: str, hidden: bool) -> str:

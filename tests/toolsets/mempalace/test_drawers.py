@@ -310,3 +310,14 @@ def test_lists_of_a_wing_that_is_not_there_name_the_nearest(ask: Ask) -> None:
     for tool in ("mempalace_list_tunnels", "mempalace_sync"):
         assert ask(tool, wing="harber")["hint"] == "wing: there is no harber. Did you mean harbor?"
         assert "hint" not in ask(tool, wing="harbor")
+
+
+@requirement("drawer.list")
+def test_times_that_cannot_be_are_both_told_as_they_were_given(refused: Refused) -> None:
+    for tool, more in (("mempalace_list_drawers", {}), ("mempalace_search", {"query": "x"})):
+        told = refused(tool, since="soon", before="later", **more)
+        assert [(one["parameter"], one["received"]) for one in told["violations"]] == [
+            ("since", "'soon'"), ("before", "'later'"),
+        ]  # fmt: skip
+        told = refused(tool, since="2026-01-31", before="2026-01-31", **more)
+        assert (told["violations"][0]["received"], "give the day after it" in told["hint"]) == ("'2026-01-31'", True)

@@ -15,6 +15,7 @@ from pieria.toolsets.mempalace.words import (
     alike,
     as_it_is,
     basename,
+    filed_within,
     metadata,
     name,
     named,
@@ -24,7 +25,6 @@ from pieria.toolsets.mempalace.words import (
     place_filter,
     preview,
     stamp,
-    until,
 )
 
 KIND = "drawer"
@@ -93,8 +93,7 @@ def list_drawers(
     asked: dict[str, Any] = {
         "place": place_filter(wing, room),
         "types": None if hall is None else types_of(hall),
-        "since": since or None,
-        "until": until(before),
+        **filed_within(since, before),
     }
     shown = bank.list(limit=limit, offset=offset, **asked)
     total = bank.count(**asked)

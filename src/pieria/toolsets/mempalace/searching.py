@@ -9,7 +9,7 @@ from pieria.record.sentences import sentences
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import source_of
 from pieria.toolsets.mempalace.halls import hall_of, types_of
-from pieria.toolsets.mempalace.words import basename, no_such_place, place_filter, preview, stamp, until
+from pieria.toolsets.mempalace.words import basename, filed_within, no_such_place, place_filter, preview, stamp
 
 LONGEST = 8_000
 """Characters of a drawer in an answer; of a longer one the passage that fits is shown, and that it is one."""
@@ -40,8 +40,7 @@ def search(
         "place": place_filter(wing, room),
         "types": None if hall is None else types_of(hall),
         "source": None if source is None else source_of(bank, source),
-        "since": since or None,
-        "until": until(before),
+        **filed_within(since, before),
     }
     query, sanitized = _question(query)
     found = bank.recall(query, k=limit, **asked)

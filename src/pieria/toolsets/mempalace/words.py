@@ -51,9 +51,7 @@ def place(wing: str, room: str, wing_parameter: str = "wing", room_parameter: st
             kept.append(name(value, parameter))
         except InputError as problem:
             problems.append(problem)
-    if problems:
-        problems[0].errors = tuple(problems[1:])
-        raise problems[0]
+    _raise(problems)
     return "/".join(kept)
 
 
@@ -68,9 +66,28 @@ def place_filter(wing: str | None, room: str | None) -> str | None:
     return wing or None
 
 
-def until(before: str | None) -> str | None:
-    """A day alone means its beginning: what was filed on it was not filed before it. Blank is none."""
-    return iso(instant(before, "before")) if before else None
+def filed_within(since: str | None, before: str | None) -> dict[str, str | None]:
+    """The times for the engine. A day alone means its beginning: what was filed on it was not filed before it. Blank is
+    none. Raises `InputError`, with both where neither can be.
+    """
+    found, problems = dict[str, datetime](), list[InputError]()
+    for parameter, value in (("since", since), ("before", before)):
+        try:
+            found |= {parameter: instant(value, parameter)} if value else {}
+        except InputError as problem:
+            problems.append(problem)
+    if len(found) == 2 and found["before"] <= found["since"]:
+        hint = "What was filed on the day of before is left out: for one day give the day after it."
+        problems.append(InputError("before", f"a time after since ({since})", before, hint=hint))
+    _raise(problems)
+    return {"since": stamp(found.get("since")), "until": stamp(found.get("before"))}
+
+
+def _raise(problems: list[InputError]) -> None:
+    """All of them as one."""
+    if problems:
+        problems[0].errors = tuple(problems[1:])
+        raise problems[0]
 
 
 def named(text: str) -> list[str]:
