@@ -607,12 +607,12 @@ class Bank:
         """
     async def pin(self, id: str, pinned: bool = True) -> Memory:
         """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
-    async def purge(self, ids: str | Iterable[str]) -> Receipt:
+    async def purge(self, ids: str | Iterable[str], *, dry_run: bool = False) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
         The subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are remembered, so
         that nothing brings them back unasked. There is no way back. What another session drew from them goes as well,
-        and is counted but not named.
+        and is counted but not named. With `dry_run` it is only told.
         """
     async def recall(
         self,
@@ -763,7 +763,8 @@ class Bank:
         With scope `user` alone they are those of the user's own memories. One of which nothing is left is not among
         them; of the others, what was revised or removed still counts for when they began and ended.
 
-        `cursor` goes on where a page of the same filters ended, whatever was said since.
+        `cursor` goes on where a page of the same filters ended, with the sessions as they were at the first page:
+        what comes in since may be of any time, and would move them.
         """
     async def sessions_kept(self) -> builtins.list[Kept]:
         """The same of all of them, without their steps."""

@@ -59,24 +59,38 @@ class Removing(Core):
                 raise ConflictError(restored.standing.reason or "it cannot stand", ids=(id,), hint=hint)
             return restored
 
-    def purge(self, ids: str | Iterable[str]) -> Receipt:
+    def purge(self, ids: str | Iterable[str], *, dry_run: bool = False) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
         The subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are remembered, so
         that nothing brings them back unasked. There is no way back. What another session drew from them goes as well,
-        and is counted but not named.
+        and is counted but not named. With `dry_run` it is only told.
         """
         wanted = check.identifiers(ids, "ids")
+        check.flag(dry_run, "dry_run")
         by_holder = self._holders(wanted)
         for holder, theirs in by_holder.items():
             with holder._reading() as reader:
                 holder._check_known(reader, theirs)
-        receipts = [_purged(holder, theirs) for holder, theirs in by_holder.items()]
+        erase = _would_purge if dry_run else _purged
+        receipts = [erase(holder, theirs) for holder, theirs in by_holder.items()]
         return Receipt(
             ids=wanted,
             also=tuple(id for receipt in receipts for id in receipt.also),
             erased={key: sum(receipt.erased[key] for receipt in receipts) for key in receipts[0].erased},
             unreached=tuple(dict.fromkeys(line for receipt in receipts for line in receipt.unreached)),
+        )
+
+
+def _would_purge(holder: Removing, ids: list[str]) -> Receipt:
+    with holder._reading() as reader:
+        every = erased_with(reader, ids)
+        shown = reader.states(every, holder._filter().having(ids=tuple(every)).anything())
+        return Receipt(
+            ids=tuple(ids),
+            also=tuple(id for id in every if id not in ids and id in shown),
+            erased=_counted(reader, every, holder),
+            unreached=(*notes_of(reader, every), *holder.store.copies()),
         )
 
 

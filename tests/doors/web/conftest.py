@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import httpx2
 import pytest
@@ -36,6 +36,8 @@ def fill() -> None:
         bank.remember("Maya prefers an aisle seat and small hotels.", id="maya", author="Maya", place="travel/habits")
         bank.remember(HOSTILE, id="hostile", title="<i>not</i> a title", tags=["<b>tag</b>"])
         bank.link("jwt", "gateway", "related")
+        bank.remember("All doors ask for a token.", id="drawn", kind="summary")
+        bank.link("drawn", "jwt", "provenance")
         bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
 
 
@@ -65,6 +67,15 @@ def sign_in(served: Served, access: str = "write", *banks: str) -> str:
 
 def views() -> list[View]:
     return [view for page in PAGES for view in page.views]
+
+
+def shown(view: View) -> str:
+    return view.line
+
+
+def address(view: View) -> str:
+    """Where a browser goes to see it."""
+    return f"/banks/notes/{view.path}?{urlencode(asking(view))}"
 
 
 def asking(view: View) -> dict[str, Any]:
@@ -144,6 +155,7 @@ def opened(browser: Any) -> Iterator[Opening]:
             context = browser.new_context(
                 color_scheme="dark" if dark else "light",
                 java_script_enabled=scripts,
+                reduced_motion="reduce",
                 viewport={"width": 390, "height": 800} if phone else {"width": 1280, "height": 860},
             )
             contexts.append(context)

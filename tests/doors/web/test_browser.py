@@ -5,19 +5,17 @@ import subprocess
 
 import pytest
 from tests.doors.http.conftest import ENTRY
-from tests.doors.web.conftest import AXE, HOSTILE, Opening, Window
+from tests.doors.web.conftest import AXE, HOSTILE, Opening, Window, address, shown, views
 
 import pieria
-from pieria.doors.web.page import Page
+from pieria.doors.web.page import Page, View
 from pieria.doors.web.pages import PAGES
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
-
-
-def shown(page: Page) -> str:
-    return page.name
+PARTS = ("", "/history", "/voices", "/edit", "/purge")
+SEEN = [view for view in views() if view.method == "GET"]
 
 
 def barriers(window: Window) -> list[str]:
@@ -32,23 +30,58 @@ def barriers(window: Window) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
-@pytest.mark.parametrize("look", ["light", "dark", "phone"])
-def test_every_page_is_whole_and_open_to_everybody(opened: Opening, page: Page, look: str) -> None:
-    window = opened(dark=look == "dark", phone=look == "phone")
-    window.go(f"/banks/notes/{page.name}")
-    assert window.page.get_by_role("main").is_visible()
+def too_wide(window: Window) -> int:
+    """By how many pixels it stands out to the side."""
+    return int(window.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+@pytest.mark.parametrize("view", SEEN, ids=shown)
+def test_every_view_is_whole_and_open_to_everybody(opened: Opening, view: View) -> None:
+    window = opened()
+    window.go(address(view))
+    if not window.page.locator("html[data-look]").count():
+        return  # it is no page, but what a script of one asks for
+    assert window.page.get_by_role("heading", level=1).count() == 1
     assert barriers(window) == []
-    width = window.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert width <= 0, f"{width} pixels stand out to the side"
+    window.page.emulate_media(color_scheme="dark")
+    assert barriers(window) == []
+    window.page.set_viewport_size({"width": 390, "height": 800})
+    assert barriers(window) == []
+    assert too_wide(window) <= 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=shown)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_page_works_without_scripts(opened: Opening, page: Page) -> None:
     window = opened(scripts=False)
     window.go(f"/banks/notes/{page.name}")
     assert window.page.get_by_role("navigation", name="Pages").get_by_role("link").count() == len(PAGES)
     assert window.page.get_by_role("heading", level=1).count() == 1
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_one_searches_opens_edits_and_looks_back(opened: Opening, scripts: bool) -> None:
+    page = opened(scripts=scripts).go("/banks/notes/recall")
+    page.get_by_role("searchbox").fill("jwt rotated")
+    page.get_by_role("searchbox").press("Enter")
+    page.get_by_role("link", name="We chose JWT").click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("What holds now").fill("We chose passkeys.")
+    page.get_by_label("Why; its history shows it").fill("a better way")
+    page.get_by_role("button", name="Keep it so").click()
+    page.get_by_text("We chose passkeys.").first.wait_for()
+    page.get_by_role("link", name="History").click()
+    assert page.locator("ins").first.inner_text() == "passkeys"
+    assert "a better way" in page.locator(".steps").inner_text()
+
+
+def test_one_is_told_what_goes_before_it_is_erased(opened: Opening) -> None:
+    page = opened().go("/banks/notes/memory?id=jwt")
+    page.get_by_role("link", name="Purge").click()
+    assert "All doors ask for a token." in page.get_by_role("main").inner_text()
+    page.get_by_role("button", name="Erase it for good").click()
+    assert page.get_by_role("heading", name="It is erased").is_visible()
+    with pieria.open("notes") as bank:
+        assert bank.get("jwt", include_removed=True) is bank.get("drawn", include_removed=True) is None
 
 
 def test_the_door_is_open_to_everybody(opened: Opening) -> None:
@@ -105,7 +138,7 @@ def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Openi
 
 def test_hostile_text_runs_nowhere(opened: Opening) -> None:
     window = opened()
-    for path in ("recall", "recall?q=bold+end", "memories"):
+    for path in ("recall", "recall?q=bold+end", "memories", *(f"memory{part}?id=hostile" for part in PARTS)):
         page = window.go(f"/banks/notes/{path}")
         assert "owned" not in page.title()
         assert page.locator("main img, main b:text('bold'), main script").count() == 0
@@ -115,17 +148,19 @@ def test_hostile_text_runs_nowhere(opened: Opening) -> None:
 def test_a_line_of_a_million_letters_is_shown(opened: Opening) -> None:
     with pieria.open("notes") as bank:
         bank.remember("x" * 1_000_000, id="long")
-    page = opened().go("/banks/notes/recall")
-    assert page.locator("[data-item]").first.is_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    window = opened()
+    for path in ("recall", "memory?id=long", "memory?id=long&all=true"):
+        window.go(f"/banks/notes/{path}")
+        assert window.page.get_by_text("xxxxx").first.is_visible()
+        assert too_wide(window) <= 0
 
 
 def test_whoever_signs_in_sees_the_bank_and_no_script_sees_the_token(opened: Opening) -> None:
     window = opened()
-    _, shown = window.served.tokens.create("laptop", "read", ["notes"])
+    _, token = window.served.tokens.create("laptop", "read", ["notes"])
     page = window.go("/banks/notes/memories")
-    page.get_by_label("Token").fill(shown)
+    page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/banks/notes/memories")
     assert page.evaluate("document.cookie") == ""
-    assert shown not in json.dumps(page.evaluate("[{...localStorage}, {...sessionStorage}]"))
+    assert token not in json.dumps(page.evaluate("[{...localStorage}, {...sessionStorage}]"))

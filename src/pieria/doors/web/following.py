@@ -25,14 +25,18 @@ PIECE = 1 << 18
 
 
 async def events(service: Service, request: Request, welcome: Callable[[], bool]) -> Response:
-    """Server-sent events of a bank, from now on or from where the browser was."""
+    """Server-sent events of a bank: those after what the page has seen, and after what the browser has had since."""
     caller = caller_of(request)
 
     def opened() -> Any:
         return service.host(caller, segment(request, "bank")).having(begins=False).bank
 
     bank = await service.call(opened)
-    stream = service.hub.stream(bank, last_seen(request), None, welcome)
+    since = request.query_params.get("since", "")
+    came = last_seen(request)
+    if came is None and since.isascii() and since.isdigit():
+        came = int(since[:16])
+    stream = service.hub.stream(bank, came, None, welcome)
     return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
 
@@ -45,10 +49,10 @@ def _shown(asked: Asked) -> Answer:
 
 
 def _followed(asked: Asked) -> Answer:
-    return Sent(_steps(_task(asked)), EVENT_STREAM)
+    return Sent(steps(_task(asked)), EVENT_STREAM)
 
 
-async def _steps(task: Task) -> AsyncIterator[bytes]:
+async def steps(task: Task) -> AsyncIterator[bytes]:
     """An event whenever it got further, and one when it is over."""
     told: tuple[int, int] | None = None
     while not task.is_over:

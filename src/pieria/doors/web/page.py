@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pieria.doors.http.callers import Caller
-from pieria.toolsets import Access, Host, Tool
+from pieria.toolsets import Access, Host, Registry, Tool
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -41,6 +41,8 @@ class Asked:
     caller: Caller
     given: Mapping[str, Any]
     tasks: Tasks
+    registry: Registry
+    """The tools of every toolset, for showing a memory as their agents see it."""
 
     @property
     def bank(self) -> Bank:

@@ -151,12 +151,14 @@ class Site:
         check_scope(checked, caller)
         if checked.get("session"):
             checked = {**checked, "session": caller.own(checked["session"], "session")}
-        asked = Asked(host, caller, checked, self.tasks)
-        response = self._response(request, page, asked, view.answer(asked))
+        asked = Asked(host, caller, checked, self.tasks, self._service.registry)
+        # Before it is read, so that nothing which comes meanwhile is missed.
+        seen = _newest(asked) if page in self.pages and not _is_part(request) else None
+        response = self._response(request, page, asked, view.answer(asked), seen)
         response.headers["Server-Timing"] = f"page;dur={1000 * (time.perf_counter() - began):.1f}"
         return response
 
-    def _response(self, request: Request, page: Page, asked: Asked, answer: Answer) -> Response:
+    def _response(self, request: Request, page: Page, asked: Asked, answer: Answer, seen: int | None) -> Response:
         match answer:
             case Moved(to):
                 return _gone_to(request, to)
@@ -168,7 +170,9 @@ class Site:
                     return Response(body, media_type=kind, headers=headers)
                 return StreamingResponse(body, media_type=kind, headers=headers)
             case Shown():
-                return self._page(request, page, asked.host.bank_name, answer, {"asked": asked, **answer.values})
+                return self._page(
+                    request, page, asked.host.bank_name, answer, {"asked": asked, "seen": seen, **answer.values}
+                )
 
     def _page(
         self, request: Request, page: Page | None, bank: str | None, shown: Shown, values: Mapping[str, Any]
@@ -183,6 +187,7 @@ class Site:
             "look": _look(request),
             "looks": LOOKS,
             "here": _here(request),
+            "seen": None,
             **values,
         }
         headers = {
@@ -302,6 +307,14 @@ def _gone_to(request: Request, to: str) -> Response:
 
 def _here(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _newest(asked: Asked) -> int | None:
+    """The number of the newest change of the bank; None for one that has yet to begin."""
+    if not asked.host.banks.has(asked.bank_name):
+        return None
+    newest = asked.bank.changes(last=1)
+    return newest[0].seq if newest else 0
 
 
 def _own_path(path: str | None) -> str:

@@ -1,0 +1,86 @@
+"""What changed from one version to the next: which values, and of a text which words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pieria import Memory
+
+COMPARED = 4_000
+"""Words up to which two texts are compared word by word; longer ones are compared line by line, up to so many lines."""
+AROUND = 200
+"""Characters that are shown of what stayed, before and after what did not."""
+KEPT, GONE, CAME = "kept", "gone", "came"
+NAMES = (
+    "title", "kind", "tags", "entities", "files", "place", "scope", "importance", "confidence", "strength", "pinned",
+    "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "context", "author", "superseded_by",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A value, as it was and as it is."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`text` is in parts that stayed, went or came; empty where the text is the same. None of it for a beginning."""
+
+    values: tuple[Changed, ...] = ()
+    text: tuple[tuple[str, str], ...] = ()
+    is_first: bool = False
+
+
+def changes(before: Memory | None, after: Memory) -> Changes:
+    if before is None:
+        return Changes(is_first=True)
+    was, now = before.as_dict(), after.as_dict()
+    values = tuple(Changed(name, _told(was[name]), _told(now[name])) for name in NAMES if was[name] != now[name])
+    return Changes(values, () if before.text == after.text else tuple(parts(before.text, after.text)))
+
+
+def parts(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Stretches with what became of each. Of what stayed, what is far from any change is left out."""
+    one, other = _pieces(before), _pieces(after)
+    if len(one) > COMPARED or len(other) > COMPARED:
+        one, other = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    if len(one) > COMPARED or len(other) > COMPARED:
+        yield GONE, before
+        yield CAME, after
+        return
+    steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    for number, (step, a, b, c, d) in enumerate(steps):
+        if step == "equal":
+            yield KEPT, _near("".join(one[a:b]), number == 0, number == len(steps) - 1)
+            continue
+        if b > a:
+            yield GONE, "".join(one[a:b])
+        if d > c:
+            yield CAME, "".join(other[c:d])
+
+
+def _near(kept: str, is_first: bool, is_last: bool) -> str:
+    if len(kept) <= 2 * AROUND:
+        return kept
+    head = "" if is_first else kept[:AROUND]
+    tail = "" if is_last else kept[-AROUND:]
+    return f"{head} … {tail}"
+
+
+def _pieces(text: str) -> Sequence[str]:
+    return re.findall(r"\s+|\w+|[^\w\s]", text)
+
+
+def _told(value: Any) -> str:
+    if value is None or value == "":
+        return "–"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

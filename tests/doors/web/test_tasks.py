@@ -1,0 +1,75 @@
+"""Work that lasts: begun by one, told to nobody else, and over whether it went well or not."""
+
+import threading
+
+import anyio
+import pytest
+
+from pieria.doors.web import following
+from pieria.doors.web.tasks import AT_ONCE, KEPT, Tasks
+from pieria.errors import ConflictError, InputError, NotFoundError
+
+PATIENCE = 10.0
+
+
+def test_a_task_tells_how_far_it_is_and_what_came_of_it() -> None:
+    tasks, halfway, go_on = Tasks(), threading.Event(), threading.Event()
+
+    def work(progress):  # type: ignore[no-untyped-def]
+        progress(1, 2)
+        halfway.set()
+        assert go_on.wait(PATIENCE)
+        return {"kept": 3}
+
+    task = tasks.begin("anybody", "notes", "Counting", "/", work)
+    assert halfway.wait(PATIENCE)
+    assert (task.done, task.whole, task.is_over) == (1, 2, False)
+    go_on.set()
+    assert task.wait(PATIENCE)
+    assert (task.result, task.error) == ({"kept": 3}, None)
+    assert tasks.found(task.id, "anybody", "notes") is task
+    for owner, bank in (("token x", "notes"), ("anybody", "work")):
+        with pytest.raises(NotFoundError):
+            tasks.found(task.id, owner, bank)
+
+
+def test_a_failure_is_told_and_not_raised() -> None:
+    tasks = Tasks()
+
+    def refused(_: object) -> None:
+        raise InputError("at", "a day", "soon")
+
+    def broken(_: object) -> None:
+        raise RuntimeError("words of a memory")
+
+    first, second = (tasks.begin("anybody", "notes", "It", "/", work) for work in (refused, broken))
+    assert first.wait(PATIENCE) and second.wait(PATIENCE)
+    assert isinstance(first.error, InputError)
+    assert second.error is not None and "words of a memory" not in str(second.error)
+
+
+def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:
+    tasks, go_on = Tasks(), threading.Event()
+    begun = [tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE)) for _ in range(AT_ONCE)]
+    with pytest.raises(ConflictError):
+        tasks.begin("anybody", "notes", "It", "/", lambda _: None)
+    go_on.set()
+    tasks.close(PATIENCE)
+    assert all(each.is_over for each in begun)
+    later = None
+    for _ in range(KEPT):
+        later = tasks.begin("anybody", "notes", "It", "/", lambda _: None)
+        assert later.wait(PATIENCE)
+    with pytest.raises(NotFoundError):
+        tasks.found(begun[0].id, "anybody", "notes")
+
+
+def test_the_steps_of_a_task_are_events_until_it_is_over() -> None:
+    tasks = Tasks()
+    task = tasks.begin("anybody", "notes", "It", "/", lambda progress: progress(1, 1))
+    assert task.wait(PATIENCE)
+
+    async def heard() -> list[bytes]:
+        return [event async for event in following.steps(task)]
+
+    assert anyio.run(heard) == [b"event: over\ndata: .\n\n"]
