@@ -65,6 +65,15 @@ def sign_in(served: Served, access: str = "write", *banks: str) -> str:
     return seal_in(served.client.get(f"/banks/{banks[0] if banks else 'notes'}/recall"))
 
 
+def over(served: Served, begun: httpx2.Response) -> str:
+    """The page of a task that a form has begun, once it has come to its end."""
+    assert begun.status_code == 303, begun.text
+    task = begun.headers["location"]
+    with served.client.stream("GET", task.replace("/task?", "/task/events?")) as events:
+        assert "event: over" in events.read().decode()
+    return str(served.client.get(task).text)
+
+
 def views() -> list[View]:
     return [view for page in PAGES for view in page.views]
 

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 from tests.doors.http.conftest import Served
-from tests.doors.web.conftest import seal_in, sign_in
+from tests.doors.web.conftest import over, seal_in, sign_in
 
 import pieria
 
@@ -15,11 +15,7 @@ HEALTH = "/banks/notes/health"
 def done(served: Served, form: str, **fields: str) -> str:
     """The page of a task that was begun by a form of the page, once it is over."""
     seal = seal_in(served.client.get(HEALTH))
-    begun = served.client.post(f"{HEALTH}/{form}", data={"seal": seal, **fields})
-    assert begun.status_code == 303, begun.text
-    with served.client.stream("GET", begun.headers["location"].replace("/task?", "/task/events?")) as events:
-        assert "event: over" in events.read().decode()
-    return str(served.client.get(begun.headers["location"]).text)
+    return over(served, served.client.post(f"{HEALTH}/{form}", data={"seal": seal, **fields}))
 
 
 def test_it_counts_what_there_is_and_leads_to_it(served: Served) -> None:

@@ -40,13 +40,17 @@ class Made:
 
 @dataclass(slots=True)
 class Task:
-    """`owner` began it, and nobody else is shown it. `back` is where to go on from."""
+    """`owner` began it, and nobody else is shown it. `back` is where to go on from.
+
+    `template` shows what it came to, which it is given as `outcome`; without one, that is told in words.
+    """
 
     id: str
     owner: str
     bank: str
     title: str
     back: str
+    template: str | None = None
     done: int = 0
     whole: int = 0
     result: Any = None
@@ -92,9 +96,17 @@ class Tasks:
         self._tasks: OrderedDict[str, Task] = OrderedDict()
         self._threads: list[threading.Thread] = []
 
-    def begin(self, owner: str, bank: str, title: str, back: str, work: Callable[[Progress], Any]) -> Task:
+    def begin(
+        self,
+        owner: str,
+        bank: str,
+        title: str,
+        back: str,
+        work: Callable[[Progress], Any],
+        template: str | None = None,
+    ) -> Task:
         """Raises `ConflictError` where as much as may be is under way."""
-        task = Task(new_id(), owner, bank, title, back)
+        task = Task(new_id(), owner, bank, title, back, template)
         thread = threading.Thread(target=task.run, args=(work,), name=f"pieria-web-{task.id}", daemon=True)
         with self._lock:
             under_way = [each for each in self._tasks.values() if not each.is_over]

@@ -62,13 +62,13 @@ def decay(call: Call, /, id: str, png: Path | None, svg: Path | None) -> None:
     with call.opened(reading=True) as bank:
         curve = bank.upkeep.curve(id)
     if png is not None:
-        from pieria.doors.cli.drawn.curve import picture
-        from pieria.doors.cli.drawn.png import png as painted
+        from pieria.doors.drawn.curve import picture
+        from pieria.doors.drawn.png import png as painted
 
         png.write_bytes(painted(picture(curve)))
     if svg is not None:
-        from pieria.doors.cli.drawn.curve import picture
-        from pieria.doors.cli.drawn.svg import svg as painted
+        from pieria.doors.drawn.curve import picture
+        from pieria.doors.drawn.svg import svg as painted
 
         svg.write_bytes(painted(picture(curve)))
 

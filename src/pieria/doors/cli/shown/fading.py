@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from pieria.doors.cli.drawn.curve import Picture, picture
 from pieria.doors.cli.shown.console import line, pairs, plain_ascii, row, table, verbatim
 from pieria.doors.cli.shown.words import age, counted, stamp
+from pieria.doors.drawn.curve import Picture, picture
 from pieria.record.time import moment
 
 if TYPE_CHECKING:

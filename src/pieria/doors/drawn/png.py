@@ -6,7 +6,7 @@ import struct
 import zlib
 from itertools import pairwise
 
-from pieria.doors.cli.drawn.curve import BLUE, CROWDED, GREY, Picture
+from pieria.doors.drawn.curve import BLUE, CROWDED, GREY, Picture
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 360, 120, 40, 20, 50
 DOT = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from pieria.doors.cli.drawn.curve import BLUE, CROWDED, GREY, Picture
+from pieria.doors.drawn.curve import BLUE, CROWDED, GREY, Picture
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 360, 90, 40, 20, 50
 

@@ -1,0 +1,116 @@
+"""Fading: what is about to be forgotten, how a memory fades, and what upkeep would do, shown before it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pieria.doors.drawn.curve import picture
+from pieria.doors.http.schemas import share, text
+from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
+from pieria.toolsets import Access
+
+if TYPE_CHECKING:
+    from pieria.bank.keeping import Upkeep
+
+DUE = 20
+LISTED = 200
+"""Memories of an outcome that are shown; what was done is in the journal, whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A work of upkeep: what it is called, what it does, and what is asked for where it is really done."""
+
+    title: str
+    does: str
+    deed: str
+    do: Callable[..., Any]
+
+
+def _promote(upkeep: Upkeep, *, dry_run: bool, progress: object) -> Any:
+    return upkeep.promote(dry_run=dry_run)
+
+
+def _of(name: str) -> Callable[..., Any]:
+    return lambda upkeep, **given: getattr(upkeep, name)(**given)
+
+
+WORKS: Mapping[str, Work] = {
+    "sleep": Work(
+        "Sleep", "Sums up what has come to rest, and settles what has proven itself.", "Write it", _of("sleep")
+    ),
+    "promote": Work("Promote", "Makes lasting what was used enough.", "Make them lasting", _promote),
+    "decay": Work(
+        "Put away", "Archives what is about to fade; it is found where it is asked for.", "Put them away", _of("decay")
+    ),
+    "gc": Work("Collect", "Removes what has faded; each can be brought back.", "Remove them", _of("gc")),
+}
+PARTS = ("faded", "promoted", "summaries", "settled", "shortened", "failed")
+"""What one or the other of them answers with."""
+FADING = ("decay", "gc")
+"""Works that go by how much is left."""
+
+
+def _overview(asked: Asked) -> Answer:
+    bank, id = asked.bank, asked.given.get("id")
+    if id is None:
+        lately = bank.list(limit=1, order="changed")
+        id = lately[0].id if lately else None
+    curve = None if id is None else bank.upkeep.curve(id)
+    values = {"curve": curve, "picture": curve and picture(curve), "works": WORKS, "fading_works": FADING}
+    return Shown("fading/fading.html", values, part="curve")
+
+
+def _due(asked: Asked) -> Answer:
+    return Shown("fading/due.html", {"due": asked.bank.upkeep.due(DUE)}, part="due")
+
+
+def _reviewed(asked: Asked) -> Answer:
+    asked.bank.upkeep.review(asked.given["id"])
+    return Moved(asked.path("fading/due"))
+
+
+def _worked(asked: Asked) -> Answer:
+    """A dry run and the real one are the same work, and are told alike."""
+    bank, name, really = asked.bank, asked.given["what"], "really" in asked.given
+    work = WORKS[name]
+    threshold = {"threshold": asked.given["threshold"]} if "threshold" in asked.given and name in FADING else {}
+
+    def done(progress: Callable[[int, int], None]) -> dict[str, Any]:
+        reply = work.do(bank.upkeep, dry_run=not really, progress=progress, **threshold)
+        parts = {part: getattr(reply, part, ()) for part in PARTS}
+        ended = {"stopped": getattr(reply, "stopped", None), "left": getattr(reply, "left", 0)}
+        return {"what": name, "work": work, "really": really, "listed": LISTED, **threshold, **parts, **ended}
+
+    title = work.title if really else f"{work.title}: what it would do"
+    task = asked.tasks.begin(
+        asked.caller.name, asked.bank_name, title, asked.path("fading"), done, "fading/outcome.html"
+    )
+    return Begun(task)
+
+
+PAGE = Page(
+    name="fading",
+    title="Fading",
+    key="f",
+    about="what is about to be forgotten, and what upkeep would do",
+    views=(
+        View("GET fading", _overview, {"id": text("The memory whose curve is drawn.")}),
+        View("GET fading/due", _due),
+        View("POST fading/review", _reviewed, {"id": text("What was gone over.")}, ("id",), Access.write),
+        View(
+            "POST fading/work",
+            _worked,
+            {
+                "what": text("Which work.", enum=list(WORKS)),
+                "really": text("Where it is there, it is done and not only shown.", enum=["yes"]),
+                "threshold": share("What is retained of what goes."),
+            },
+            ("what",),
+            Access.write,
+        ),
+    ),
+    css=("fading/fading.css",),
+)

@@ -1,0 +1,97 @@
+"""The page on fading: what is due, how a memory fades, and works of upkeep that are shown before they are done."""
+
+import html
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.doors.http.conftest import Served, serving
+from tests.doors.web.conftest import over, seal_in
+
+import pieria
+
+FADING = "/banks/notes/fading"
+OLD = 90
+
+
+def until_due() -> timedelta:
+    """How long a memory that nobody uses waits for its review."""
+    with pieria.open("probe") as bank:
+        fresh = bank.upkeep.curve(bank.remember("As any other.").id)
+        assert fresh.review_from is not None
+        return timedelta(microseconds=fresh.review_from - fresh.at)
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """A bank of three memories: one that has faded, one that is about to, and one that is fresh."""
+    now = datetime.now(UTC)
+    told = (
+        ("old", "The rollback of March went wrong.", timedelta(days=OLD)),
+        ("friday", "Nobody deploys on a Friday.", until_due() + timedelta(hours=1)),
+        ("new", "We chose JWT.", timedelta(0)),
+    )
+    for id, text, ago in told:
+        with pieria.open("notes", clock=lambda then=now - ago: then) as bank:  # type: ignore[misc]
+            bank.remember(text, id=id)
+    with serving() as found:
+        found.client.headers["accept"] = "text/html"
+        found.client.follow_redirects = False
+        yield found
+
+
+def worked(served: Served, **fields: str) -> str:
+    """The page that tells what a work came to."""
+    seal = seal_in(served.client.get(FADING))
+    return over(served, served.client.post(f"{FADING}/work", data={"seal": seal, **fields}))
+
+
+def test_a_curve_is_drawn_of_the_memory_that_is_asked_for(served: Served) -> None:
+    old, new = (served.client.get(f"{FADING}?id={id}").text for id in ("old", "new"))
+    assert "The rollback of March" in old and "We chose JWT." in new
+    points = [re.findall(r'class="left" points="([^"]+)"', page)[0] for page in (old, new)]
+    assert points[0] != points[1] and all(len(each.split()) > 10 for each in points)
+    assert served.client.get(f"{FADING}?id=nowhere").status_code == 404
+
+
+def test_what_is_due_is_shown_until_somebody_went_over_it(served: Served) -> None:
+    page = served.client.get(f"{FADING}/due")
+    assert "Nobody deploys on a Friday." in page.text and "We chose JWT." not in page.text
+    answer = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
+    assert answer.headers["location"] == f"{FADING}/due"
+    assert "Nobody deploys on a Friday." not in served.client.get(f"{FADING}/due").text
+
+
+@pytest.mark.parametrize(("what", "left"), [("gc", "removed"), ("decay", "archived")])
+def test_a_work_is_shown_before_it_is_done(served: Served, what: str, left: str) -> None:
+    shown = worked(served, what=what)
+    assert "Nothing was changed." in shown and "The rollback of March" in shown and "We chose JWT." not in shown
+    assert served.client.get("/banks/notes/memories").text.count("data-item") == 3
+    assert 'name="really"' in shown
+    done = worked(served, what=what, really="yes")
+    assert "It is done." in done and "The rollback of March" in done
+    with pieria.open("notes") as bank:
+        [memory] = bank.history("old")[-1:]
+        assert left in (memory.standing.ended, memory.status)
+    assert "Nothing was to be done." in worked(served, what=what)
+
+
+def test_a_threshold_has_its_effect(served: Served) -> None:
+    assert "Nothing was to be done." in worked(served, what="gc", threshold="0")
+    assert "The rollback of March" in worked(served, what="gc", threshold="0.5")
+    assert worked(served, what="gc", threshold="0.5").count('name="threshold" value="0.5"') == 1
+
+
+def test_a_sleep_shows_the_very_words_that_it_would_write(served: Served) -> None:
+    with pieria.open("rest", clock=lambda: datetime.now(UTC) - timedelta(days=3)) as bank:
+        for number in range(8):
+            bank.remember(f"The deployment of billing number {number} failed because of the cache.")
+    seal = seal_in(served.client.get("/banks/rest/fading"))
+    begun = served.client.post("/banks/rest/fading/work", data={"seal": seal, "what": "sleep"})
+    with pieria.open("rest") as bank:
+        [summary] = bank.upkeep.sleep(dry_run=True).summaries
+    shown = over(served, begun)
+    assert "Summed up" in shown and "of 8 memories" in shown
+    assert summary.text.splitlines()[0] in html.unescape(shown)
+    assert f'href="/banks/rest/memory?id={summary.sources[0].id}"' in shown
