@@ -60,7 +60,9 @@ def lived(ask: Ask, made: Made, host: Host, clock: HandClock) -> list[str]:
     ask("mem-remove", id=ids[1], reason="not there")
     note = ask("mnemosyne_remember", content="A note about herons.", importance=0.33, source="talk")["memory_id"]
     ask("mnemosyne_update", memory_id=note, content="A better note about herons.")
-    host.bank.remember_many({"text": f"At once {n}.", "tags": ["flock"]} for n in range(5))
+    host.bank.remember_many({"id": f"once{n}", "text": f"At once {n}.", "tags": ["flock"]} for n in range(5))
+    ask("mem-remove", id="once1")
+    ask("mem-revise", id="once3", title="Twice")
     clock.move(minutes=5)
     for session in ("monday", "tuesday"):
         host.bank.upkeep.summarize(session)

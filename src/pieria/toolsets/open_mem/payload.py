@@ -123,7 +123,7 @@ def also(bank: Bank, memory: Memory) -> dict[str, Any]:
 
 def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]], dict[str, Before]]:
     """The revisions and tombstones of the bank, and for each head what it came in the place of."""
-    found: list[dict[str, Any]] = []
+    found: list[tuple[Lineage, Revision]] = []
     before: dict[str, Before] = {}
     seen: set[str] = set()
     everything = ("removed", "revised", "invalid", "archived")
@@ -141,5 +141,7 @@ def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]
                 first = one.first
                 before[one.last.id] = Before(lineage.revision_of(one), first.reason, iso(first.known_from))
             else:
-                found.append(revision(bank, lineage, one))
-    return found, before
+                found.append((lineage, one))
+    # Not by their rows: those of one moment are numbered otherwise in every bank.
+    found.sort(key=lambda each: (each[1].first.known_from, each[1].key))
+    return [revision(bank, *each) for each in found], before
