@@ -26,6 +26,8 @@ from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
 from tests.capture.making import kept_and_dropped
 from tests.contract.making import HandClock
+from tests.learning.lessontelling import MIGRATED
+from tests.learning.lessontelling import session as lived
 from tests.models.llm_server import hangs, llm_server
 
 import pieria
@@ -245,6 +247,13 @@ def seen_of_llm_steps(folder: Path, value: Any) -> object:
     return [request.body["model"] for request in serving.requests]
 
 
+def seen_of_accept_above(data: Path, value: Any) -> object:
+    with pieria.open("b", data=data, settings={"accept_above": value}) as bank:
+        bank.observe(lived("s1", MIGRATED))
+        [lesson] = bank.upkeep.propose().proposals
+        return lesson.state
+
+
 def seen_of_session_lease(folder: Path, value: Any) -> bool:
     """Whether another may go on with a session ten seconds after the last sign of life."""
     clock = HandClock()
@@ -271,6 +280,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "upkeep_fades": (seen_of_upkeep_fades, {"note": ["note"], "drawer": ["drawer"], "": []}),
     "count_uses": (seen_of_count_uses, {True: 1, False: 0}),
     "session_lease": (seen_of_session_lease, {5: True, 60: False}),
+    "accept_above": (seen_of_accept_above, {0.5: "accepted", 0.75: "proposed"}),
     "capture": (kept_and_dropped, {True: (1, 0), False: (0, 1)}),
     "text_budget": (seen_of_text_budget, {100: True, 5_000: False}),
     "embedder": (seen_of_embedder, {"none": None, "hashing:64": 64, "hashing:128": 128, "auto": 384}),

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Ask
 from tests.cli.reference import leaves
+from tests.learning.lessontelling import MIGRATED
+from tests.learning.lessontelling import session as lived
 
 import pieria
 
@@ -76,6 +78,10 @@ LINES = {
     "upkeep gc": "",
     "upkeep decay": "",
     "upkeep promote": "jwt",
+    "upkeep proposals": "",
+    "upkeep propose": "",
+    "upkeep accept": "LESSON",
+    "upkeep decline": "LESSON",
     "upkeep clusters": "",
     "upkeep duplicates": "",
     "upkeep merge": "jwt other",
@@ -143,12 +149,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
         for each in (session, ready):
             each.append("It rains.", "Waited.")
         ready.close_and_wait(30)
+        bank.observe(lived("s1", MIGRATED))
+        [lesson] = bank.upkeep.propose().proposals
         bank.export(folder / "in.jsonl")
         run = {"source_id": "run-7", "goal": "Plan", "steps": [{"observation": "Rain.", "action": "Waited."}]}
         (folder / "run.json").write_text(json.dumps(run))
         bank.backup(folder / "in.backup")
     sessions = {"SESSION": session.id, "READY": ready.id}
-    return folder, {"FACT": fact.id, "ENTRY": entry.id, "JOB": job.id, "CANCELLED": cancelled.id, **sessions}
+    return folder, {
+        "FACT": fact.id,
+        "ENTRY": entry.id,
+        "JOB": job.id,
+        "CANCELLED": cancelled.id,
+        "LESSON": lesson.id,
+        **sessions,
+    }
 
 
 @pytest.fixture
@@ -214,7 +229,8 @@ READING = (
     "scratchpad read", "facts query", "facts timeline", "facts history", "facts conflicts", "facts entities",
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
-    "upkeep clusters", "upkeep duplicates", "upkeep merge", "review", "decay",
+    "upkeep clusters", "upkeep duplicates", "upkeep merge", "review", "upkeep proposals", "upkeep propose",
+    "upkeep accept", "upkeep decline", "decay",
     "upkeep graph consolidate", "upkeep graph decay", "upkeep graph validate", "upkeep graph repair",
     "vault status", "vault promote", "maintenance stats", "maintenance compact",
     *(f"session {verb}" for verb in ("append", "close", "commit", "discard", "state", "list", "show", "resume")),

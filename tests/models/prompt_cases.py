@@ -10,7 +10,22 @@ from typing import Any
 
 from tests.models.scripted import Call, Scripted
 
-from pieria.models.mind import Deed, Found, Mind, Named, Noticed, Procedure, Proposition, Said, StepSeen, Task, Triple
+from pieria.models.mind import (
+    Deed,
+    Found,
+    Lesson,
+    Mended,
+    Mind,
+    Named,
+    Noticed,
+    Procedure,
+    Proposition,
+    Said,
+    StepSeen,
+    Task,
+    Told,
+    Triple,
+)
 from pieria.models.minds.llm import LLMMind
 
 GOLDEN = Path(__file__).with_name("prompts")
@@ -60,6 +75,8 @@ WAYS = (
     Found("procedural", "WHEN a test fails DO read the log EXPECT the cause", "2026-03-02 09:00:00", 0.8333),
     Found("procedural", "WHEN a test fails DO run it again EXPECT luck", "2026-03-01 09:00:00"),
 )
+MENDED = (Mended("`npm run build`", "Error: Cannot find module 'vite'", ("run `npm ci`",), "`npm run build`"),)
+TOLD = (Told("no, we use pnpm, not npm", ("ran `npm install zod`",), "Installed zod."),)
 TASKS = (
     Task(
         "checkout crashes in yen, fix it",
@@ -231,6 +248,28 @@ CASES = {
             ],
             lambda mind, text: mind.notice([Task(text, (Deed("ran", text, text),), text, text)]),
             {"notes": [{"task": "one", "type": "bugfix", "title": "x", "narrative": "y", "concepts": []}]},
+        ),
+        Case(
+            "lessons",
+            lambda mind: mind.lessons(MENDED, TOLD),
+            {
+                "lessons": [
+                    {"type": "procedure", "of": 1, "condition": "npm run build fails", "instruction": " Run npm ci. "}
+                    | {"expected_outcome": "it builds", "quote": "", "confidence": 0.9},
+                    {"type": "rule", "of": 1, "condition": "", "instruction": "Always use pnpm, not npm."}
+                    | {"expected_outcome": "", "quote": "we use pnpm, not npm", "confidence": 7},
+                    {"type": "rule", "of": 2, "condition": "", "instruction": "Always use what nobody said."}
+                    | {"expected_outcome": "", "quote": "no", "confidence": 1},
+                    {"type": "procedure", "of": 1, "condition": "", "instruction": " "}
+                    | {"expected_outcome": "", "quote": "", "confidence": 1},
+                ]
+            },
+            [
+                Lesson("procedure", 0, "Run npm ci.", "npm run build fails", "it builds", "", 0.9),
+                Lesson("rule", 0, "Always use pnpm, not npm.", quote="we use pnpm, not npm", confidence=1.0),
+            ],
+            lambda mind, text: mind.lessons([Mended(text, text, (text,), text)], [Told(text, (text,), text)]),
+            {"lessons": [{"type": "wish", "of": 1, "instruction": "x"}]},
         ),
         Case(
             "entities",

@@ -14,7 +14,7 @@ from tests.models.prompt_cases import CASES
 from tests.models.scripted import Scripted
 
 from pieria.errors import PromptError
-from pieria.models.mind import NOTICED, TITLE, Mode, Named, Noticed, Procedure, Proposition, Triple
+from pieria.models.mind import NOTICED, TITLE, Lesson, Mode, Named, Noticed, Procedure, Proposition, Triple
 from pieria.models.minds.llm import LLMMind
 
 leaves = (
@@ -108,6 +108,17 @@ def is_noticed(given: Any) -> bool:
     )
 
 
+def is_lesson(given: Any) -> bool:
+    return (
+        isinstance(given, Lesson)
+        and given.type in ("procedure", "rule")
+        and given.of == 0
+        and is_text(given.text)
+        and is_share(given.confidence)
+        and all(isinstance(part, str) for part in (given.condition, given.expected, given.quote))
+    )
+
+
 PROMISED: dict[str, Callable[[Any], bool]] = {
     "get_state": is_text,
     "get_subgoal": is_text,
@@ -125,6 +136,7 @@ PROMISED: dict[str, Callable[[Any], bool]] = {
     "merge_statements": is_text,
     "summarize": is_text,
     "notice": all_of(is_noticed),
+    "lessons": all_of(is_lesson),
     "entities": all_of(lambda given: isinstance(given, Named) and is_text(given.name) and is_text(given.kind)),
     "triples": all_of(is_triple),
 }

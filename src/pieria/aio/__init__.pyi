@@ -45,6 +45,7 @@ from pieria.bank.replies import (
     Stats,
 )
 from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
+from pieria.bank.replies_lessons import Decided, Learnt, Proposals
 from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RestoreReport
 from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
@@ -1202,6 +1203,8 @@ class Intake:
         """Those of the ids that are not here, so that nobody need find out much about the others."""
 
 class Upkeep:
+    async def accept(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
+        """Makes proposals memories like any other, and ends rules that say the opposite. `undo` takes it back."""
     async def clusters(
         self,
         *,
@@ -1232,6 +1235,8 @@ class Upkeep:
         """Puts away what is about to fade: `include="archived"` shows it, and `update` makes it active again. The
         threshold is twice the setting `forget_threshold`.
         """
+    async def decline(self, ids: str | Iterable[str], *, reason: str | None = None) -> Decided:
+        """Puts proposals aside, or takes back what was accepted. They wait again only where they are seen anew."""
     async def due(self, k: int = 20) -> tuple[Retained, ...]:
         """What is about to be forgotten, the most urgent first; `review` counts that it was met again."""
     async def duplicates(
@@ -1264,6 +1269,13 @@ class Upkeep:
         """
     async def promote(self, ids: str | Iterable[str] | None = None, *, dry_run: bool = False) -> Promoted:
         """Makes memories lasting: those named or, where none are, all that were used enough."""
+    async def proposals(self, state: Names = "proposed", *, type: Names | None = None, limit: int = 100) -> Proposals:
+        """What sessions taught, the surest first: what waits for a decision, unless other states are named."""
+    async def propose(self, session: str | None = None, *, dry_run: bool = False) -> Learnt:
+        """Draws what is to be learnt from what was captured and is still raw, of all sessions or of one.
+
+        That is done by itself with `distil`; here it is done at once, and with `dry_run` only shown.
+        """
     async def ranked(
         self,
         *,

@@ -8,7 +8,7 @@ session). To make a context writes nothing otherwise, and counts nothing as used
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -21,7 +21,8 @@ from pieria.errors import InputError
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.recall.context.block import Frame, block, told_in
-from pieria.recall.context.lines import checkpoint_line
+from pieria.recall.context.lessons import waiting
+from pieria.recall.context.lines import checkpoint_line, waiting_line
 from pieria.recall.context.looking import Wanted, found
 from pieria.recall.page import Question
 from pieria.recall.part import Source
@@ -188,14 +189,20 @@ class _Telling:
         return self._bank._answer(question, filter, HITS)
 
     def _made(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Context:
-        last = at.checkpoint if wanted.place is None else None
-        saved = None
-        if last is not None:
-            saved = checkpoint_line(last["session"], last["messages"], instant(last["at"], "at"), wanted.now)
+        closing = [] if wanted.place is not None else list(self._closing(sources, at, wanted))
         sure = None if wanted.found is None else wanted.found.confidence
-        made = block(found(sources, wanted), Frame(self._bank.name, wanted.now, sure), self._budget, saved)
+        made = block(found(sources, wanted), Frame(self._bank.name, wanted.now, sure), self._budget, closing)
         then = moment(max((at.now, *at.known.values())))
         return Context(made.text, made.tokens, made.items, made.left_out, then, sure)
+
+    def _closing(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Iterator[str]:
+        """What is told behind the open threads: what was saved last and, unasked, what waits for a decision."""
+        last = at.checkpoint
+        if last is not None:
+            yield checkpoint_line(last["session"], last["messages"], instant(last["at"], "at"), wanted.now)
+        undecided = sum(map(waiting, sources)) if wanted.found is None and not wanted.files else 0
+        if undecided:
+            yield waiting_line(undecided)
 
 
 def _moment(held: dict[str, Any]) -> Moment:

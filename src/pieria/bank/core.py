@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REASON_LIMIT = 4_000
+ACCEPT_ABOVE = 0.75
+"""The confidence above which what sessions taught is accepted by default."""
 EVERYTHING = Viewer(everything=True)
 Plan = Callable[[Writer], Changeset]
 
@@ -65,6 +67,7 @@ class Core:
         fading: Fading | None = None,
         habits: Habits | None = None,
         session_lease: float = 60.0,
+        accept_above: float = ACCEPT_ABOVE,
         remarks: Sequence[Finding] = (),
         me: Callable[[bool], Any] = lambda create: None,
         knows_user: bool = True,
@@ -95,6 +98,7 @@ class Core:
         self.fading = fading or Fading()
         self.habits = habits or Habits()
         self.session_lease = session_lease
+        self._accept_above = accept_above
         self._remarks = tuple(remarks)
         self._me = me
         self._knows_user = knows_user

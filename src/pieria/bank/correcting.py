@@ -17,7 +17,7 @@ from pieria.record.composing import content_of, type_of, with_index
 from pieria.record.draft import TRUST, Draft, Instant, NewMemory, Problems, checked, moment, seen_by
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
-from pieria.record.memory import AUTHOR_TYPES, STATUSES, TIERS, Memory
+from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
 from pieria.record.time import iso
 from pieria.record.time import moment as at_moment
 from pieria.store.protocol import Reader, Writer
@@ -370,7 +370,7 @@ _STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "strength": (check.number, (0.0, 2.0)),
     "place": (check.place, ()),
     "scope": (check.one_of, (("session", "bank"),)),
-    "status": (check.one_of, (STATUSES,)),
+    "status": (check.one_of, (GIVEN_STATUSES,)),
     "tier": (check.one_of, (TIERS,)),
     "at": (moment, ()),
     "valid_from": (moment, ()),

@@ -9,6 +9,7 @@ import shutil
 import time
 
 from pieria.bank.core import Core
+from pieria.bank.deciding import waiting
 from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
 from pieria.bank.session_records import Census, counted
@@ -70,6 +71,7 @@ class Health(Core):
             self._llm_finding(),
             self._work(),
             *self._raw(),
+            *self._proposals(),
             *self._sessions(),
             *self._disk(),
             self._clock_finding(),
@@ -157,6 +159,13 @@ class Health(Core):
         # What is of a time to come was captured while the clock was wrong, and nobody waits until then.
         left = any(not -CLOCK_TOLERANCE <= self._now() - state.touched <= LEFT_LYING for state in waiting)
         return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
+
+    def _proposals(self) -> list[Finding]:
+        with self._reading() as reader:
+            count = waiting(reader, self._now())
+        if not count:
+            return []
+        return [Finding("lessons", True, f"{count:,} wait for a decision", "pieria upkeep proposals shows them.")]
 
     def _census(self, reader: Reader) -> Census:
         return counted(reader, self._now(), int(self.session_lease * SECOND))

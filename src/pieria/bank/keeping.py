@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pieria.bank.asking import Names
 from pieria.bank.clustering import Clustering
+from pieria.bank.deciding import Deciding
 from pieria.bank.replies_upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
 from pieria.bank.retaining import Ranking
 from pieria.bank.reviewing import Reviewing
@@ -53,7 +54,7 @@ MOST = 5_000
 """Memories that one sleep goes over, unless another number is asked for."""
 
 
-class Upkeep(Reviewing, Ranking, Clustering):
+class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     def sleep(
         self,
         *,

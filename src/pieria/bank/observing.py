@@ -12,8 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.core import Plan
-from pieria.bank.correcting import Correcting
-from pieria.bank.remembering import Remembering
+from pieria.bank.proposing import Proposing
 from pieria.bank.sources import mined_turns
 from pieria.errors import InputError
 from pieria.learning.distilling import pieces
@@ -36,12 +35,15 @@ from pieria.store.protocol import Progress, Reader, Writer
 
 if TYPE_CHECKING:
     from pieria.learning.distilling.observations import Distilled, Observation
+    from pieria.learning.lessons.finding import Learned
 
 AT_ONCE = 500
 """Events a transaction."""
 SILENCE = 600
 """Seconds after the last event until a session counts as resting."""
 JOB = "distil"
+FIX = "bugfix"
+"""The type of an observation of what failed and was mended."""
 WHAT = "distil"
 SECOND = 1_000_000
 SPEAKER = {"prompt": ("user", "human"), "reply": ("assistant", "agent")}
@@ -70,19 +72,21 @@ class Observed:
 class DistilledSessions:
     """What came of so many sessions: the observations that are new or were met again, and the events used up for them.
 
-    `problem` says why rules noticed what a model should have.
+    `lessons` are ids of proposals that came of them, were borne out or shaken. `problem` says why rules noticed what a
+    model should have.
     """
 
     sessions: int = 0
     events: int = 0
     ids: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
     problem: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "ids": list(self.ids)}
+        return {**asdict(self), "ids": list(self.ids), "lessons": list(self.lessons)}
 
 
-class Observing(Remembering, Correcting):
+class Observing(Proposing):
     def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
         """Takes in what happened. When this returns it is on the disk; what was told before changes nothing.
 
@@ -112,6 +116,7 @@ class Observing(Remembering, Correcting):
                     done.sessions + each.sessions,
                     done.events + each.events,
                     (*done.ids, *each.ids),
+                    tuple(dict.fromkeys((*done.lessons, *each.lessons))),
                     each.problem or done.problem,
                 )
             if progress is not None:
@@ -237,13 +242,25 @@ class Observing(Remembering, Correcting):
         """Reads and judges now, and gives what plans the writing: nothing where others were at it meanwhile."""
         from pieria.learning.distilling.observations import distilled
 
-        with self._reading() as reader:
-            piece = pieces.piece_of(reader, host, session)
-            piece = piece.with_words(self._said(reader, piece))
+        piece = self._piece(host, session)
         taken = piece if whole else piece.without_last_task()
         made = distilled(taken.events, self.mind, told=taken.waiting, scope=self._own_scope)
         drafts = [self._screening.draft(checked(each.new)) for each in made.observations]
-        return partial(self._distilled, host, session, taken, made, drafts, outcome)
+        # A model that has just failed is not waited for again.
+        lessons = self._learned(taken, made.problem)
+        return partial(self._distilled, host, session, taken, made, drafts, lessons, outcome)
+
+    def _piece(self, host: str, session: str) -> Piece:
+        with self._reading() as reader:
+            piece = pieces.piece_of(reader, host, session)
+            return piece.with_words(self._said(reader, piece))
+
+    def _learned(self, piece: Piece, problem: str | None = None) -> Learned:
+        from pieria.learning.lessons.finding import learned
+        from pieria.models.minds.rules import RuleMind
+
+        mind = self.mind if problem is None else RuleMind()
+        return learned(piece.events, mind, told=piece.waiting, scope=self._own_scope)
 
     def _distilled(
         self,
@@ -252,6 +269,7 @@ class Observing(Remembering, Correcting):
         piece: Piece,
         made: Distilled,
         drafts: Sequence[Draft],
+        lessons: Learned,
         outcome: list[DistilledSessions],
         writer: Writer,
     ) -> Changeset:
@@ -259,14 +277,22 @@ class Observing(Remembering, Correcting):
         if not piece.fresh or not pieces.is_there(writer, piece):
             return changeset
         ids: dict[str, None] = {}
-        for each, draft in zip(_of_memories(made, pieces.mined(writer, piece.key)), drafts, strict=True):
+        fixes: dict[str, list[str]] = {}
+        mined = pieces.mined(writer, piece.key)
+        observations = zip(made.observations, _of_memories(made, mined), drafts, strict=True)
+        for original, each, draft in observations:
             id = self._keep_observation(writer, changeset, piece.key, each, draft, ids.keys())
             ids |= {} if id is None else {id: None}
+            for turn in original.sources if id is not None and each.new.body["type"] == FIX else ():
+                fixes.setdefault(turn, []).append(str(id))
+        learnt = self._keep_lessons(writer, changeset, lessons, fixes, mined)
         changeset.records = pieces.settling(piece, made.waiting, pieces.state_of(writer, host, session))
-        changeset.ids = tuple(dict.fromkeys([*ids, f"{pieces.RAW}:{piece.key}"]))
+        changeset.ids = tuple(dict.fromkeys([*ids, *learnt, f"{pieces.RAW}:{piece.key}"]))
         if piece.ends:
             changeset.jobs.append(new_job("session_summary", {"session": session}))
-        outcome.append(DistilledSessions(1, len(piece.fresh), tuple(ids), made.problem))
+        outcome.append(
+            DistilledSessions(1, len(piece.fresh), tuple(ids), tuple(learnt), made.problem or lessons.problem)
+        )
         return changeset
 
     def _keep_observation(

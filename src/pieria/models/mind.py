@@ -150,6 +150,42 @@ class Noticed:
     """It holds words that came from outside: of a page, or of whoever had read one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Something that an agent tried and that failed, what it did about it, and the same thing as it then went well."""
+
+    failed: str
+    error: str
+    steps: tuple[str, ...]
+    passed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a person said to an agent in the midst of its work, and what the agent had done and said before it."""
+
+    said: str
+    acts: tuple[str, ...] = ()
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What is to be learnt from the so-manieth of what was mended, or of what was told.
+
+    A `procedure` says under which `condition` to do what, and what to expect; a `rule` is one sentence that begins
+    with Always or Never, and rests on the `quote`, words of the person.
+    """
+
+    type: Literal["procedure", "rule"]
+    of: int
+    text: str
+    condition: str = ""
+    expected: str = ""
+    quote: str = ""
+    confidence: float = 0.5
+
+
 class Mind(Protocol):
     """Every method raises `PromptError` where its step came to nothing, and `AdapterError` where a model failed."""
 
@@ -209,6 +245,9 @@ class Mind(Protocol):
 
     def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
         """What somebody who goes on with the work the next day should know of it; nothing where there is nothing."""
+
+    def lessons(self, mended: Sequence[Mended], told: Sequence[Told]) -> list[Lesson]:
+        """What to do the next time; nothing where it was chance, or a wish of the moment."""
 
     # --- a text
 

@@ -32,7 +32,11 @@ SCOPES = ("session", "bank", "user")
 AUTHOR_TYPES = ("human", "agent", "system")
 FADES = ("note", "summary", "semantic", "procedural", "episodic")
 """Kinds that may be forgotten unless a setting says otherwise: notes, and what was drawn from others."""
-STATUSES = ("active", "promoted", "archived")
+GIVEN_STATUSES = ("active", "promoted", "archived")
+"""Those that a caller may give a memory."""
+PROPOSAL_STATUSES = ("proposed", "declined")
+"""Of what sessions taught and nobody has accepted: only verbs that decide on it give these, and take them away."""
+STATUSES = (*GIVEN_STATUSES, *PROPOSAL_STATUSES)
 VISIBLE_STATUSES = ("active", "promoted")
 TIERS = ("working", "kept", "settled")
 ENDINGS = ("", "removed", "revised")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import chain, pairwise
 from typing import NamedTuple
 
@@ -76,16 +76,25 @@ def standing(text: str) -> list[Rule]:
     low = text.lower() if text.isascii() else lowered(text)
     if not _begins(low):
         return []
+    return [rule for sentence in _own(text, low) for rule in _stated(text, low, sentence)]
+
+
+def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentence]:
+    """Those that whoever writes says himself: no code, nothing quoted, nobody else's turn, nothing endless.
+
+    `announcing` are words before a colon, in lower case, that are no speaker either.
+    """
+    return list(_own(text, text.lower() if text.isascii() else lowered(text), announcing))
+
+
+def _own(text: str, low: str, announcing: Set[str] = frozenset()) -> Iterator[Sentence]:
     apart = [found.span() for found in _APART.finditer(low)]
-    others = _others(low)
-    return [
-        rule
-        for sentence in sentences(text)
-        if sentence.end - sentence.start <= _LONGEST
-        and not _within(sentence.start, apart)
-        and not _within(sentence.start, others)
-        for rule in _stated(text, low, sentence)
-    ]
+    others = _others(low, announcing)
+    for sentence in sentences(text):
+        if sentence.end - sentence.start > _LONGEST:
+            continue
+        if not _within(sentence.start, apart) and not _within(sentence.start, others):
+            yield sentence
 
 
 def _begins(low: str) -> bool:
@@ -103,10 +112,10 @@ def _begins(low: str) -> bool:
     return False
 
 
-def _others(low: str) -> list[tuple[int, int]]:
+def _others(low: str, announcing: Set[str]) -> list[tuple[int, int]]:
     """Where others than the one who writes have their turn in a conversation, up to a blank line or the next turn."""
     marks = [(found.start(), (found[1] or "").strip(" ")) for found in _SPEAKER.finditer(low)]
-    marks = [(start, name) for start, name in marks if name not in _ANNOUNCING]
+    marks = [(start, name) for start, name in marks if name not in _ANNOUNCING and name not in announcing]
     turns = pairwise([*marks, (len(low), "")])
     return [(start, end) for (start, name), (end, _) in turns if name and name not in _OWN]
 

@@ -52,6 +52,7 @@ PERSONAL = (
     *("paths", "token", "nlp"),
     *("user", "row_security", "local"),
     *("vault", "vault_folder"),
+    "accept_above",
 )
 """No project may say them: what is remembered would go wherever the author of a repository likes, and money as well.
 Nor may one name a server in `data`, for the same reason."""
@@ -182,6 +183,13 @@ class Settings(Fades):
         le=86_400,
         allow_inf_nan=False,
         description="seconds after which a session of a process that is gone may be taken over",
+    )
+    accept_above: float = Field(
+        default=0.75,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="the confidence above which what sessions taught is accepted by itself",
     )
     capture: bool = Field(default=True, description="whether what agents do is captured by their hooks")
     embedder: Annotated[str, AfterValidator(_embedder)] = Field(

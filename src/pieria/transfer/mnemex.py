@@ -16,7 +16,7 @@ from pieria.errors import InputError, TransferError
 from pieria.record import check
 from pieria.record.draft import TRUST
 from pieria.record.ids import derived_id
-from pieria.record.memory import STATUSES
+from pieria.record.memory import GIVEN_STATUSES
 from pieria.record.parsing import parsed
 from pieria.record.time import instant, iso
 from pieria.store.files import unreadable
@@ -210,7 +210,7 @@ class _Memory(_Row):
 
     def lines(self, id: str, place: str) -> tuple[Line, Line, Line]:
         meta = self.value("meta", _mapping) or {}
-        status = self.value("status", check.one_of, STATUSES) or "active"
+        status = self.value("status", check.one_of, GIVEN_STATUSES) or "active"
         kept = {
             **(self.value("extra", _object, of=meta) or {}),
             "imported_from": SYSTEM,

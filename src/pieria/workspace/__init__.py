@@ -292,6 +292,7 @@ class Workspace(Recalling):
                 fading=settings.fading,
                 habits=settings.habits,
                 session_lease=settings.session_lease,
+                accept_above=settings.accept_above,
                 remarks=[*(Finding("environment", True, *remark) for remark in resolved.remarks), *offered],
                 me=user.bank if with_user else _nobody,
                 knows_user=self.place.keeps_user,

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pieria.record.lesson import STATES as LESSON_STATES
+from pieria.record.lesson import TYPES as LESSON_TYPES
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
@@ -46,6 +48,12 @@ FACT = _of({
     "valid_until": _TEXT_OR_NULL, "known_from": _TEXT, "known_until": _TEXT_OR_NULL, "confidence": _NUMBER_OR_NULL,
     "memory": _TEXT_OR_NULL, "source": _TEXT_OR_NULL, "ended": _TEXT, "reason": _TEXT_OR_NULL,
 })  # fmt: skip
+PROPOSAL = _of({
+    "id": _TEXT, "type": _one_of(LESSON_TYPES), "state": _one_of(LESSON_STATES), "text": _TEXT, "confidence": _NUMBER,
+    "seen": _WHOLE, "failed": _WHOLE, "by": _TEXT, "at": _TEXT, "trust": _NUMBER, "held_back": _TEXT_OR_NULL,
+    "decided_by": _TEXT_OR_NULL, "reason": _TEXT_OR_NULL, "superseded_by": _TEXT_OR_NULL, "contradicts": _TEXTS,
+    "sources": _TEXTS, "evidence": {"type": "array", "items": _OBJECT},
+})  # fmt: skip
 
 REPLIES: Mapping[str, Any] = {
     "Memory": MEMORY,
@@ -83,6 +91,9 @@ REPLIES: Mapping[str, Any] = {
             "receipt": {"anyOf": [{"$ref": "#/components/schemas/Receipt"}, {"type": "null"}]},
         }
     ),
+    "Proposal": PROPOSAL,
+    "Proposals": _of({"proposals": _list_of("Proposal"), "left": _WHOLE}),
+    "Decided": _of({"proposals": _list_of("Proposal"), "superseded": _TEXTS, "change": _WHOLE}),
     "Fact": FACT,
     "Facts": _of({"facts": _list_of("Fact")}),
     "Change": _of({"seq": _WHOLE, "at": _TEXT, "who": _TEXT, "what": _TEXT, "ids": _TEXTS}),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BANK = "/v1/banks/{bank}"
 MEMORIES, MEMORY = f"{BANK}/memories", f"{BANK}/memories/{{id}}"
+PROPOSALS, PROPOSAL = f"{BANK}/proposals", f"{BANK}/proposals/{{id}}"
 FACTS, FACT = f"{BANK}/facts", f"{BANK}/facts/{{id}}"
 JOURNAL_PAGE = 1_000
 BEGINNING = ("create_memory", "add_fact")
@@ -129,6 +130,15 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, **given: bank.recall(**given).as_dict(), "What answers a question, best first."),
     _resource(f"POST {BANK}/context", "context", _READ, taking(schemas.CONTEXT), "Context",
               lambda bank, **given: bank.context(**given).as_dict(), "What to tell an agent before it asks."),
+    _resource(f"GET {PROPOSALS}", "list_proposals", _READ, taking(schemas.PROPOSALS), "Proposals",
+              lambda bank, **given: bank.upkeep.proposals(**given).as_dict(),
+              "What sessions taught, the surest first; what waits for a decision, unless states are named."),
+    _resource(f"POST {PROPOSAL}/accept", "accept_proposal", _WRITE, taking(schemas.REASON), "Decided",
+              lambda bank, id, **given: bank.upkeep.accept(id, **given).as_dict(),
+              "Makes it a memory like any other."),
+    _resource(f"POST {PROPOSAL}/decline", "decline_proposal", _WRITE, taking(schemas.REASON), "Decided",
+              lambda bank, id, **given: bank.upkeep.decline(id, **given).as_dict(),
+              "Puts it aside, or takes it back."),
     _resource(f"GET {FACTS}", "query_facts", _READ, taking(schemas.FACT_QUESTION), "Facts",
               lambda bank, **given: _facts(bank.facts.query(**given)), "Facts that match everything given."),
     _resource(f"POST {FACTS}", "add_fact", _WRITE, taking(schemas.NEW_FACT, *_TRIPLE), "Fact",

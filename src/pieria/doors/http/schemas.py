@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pieria.bank.asking import INCLUDE
-from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
+from pieria.record.lesson import STATES as LESSON_STATES
+from pieria.record.lesson import TYPES as LESSON_TYPES
+from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, KINDS, SCOPES, STATUSES, TIERS
 
 Schema = Mapping[str, Any]
 ORDERS = ("newest", "oldest", "changed", "important")
@@ -104,7 +106,7 @@ CHANGES = {
     "strength": _JUDGEMENT["strength"],
     "place": NEW_MEMORY["place"],
     "scope": text("Who sees it.", enum=["session", "bank"]),
-    "status": text("Its standing.", enum=list(STATUSES)),
+    "status": text("Its standing.", enum=list(GIVEN_STATUSES)),
     "tier": text("How settled it is.", enum=list(TIERS)),
     "at": _TIMES["at"],
     "valid_from": or_nothing(_TIMES["valid_from"]),
@@ -179,6 +181,11 @@ CONTEXT = {
     "budget_tokens": whole("How many tokens it may have; 2,000 by default.", 1, 10_000_000),
     **KNOWN_AT,
     "anew": flag("As of now, whatever moment is kept for the session."),
+}
+PROPOSALS = {
+    "state": several("Only in one of these states; what is proposed by default.", *LESSON_STATES),
+    "type": several("Only of one of these types.", *LESSON_TYPES),
+    "limit": whole("How many at most; 100 by default.", 1, 2_000),
 }
 TRIPLE = {
     "subject": text("Whom or what it is about."),

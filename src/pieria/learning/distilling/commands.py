@@ -61,7 +61,7 @@ class Command(NamedTuple):
 def commands(line: str) -> list[Command]:
     """Those of a line in their order. Of what is piped on the first counts: the rest only shows it."""
     found = []
-    for part in _parts(line[:_LONGEST]):
+    for part in parts(line[:_LONGEST]):
         read = _read(part)
         if read is not None:
             found.append(read)
@@ -70,7 +70,7 @@ def commands(line: str) -> list[Command]:
 
 def main_command(line: str) -> Command | None:
     """The last that does more than look around; None where all of them only do that."""
-    doing = [command for command in commands(line) if not _looks(command)]
+    doing = [command for command in commands(line) if not only_looks(command)]
     return doing[-1] if doing else None
 
 
@@ -88,7 +88,7 @@ def read_files(line: str) -> list[str]:
 def searched(line: str) -> str | None:
     """What a line looks for, if it does nothing else."""
     looking = [command for command in commands(line) if command.program in _SEARCHING]
-    doing = [command for command in commands(line) if not _looks(command) and command.program not in _SEARCHING]
+    doing = [command for command in commands(line) if not only_looks(command) and command.program not in _SEARCHING]
     if not looking or doing or not looking[0].targets:
         return None
     return looking[0].targets[0]
@@ -131,7 +131,7 @@ def is_mended(failed: str, passed: str, error: str) -> bool:
     return any(target.partition("::")[0].rpartition("/")[2] in error for target in after.targets)
 
 
-def _parts(line: str) -> list[str]:
+def parts(line: str) -> list[str]:
     """What stands between the marks that part commands, quotes kept whole."""
     held: list[str] = []
 
@@ -142,7 +142,7 @@ def _parts(line: str) -> list[str]:
     bare = _QUOTED.sub(hold, line)
     inner = re.match(r"\s*(?:ba|z|da)?sh\s+-l?c\s+\x00(\d+)\x00\s*\Z", bare)
     if inner:
-        return _parts(held[int(inner[1])][1:-1])
+        return parts(held[int(inner[1])][1:-1])
     kept = [part.split("|")[0] for part in _APART.split(bare)]
     return [re.sub(r"\x00(\d+)\x00", lambda found: held[int(found[1])], part).strip() for part in kept if part.strip()]
 
@@ -201,7 +201,8 @@ def _words(part: str) -> list[str]:
         return part.split()
 
 
-def _looks(command: Command) -> bool:
+def only_looks(command: Command) -> bool:
+    """Whether it is there to look around, or to prepare something."""
     if command.program == "git":
         return command.verb in _LOOKING_GIT or not command.verb
     if command.program == "sed":

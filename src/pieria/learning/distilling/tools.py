@@ -57,12 +57,14 @@ CHANGE = 90
 CHANGES = 2
 OUTPUTS = {"run": OUTPUT_LIMIT, "fetch": 600, "search": 600, "use": 600}
 """Characters of an output from which something is drawn; of other kinds of calls nothing is."""
+REFUSED = 300
+"""Characters of what an edit put out that was refused."""
 RENAMED = "renamed or moved"
 
 
 def is_outside(event: Event) -> bool:
     """Whether what came out of it was written by whoever is out there."""
-    kind = _kind(event)
+    kind = kind_of(event)
     return kind == "fetch" or (kind == "run" and commands.is_outside(command_line(event.input)))
 
 
@@ -70,10 +72,10 @@ def trimmed(event: Event) -> Event:
     """Without what nothing is drawn from: what a file holds that was read, what a look around showed."""
     if event.what != "tool" or not event.text:
         return event
-    kind = _kind(event)
+    kind = kind_of(event)
     if kind == "run" and not _is_telling(command_line(event.input)):
         kind = "look"
-    limit = OUTPUTS.get(kind, 0)
+    limit = REFUSED if kind == "edit" and event.failed else OUTPUTS.get(kind, 0)
     if len(event.text) <= limit:
         return event
     text = capped(event.text, limit)[0] if limit else ""
@@ -87,7 +89,7 @@ def deeds_of(event: Event) -> list[Deed]:
 
 
 def _deeds(event: Event) -> list[Deed]:
-    kind = _kind(event)
+    kind = kind_of(event)
     if kind == "run":
         return _ran(event)
     if kind == "edit":
@@ -122,7 +124,8 @@ def placed(path: str, event: Event) -> str:
     return path.removeprefix(f"{folder}/") if folder else path
 
 
-def _kind(event: Event) -> str:
+def kind_of(event: Event) -> str:
+    """`run`, `read`, `edit`, `search`, `fetch`, `idle` or `use`, whatever the host calls it."""
     name = (event.tool or "").lower()
     name = name.rpartition("__")[2] if name.startswith("mcp__") else name
     found = _KIND_OF.get(name) or _KIND_OF.get(name.rpartition(".")[2])

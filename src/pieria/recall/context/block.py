@@ -93,9 +93,9 @@ class Block:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def block(found: Found, frame: Frame, budget: int, checkpoint: str | None = None) -> Block:
-    """Empty where there is nothing to tell, or no room for any of it."""
-    parts = entries(found, frame.now, checkpoint)
+def block(found: Found, frame: Frame, budget: int, closing: Sequence[str] = ()) -> Block:
+    """`closing` are lines that end the open threads. Empty where there is nothing to tell, or no room for any of it."""
+    parts = entries(found, frame.now, closing)
     if not any(parts.values()):
         return Block()
     shares = SHARES if frame.confidence is None else ASKED_SHARES
@@ -107,10 +107,10 @@ def block(found: Found, frame: Frame, budget: int, checkpoint: str | None = None
     return chosen.block()
 
 
-def entries(found: Found, now: datetime, checkpoint: str | None) -> dict[str, list[Entry]]:
+def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, list[Entry]]:
     """All that might be told, part by part, best first."""
     clipped = [memory for memory in found.pinned if len(memory.text) > PINNED]
-    last = [] if checkpoint is None else [Entry(None, lambda: checkpoint)]
+    last = [Entry(None, partial(str, told)) for told in closing]
     titled = {(one.memory.scope, one.memory.id) for one in found.threads if one.text == (one.memory.title or "")}
     untold = [one for one in found.ranked if (one.scope, one.id) not in titled]
 

@@ -7,7 +7,7 @@ for a heading, another memory, or the end of the block.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 
 from pieria.recall.snippet import snippet
@@ -73,6 +73,11 @@ def checkpoint_line(session: str | None, messages: int, at: datetime, now: datet
     return _line([age(at, now), "checkpoint"], f"{messages:,} messages{whose} were saved")
 
 
+def waiting_line(count: int) -> str:
+    what = "lesson waits" if count == 1 else "lessons wait"
+    return _line(["undecided"], f"{count:,} {what} for a person to accept or decline: pieria upkeep proposals")
+
+
 def whole(memory: Memory, now: datetime, passage: str | None = None) -> str:
     """Everything it says or, where that is too much, the passage that bears on the question, or its beginning."""
     files = [_part(file) for file in memory.files[:FILES]]
@@ -89,10 +94,12 @@ def says_no_more(memory: Memory) -> bool:
     return memory.title is None and " ".join(inert(memory.text).split()) == title_of(memory)
 
 
-def rule_sentences(memory: Memory) -> str:
-    """Only what lays something down of it."""
+def rule_sentences(memory: Memory, without: Collection[str] = ()) -> str:
+    """Only what lays something down of it; nothing where all of that is told elsewhere."""
     text = memory.text[:SEARCHED]
-    return " ".join(text[rule.start : rule.end] for rule in standing(text)) or memory.title or text
+    laid_down = [text[rule.start : rule.end] for rule in standing(text)]
+    told = [sentence for sentence in laid_down if " ".join(sentence.split()) not in without]
+    return " ".join(told) if told or laid_down else memory.title or text
 
 
 def _told(memory: Memory, passage: str | None) -> Iterator[str]:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pieria.recall.answer import Recall
+from pieria.recall.context.lessons import spoken_for
 from pieria.recall.context.lines import is_from_the_web, rule_sentences
 from pieria.recall.context.threads import OPEN, open_points, unmended
 from pieria.recall.part import Source
@@ -123,9 +124,13 @@ def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
     if all(memory.id in wanted.told for _, memory in held):
         # To read the rules of a text takes a process that has just begun a fifth of its time.
         return []
+    told = {source.name: spoken_for(source, [memory for _, memory in held]) for source in sources}
+    elsewhere = {id: quotes for found in told.values() for id, quotes in found.items()}
     by_words: dict[str, Rule] = {}
     for memory in {_key(memory): memory for _, memory in held}.values():
-        words = rule_sentences(memory)
+        words = rule_sentences(memory, elsewhere.get(memory.id, ()))
+        if not words:
+            continue
         by_words.setdefault(" ".join(words.casefold().split()), Rule(memory, words))
     return [rule for rule in by_words.values() if rule.memory.id not in wanted.told][:RULES]
 

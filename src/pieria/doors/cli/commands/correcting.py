@@ -12,7 +12,7 @@ from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.each import became, for_each
 from pieria.doors.cli.parsing import Command, signing, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, OneOf, given, piped_text
-from pieria.record.memory import STATUSES, TIERS
+from pieria.record.memory import GIVEN_STATUSES, TIERS
 from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _content(function: Function) -> Function:
 @click.option("--strength", type=NUMBER, help="How firmly it is held, from 0 to 2.")
 @click.option("--place", metavar="WING/ROOM", help="Where it is kept.")
 @click.option("--scope", type=OneOf("session", "bank"), help="Who sees it.")
-@click.option("--status", type=OneOf(*STATUSES), help="Archived ones are found only when asked for.")
+@click.option("--status", type=OneOf(*GIVEN_STATUSES), help="Archived ones are found only when asked for.")
 @click.option("--tier", type=OneOf(*TIERS), help="How settled it is.")
 @click.option("--at", type=TIME, help="When it was said or happened.")
 @click.option("--valid-from", type=TIME, help="From when on it holds.")

@@ -35,7 +35,7 @@ _FILTERS = (
     click.option("--valid-at", type=TIME, help="What held then; otherwise what holds now."),
     click.option("--known-at", type=TIME, help="As the bank knew it then."),
     click.option("--status", type=OneOf(*STATUSES), multiple=True,
-                 help="Only of this status; otherwise active and promoted."),
+                 help="Only active, promoted, archived, proposed or declined; otherwise active and promoted."),
 )  # fmt: skip
 
 _BEYOND = (

@@ -9,6 +9,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.graph_upkeep import graph
+from pieria.doors.cli.commands.lessons import accept, decline, proposals, propose
 from pieria.doors.cli.parsing import Group
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ def upkeep() -> None:
     """
 
 
-upkeep.add_command(graph)
+for command in (graph, proposals, propose, accept, decline):
+    upkeep.add_command(command)
 
 
 @upkeep.command()

@@ -19,6 +19,8 @@ from pieria.models.mind import (
     Deed,
     Found,
     Knowledge,
+    Lesson,
+    Mended,
     Mode,
     Named,
     Noticed,
@@ -27,6 +29,7 @@ from pieria.models.mind import (
     Said,
     StepSeen,
     Task,
+    Told,
     Triple,
 )
 from pieria.models.minds.llm import reading
@@ -43,8 +46,8 @@ T = TypeVar("T")
 FACTS, CONCEPTS, PROCEDURES = 50, 20, 30
 TAGS, TERMS = 20, 10
 ENTITIES, TRIPLES = 200, 200
-NOTES, NARRATIVE = 100, 4_000
-"""How many of a reply's list are taken; and characters of a narrative."""
+NOTES, NARRATIVE, LESSONS, SENTENCE = 100, 4_000, 50, 600
+"""How many of a reply's list are taken; and characters of a narrative, and of each part of a lesson."""
 DONE = 60
 """Deeds of a task that are shown, the last ones."""
 CANDIDATES, GLANCE, GRADED_ACTION = 20, 200, 500
@@ -230,6 +233,27 @@ class LLMMind:
             and (text := reading.tidy(item["narrative"]))
         ]
 
+    def lessons(self, mended: Sequence[Mended], told: Sequence[Told]) -> list[Lesson]:
+        """Whether they rest on what was seen and said is for the caller to tell."""
+        if not mended and not told:
+            return []
+        step = "lessons"
+        reply = self._ask.structured(step, {"mended": _pairs(mended), "said": _sayings(told)})
+        return [
+            Lesson(
+                item["type"],
+                item["of"] - 1,
+                text,
+                condition=_part(item, "condition"),
+                expected=_part(item, "expected_outcome"),
+                quote=_part(item, "quote"),
+                confidence=_confidence(item),
+            )
+            for item in reading.bounded(step, reply["lessons"], LESSONS)
+            if (text := _part(item, "instruction"))
+            and 1 <= item["of"] <= len(mended if item["type"] == "procedure" else told)
+        ]
+
     # --- a text
 
     def entities(self, text: str) -> list[Named]:
@@ -324,6 +348,33 @@ def _worked(tasks: Sequence[Task]) -> Listed:
         for n, task in enumerate(tasks, start=1)
     ]
     return Listed(shown, "tasks")
+
+
+def _pairs(mended: Sequence[Mended]) -> Listed:
+    shown = [
+        {
+            "of": n,
+            "failed": one.failed,
+            "error": one.error,
+            "then": "\n".join(one.steps) or None,
+            "went well": one.passed,
+        }
+        for n, one in enumerate(mended, start=1)
+    ]
+    return Listed(shown, "failures")
+
+
+def _sayings(told: Sequence[Told]) -> Listed:
+    shown = [
+        {"of": n, "said": one.said, "had done": "\n".join(one.acts) or None, "had said": one.before or None}
+        for n, one in enumerate(told, start=1)
+    ]
+    return Listed(shown, "sayings")
+
+
+def _part(item: Mapping[str, Any], name: str) -> str:
+    told = item.get(name)
+    return cut(reading.tidy(told), SENTENCE) if isinstance(told, str) else ""
 
 
 def _done(deed: Deed) -> str:

@@ -111,7 +111,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "intent_merger": ("merge_intent",),
     "keeping": ("merge_statements", "summarize"),
     "texts": ("entities", "triples"),
-    "work": ("notice",),
+    "work": ("notice", "lessons"),
 }
 """By which several steps may be given the same override."""
 _GROUP_OF = {step: group for group, steps in GROUPS.items() for step in steps}

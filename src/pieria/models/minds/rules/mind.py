@@ -9,6 +9,8 @@ from typing import Self
 from pieria.models.mind import (
     Found,
     Knowledge,
+    Lesson,
+    Mended,
     Mode,
     Named,
     Namer,
@@ -18,12 +20,14 @@ from pieria.models.mind import (
     Said,
     StepSeen,
     Task,
+    Told,
     Triple,
 )
 from pieria.models.minds.rules.answers import answer
 from pieria.models.minds.rules.doing import procedures_of, returns_of
 from pieria.models.minds.rules.emphasis import Emphasis
 from pieria.models.minds.rules.lasting import lasting
+from pieria.models.minds.rules.learning import lessons
 from pieria.models.minds.rules.merging import merged_intent, merged_statements
 from pieria.models.minds.rules.naming import named
 from pieria.models.minds.rules.noticing import noticed
@@ -105,6 +109,9 @@ class RuleMind:
 
     def notice(self, tasks: Sequence[Task]) -> list[Noticed]:
         return noticed(tasks)
+
+    def lessons(self, mended: Sequence[Mended], told: Sequence[Told]) -> list[Lesson]:
+        return lessons(mended, told)
 
     def entities(self, text: str) -> list[Named]:
         return self._namer(text)

@@ -1,0 +1,183 @@
+"""What an agent did between a failure and its end: whether it changed anything, how it is told, how it is known again.
+
+What only looks or checks mends nothing; what destroys is told, and never proposed as if it were harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pieria.learning.distilling import commands
+from pieria.learning.distilling.commands import Command
+from pieria.record.clipping import clipped, plain
+
+SHOWN = 140
+"""Characters of a command."""
+_CHECKING_WORDS = """
+    pytest py.test unittest tox nox mypy pyright basedpyright flake8 pylint eslint tsc jest vitest mocha rspec phpunit
+    ctest shellcheck hadolint lint-imports bandit
+"""
+_CHECKING = frozenset(_CHECKING_WORDS.split())
+_CHECKING_VERBS = {
+    "ruff": "check", "playwright": "test", "go": "test vet build run", "cargo": "test build check clippy run bench doc",
+    "make": "test tests check build lint all", "npm": "test t build lint typecheck check dev start",
+    "pnpm": "test build lint typecheck check dev start", "yarn": "test build lint typecheck check dev start",
+    "bun": "test build lint typecheck check dev start", "gradle": "test check build", "gradlew": "test check build",
+    "mvn": "test verify compile", "dotnet": "test build run", "mix": "test", "bazel": "test build",
+    "docker": "build", "just": "test check lint build", "rake": "test spec", "swift": "test build",
+    "pre-commit": "run", "terraform": "plan validate", "next": "build", "vite": "build",
+}  # fmt: skip
+_LOOKING_VERBS = {
+    "docker": "ps logs images inspect stats info version top port", "kubectl": "get describe logs top explain",
+    "npm": "ls list view outdated why info doctor", "pnpm": "ls list why outdated", "yarn": "list why info outdated",
+    "pip": "list show freeze check index", "pip3": "list show freeze check index", "uv": "tree", "poetry": "show check",
+    "cargo": "tree metadata search", "go": "list env version", "systemctl": "status is-active list-units",
+    "brew": "list info search doctor", "apt": "list show search", "gh": "run", "terraform": "show state output",
+    "helm": "list status get", "git": "rev-list cat-file grep reflog bisect tag commit add",
+}  # fmt: skip
+_LOOKING_WORDS = """
+    ping lsof netstat ss dig nslookup host psql sqlite3 mysql redis-cli strace ldd nm journalctl
+"""
+_LOOKING = frozenset(_LOOKING_WORDS.split())
+_CHANGING = frozenset(["mkdir", "touch", "export", "set", "source", "."])
+"""What changes something, though it is left out elsewhere as mere preparation."""
+_MENDING_OPTION = re.compile(
+    r"(?<!\S)(?:--fix|--write|-w|--apply|--autofix|--unsafe-fixes|--fix-only|-u|--update|--updateSnapshot|--snapshot-update)(?!\S)"
+)
+_WRITES = re.compile(r"(?<![\d&>])>{1,2}\s*(?!&|/dev/)[\w./~$\"'-]+|\btee\s+(?!/dev/)")
+_SCRIPT = re.compile(
+    r"(?<!\S)(?:python3?|node|ruby|perl|php|deno|bun)\s+(?:-c|-e|--eval|-\s|-m (?:json|http|timeit|this))"
+)
+_PUTS_BACK = re.compile(r"\bgit (?:checkout|restore|stash|reset)\b")
+_RISKY = re.compile(
+    r"(?i)(?<!\S)sudo\b|\brm\s+-\w*[rf]|--force\b|--hard\b|(?<!\S)-f\b|--no-verify\b|\bchmod\s+(?:-R\s+)?(?:0?777|a\+|\+[rwx]*w)|\bkill(?:all)?\b"
+    r"|\bdrop\s+(?:database|table|schema)\b|\btruncate\b|\bprune\b|\bgit\s+(?:clean|push\s+-f|reset|filter-branch)\b"
+    r"|\bcurl\b[^|]*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b|\bdown\s+-v\b|--privileged\b|--insecure\b|--trusted-host\b"
+    r"|--allow-unauthenticated\b|\bverify\s*=\s*false\b|--skip-\S+|--break-system-packages\b|\bdd\s+if=|\bmkfs"
+)
+_ASSIGNMENT = re.compile(r"(?<!\S)(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
+_TELLING_NAME = re.compile(r"(?i)key|token|secret|pass|pwd|auth|cred|dsn|ur[li]|cookie|session|private|salt")
+_NOISE = re.compile(
+    r"-(?:v+|q+|x|s|vv\w*|ra?|j\d*|n\d*)|--(?:verbose|quiet|lf|ff|tb=\S+|color\S*|no-color|trace|debug|maxfail\S*|durations\S*|log-\S+|progress\S*)"
+)
+_CONFIG = re.compile(
+    r"(?:^|/)(?:\.[\w.-]+|Dockerfile[\w.-]*|Makefile|justfile|Procfile|[\w.-]*requirements[\w.-]*\.txt|go\.(?:mod|sum)|Gemfile|conftest\.py"
+    r"|[\w.-]*\.(?:toml|ya?ml|ini|cfg|conf|env|json|lock|properties|tf|gradle|editorconfig))$"
+)
+_PROSE = re.compile(r"\.(?:md|rst|adoc)$|(?<!requirements)\.txt$", re.IGNORECASE)
+
+
+class Step(NamedTuple):
+    """`told` for people, `sign` by which the same step is known again; `weight` is how much it says of a way out."""
+
+    told: str
+    sign: str
+    weight: float
+    risky: bool = False
+
+
+COMMAND, CONFIG, CODE = 1.0, 0.85, 0.5
+"""A command mends the same thing elsewhere as well; a change of code mends one piece of code."""
+
+
+def of_command(line: str) -> Step | None:
+    """What a command line that went well changed; None where it only looked, or only checked."""
+    acting = [part for part in commands.parts(line) if is_acting(part)]
+    if not acting or _PUTS_BACK.search(line):
+        return None
+    shown = shown_line(" && ".join(acting))
+    return Step(f"run `{shown}`", _sign(" && ".join(acting)), COMMAND, bool(_RISKY.search(line)))
+
+
+def of_edit(path: str, detail: str) -> Step | None:
+    if _PROSE.search(path):
+        return None
+    weight = CONFIG if _CONFIG.search(path) else CODE
+    told = f"change `{path}`" + (f" ({clipped(detail, SHOWN)})" if detail else "")
+    return Step(told, f"edit {path}", weight)
+
+
+def of_reading(path: str) -> Step:
+    return Step(f"read `{path}`", "read the file", COMMAND)
+
+
+def instead(failed: str, passed: str) -> Step | None:
+    """What tells a line that went well from the one that failed, where that may be the reason."""
+    before, after = _words(failed), _words(passed)
+    come = [word for word in after if word not in before and not _NOISE.fullmatch(word)]
+    if not come:
+        return None
+    checks = is_checking(commands.main_command(passed), passed)
+    telling = [word for word in come if not checks or not word.startswith("-")]
+    if not telling:
+        return None
+    sign = " ".join(sorted(_sign(word) for word in come))
+    return Step(f"run `{shown_line(passed)}` instead", f"instead {sign}", COMMAND, bool(_RISKY.search(passed)))
+
+
+def left_out(failed: str, passed: str, error: str) -> Step | None:
+    """What the line that went well lacks, where the failure was about just that."""
+    gone = [word for word in _words(failed) if word not in _words(passed) and len(word) > 2 and word in error]
+    if not gone:
+        return None
+    return Step(f"run `{shown_line(passed)}`, without `{' '.join(gone)}`", f"without {' '.join(sorted(gone))}", COMMAND)
+
+
+def is_acting(part: str) -> bool:
+    if _WRITES.search(_unquoted(part)):
+        return True
+    found = commands.commands(part)
+    return any(_acts(command, part) for command in found) and not _SCRIPT.search(part)
+
+
+def is_mending(line: str) -> bool:
+    """Whether a checker is told to put right what it finds."""
+    return _MENDING_OPTION.search(line) is not None and is_checking(
+        commands.main_command(line), _MENDING_OPTION.sub("", line)
+    )
+
+
+def is_checking(command: Command | None, line: str) -> bool:
+    if command is None or _MENDING_OPTION.search(line):
+        return False
+    return command.program in _CHECKING or _verb(command) in _CHECKING_VERBS.get(command.program, "").split()
+
+
+def shown_line(line: str) -> str:
+    """On one line, short, and without values that a name makes a secret."""
+
+    def masked(found: re.Match[str]) -> str:
+        return f"{found['name']}=…" if _TELLING_NAME.search(found["name"]) else found[0]
+
+    return clipped(_ASSIGNMENT.sub(masked, plain(line)).replace("`", "'"), SHOWN)
+
+
+def _acts(command: Command, part: str) -> bool:
+    if command.program in _CHANGING:
+        return True
+    if commands.only_looks(command) or command.program in _LOOKING:
+        return False
+    if _verb(command) in _LOOKING_VERBS.get(command.program, "").split():
+        return False
+    return not is_checking(command, part)
+
+
+def _verb(command: Command) -> str:
+    return command.verb or next(iter(command.targets), "")
+
+
+def _words(line: str) -> list[str]:
+    return _ASSIGNMENT.sub(lambda found: f"{found['name']}=", plain(line)).split()
+
+
+def _sign(line: str) -> str:
+    """Without what differs from one time to the next: numbers, values, where the project lies, branches."""
+    if line.startswith("git "):
+        line = " ".join(word for place, word in enumerate(line.split()) if place < 2 or word.startswith("-"))
+    bare = _ASSIGNMENT.sub(lambda found: f"{found['name']}=", " ".join(line.split()).casefold())
+    return re.sub(r"\d+", "0", re.sub(r"(?<!\S)/\S+/(?=[^/\s]+)", "", bare))
+
+
+def _unquoted(part: str) -> str:
+    return re.sub(r"'[^']*'|\"[^\"]*\"", "''", part)

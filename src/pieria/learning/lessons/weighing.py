@@ -1,0 +1,103 @@
+"""How sure a lesson is by what was seen of it, and when two rules are the same or contradict each other. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pieria.record.analyser import query_terms
+
+DOUBT_LEFT = 0.55
+"""Of the doubt, what another session leaves in which the same was seen."""
+FAILED_AGAIN = 0.6
+"""What a session leaves of the confidence in which the way out did not help."""
+HELD_BACK = 0.5
+"""The most that is ever thought of what may do harm, or came from outside, or what only a model saw."""
+SURE_ENOUGH = 0.97
+SAME, OPPOSED = 0.7, 0.6
+"""Of the terms of two rules, what they have in common where they say the same, or the opposite."""
+_POLARITY = re.compile(
+    r"\s*(?:from now on,?\s+)?(?:(?P<never>never\b|don't\b|do not\b|stop\b|no\b)|always\b)?\s*", re.IGNORECASE
+)
+_INSTEAD = re.compile(
+    r"\b(?P<verb>[a-z]+) (?P<use>.+?),? (?:not|instead of|rather than|and not|never) (?P<avoid>.+?)\.?\s*\Z",
+    re.IGNORECASE,
+)
+_IDLE = frozenset(["alway", "always", "never", "now", "please"])
+
+
+class Meant(NamedTuple):
+    """What a rule is about: `use` and `avoid` where one thing is to stand in another's place."""
+
+    forbids: bool
+    terms: frozenset[str]
+    use: frozenset[str] = frozenset()
+    avoid: frozenset[str] = frozenset()
+
+
+def sure(base: float, seen: int, failed: int, *, held_back: bool) -> float:
+    """The confidence in what was seen in so many sessions, and did not help in so many."""
+    doubt = (1 - base) * DOUBT_LEFT ** max(0, seen - 1)
+    found = min(SURE_ENOUGH, 1 - doubt) * FAILED_AGAIN**failed
+    return round(min(found, HELD_BACK) if held_back else found, 2)
+
+
+def meant(rule: str) -> Meant:
+    polarity = _POLARITY.match(rule)
+    assert polarity is not None
+    rest = rule[polarity.end() :]
+    forbids = polarity["never"] is not None
+    instead = _INSTEAD.match(rest)
+    if instead is None:
+        return Meant(forbids, _terms(rest), *_single(rest, forbids))
+    use, avoid = _terms(instead["use"]), _terms(instead["avoid"])
+    return Meant(forbids, _terms(rest), *((avoid, use) if forbids else (use, avoid)))
+
+
+def same(one: Meant, other: Meant) -> bool:
+    if one.forbids != other.forbids or opposed(one, other):
+        return False
+    if one.use and other.use and one.avoid and other.avoid:
+        return one.use == other.use and one.avoid == other.avoid
+    return _shared(one.terms, other.terms) >= SAME
+
+
+def opposed(one: Meant, other: Meant) -> bool:
+    """What the one wants used, the other wants left."""
+    if _one_thing(one.use, other.avoid) or _one_thing(one.avoid, other.use):
+        return True
+    if one.use and other.use and one.avoid and other.avoid:
+        return False
+    return one.forbids != other.forbids and _shared(one.terms, other.terms) >= OPPOSED
+
+
+def key(rule: str) -> tuple[str, ...]:
+    """By what the same rule in the same words is known again, whatever its order."""
+    about = meant(rule)
+    return ("never" if about.forbids else "always", *sorted(about.terms))
+
+
+def _single(rest: str, forbids: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Use npm; never use npm: of one thing alone."""
+    found = re.match(
+        r"(?:use|run|prefer|import|write|install with|build with|test with) (?P<what>[^,;]+?)\.?\s*\Z",
+        rest,
+        re.IGNORECASE,
+    )
+    if found is None:
+        return frozenset(), frozenset()
+    what = _terms(found["what"])
+    return (frozenset(), what) if forbids else (what, frozenset())
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(found.term for found in query_terms(text) if not found.stop and found.term not in _IDLE)
+
+
+def _one_thing(one: frozenset[str], other: frozenset[str]) -> bool:
+    """One word in common may be where it is used: so all that the shorter says is in the longer."""
+    return bool(one and other) and (one <= other or other <= one)
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0

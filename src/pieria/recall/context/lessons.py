@@ -1,0 +1,45 @@
+"""What sessions taught, as far as a context minds it: how much waits, and which sentences of turns are spoken for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pieria.recall.part import Source
+from pieria.record import lesson
+from pieria.record.end import End
+from pieria.record.link import DRAWN_FROM
+from pieria.record.memory import Memory
+
+
+def waiting(source: Source) -> int:
+    """Proposals that nobody has decided on."""
+    asked = source.filter.having(
+        kinds=tuple(lesson.KINDS.values()), types=lesson.TYPES, tags=(lesson.TAG,), status=("proposed",)
+    )
+    return source.reader.count(asked)["total"]
+
+
+def spoken_for(source: Source, memories: Sequence[Memory]) -> dict[str, set[str]]:
+    """By the ids of turns, their sentences of which a lesson was made that was accepted, declined or superseded."""
+    turns = {memory.id for memory in memories if memory.kind == "turn"}
+    if not turns:
+        return {}
+    known = source.filter.known_at
+    links = source.reader.links([End("memory", id) for id in turns], DRAWN_FROM, known)
+    drawn = {link.source.name: link.target.name for link in links if link.target.name in turns}
+    if not drawn:
+        return {}
+    asked = source.filter.having(ids=tuple(drawn)).anything()
+    states = source.reader.states(list(drawn), asked)
+    held = source.reader.memories([one.state.row for one in states.values()], asked)
+    found: dict[str, set[str]] = {}
+    for memory in held.values():
+        if lesson.TAG in memory.tags and memory.body.get("type") == lesson.RULE and memory.status != "proposed":
+            found.setdefault(drawn[memory.id], set()).update(_quotes(memory))
+    return found
+
+
+def _quotes(memory: Memory) -> list[str]:
+    evidence = memory.body.get("evidence")
+    told = evidence if isinstance(evidence, list) else []
+    return [str(each["said"]) for each in told if isinstance(each, dict) and each.get("said")]

@@ -1,0 +1,37 @@
+"""Lessons as a person and a script decide on them."""
+
+import pytest
+from tests.cli.conftest import Ask
+from tests.learning.lessontelling import MIGRATED, PUT_RIGHT, session
+
+from pieria import Bank
+
+
+@pytest.fixture
+def taught(bank: Bank) -> Bank:
+    bank.observe([*session("monday", MIGRATED), *session("tuesday", PUT_RIGHT)])
+    return bank
+
+
+def test_what_would_be_learnt_is_shown_then_learnt_and_told_with_its_evidence(ask: Ask, taught: Bank) -> None:
+    would = ask("upkeep", "propose", "--dry-run").json
+    assert {each["state"] for each in would["proposals"]} == {"proposed", "accepted"}
+    assert len(ask("upkeep", "propose", "--dry-run", "--of", "monday").json["proposals"]) == 1
+    assert taught.upkeep.proposals(("proposed", "accepted")).proposals == ()
+    assert "2 lessons came of 2 sessions" in ask("upkeep", "propose", "--no-json").out
+    told = " ".join(ask("upkeep", "proposals", "--state", "proposed", "--state", "accepted", "--no-json").out.split())
+    assert "pytest tests/api`: OperationalError: no such table: invoices → run `alembic upgrade head`" in told
+    assert "“no, use pnpm, not npm”, after the agent ran `npm install zod`" in told
+    assert ask("upkeep", "proposals", "--type", "rule").json["proposals"] == []
+
+
+def test_a_proposal_is_accepted_declined_and_taken_back(ask: Ask, taught: Bank) -> None:
+    ask("upkeep", "propose")
+    [id] = ask("upkeep", "proposals", "-q").ids
+    accepted = ask("upkeep", "accept", id, "--reason", "seen often").json
+    assert (accepted["proposals"][0]["state"], accepted["proposals"][0]["reason"]) == ("accepted", "seen often")
+    assert "accepted already" in ask("upkeep", "accept", id).err
+    assert "pieria undo" in ask("upkeep", "decline", id, "--no-json").out
+    assert ask("upkeep", "proposals", "--state", "declined", "-q").ids == [id]
+    assert ask("undo", str(accepted["change"])).code == 1
+    assert "1 wait for a decision" not in ask("doctor", "--no-json").out
