@@ -287,6 +287,16 @@ def test_what_a_purged_step_was_for_and_was_filed_under_goes_with_it_unless_othe
     assert b"pricot" not in on_disk(tmp_path)
 
 
+def test_what_a_purged_step_was_taken_down_as_goes_with_it_unless_something_else_rests_on_it(opened: Opened) -> None:
+    bank = opened()
+    other = Changeset([Semantic(id="other", proposition="Plums are blue")], [("other", "source_1", Edge.PROVENANCE)])
+    bank.graph.apply_changeset(learnt(0, 1).merge(other))
+    assert "source_0" in bank.purge("lived_0").also
+    assert "source_1" not in bank.purge("lived_1").also
+    assert bank.get("source_1") is not None
+    assert "source_1" in bank.purge("other").also
+
+
 def test_after_a_fork_the_child_holds_nothing(opened: Opened) -> None:
     log = BankLog(opened())
     log.begin(FRESH)

@@ -611,9 +611,9 @@ class Bank:
     async def purge(self, ids: str | Iterable[str], *, dry_run: bool = False) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
-        The subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are remembered, so
-        that nothing brings them back unasked. There is no way back. What another session drew from them goes as well,
-        and is counted but not named. With `dry_run` it is only told.
+        Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
+        remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
+        goes as well, and is counted but not named. With `dry_run` it is only told.
         """
     async def recall(
         self,

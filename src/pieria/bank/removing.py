@@ -62,9 +62,9 @@ class Removing(Core):
     def purge(self, ids: str | Iterable[str], *, dry_run: bool = False) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
-        The subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are remembered, so
-        that nothing brings them back unasked. There is no way back. What another session drew from them goes as well,
-        and is counted but not named. With `dry_run` it is only told.
+        Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
+        remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
+        goes as well, and is counted but not named. With `dry_run` it is only told.
         """
         wanted = check.identifiers(ids, "ids")
         check.flag(dry_run, "dry_run")
@@ -123,7 +123,7 @@ def _purged(holder: Removing, ids: list[str]) -> Receipt:
 def erased_with(reader: Reader, ids: list[str]) -> list[str]:
     """These, and whatever a purge of them takes along."""
     drawn = reached(reader, ids, _holds_its_words)
-    return [*drawn, *_named_after(reader, drawn)]
+    return [*drawn, *_named_after(reader, drawn), *_taken_down_for(reader, drawn)]
 
 
 def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:
@@ -157,6 +157,17 @@ def _named_after(reader: Reader, ids: list[str]) -> list[str]:
         for id in others
         if kinds.get(id) == "subgoal" or (kinds.get(id) in ("tag", "intent") and gone.issuperset(_tied(reader, [id])))
     ]
+
+
+def _taken_down_for(reader: Reader, ids: list[str]) -> list[str]:
+    """What steps were taken down as, in their very words, unless something else rests on it."""
+    gone = set(ids)
+    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM)
+    under = {link.target.name for link in links if link.source.name in gone} - gone
+    taken_down = [id for id, each in reader.states(sorted(under)).items() if each.state.kind == "source"]
+    resting = reader.links([End("memory", id) for id in taken_down], DRAWN_FROM)
+    kept = {link.target.name for link in resting if link.source.name not in gone}
+    return [id for id in taken_down if id not in kept]
 
 
 def _tied(reader: Reader, ids: list[str]) -> list[str]:

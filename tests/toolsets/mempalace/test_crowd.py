@@ -19,6 +19,18 @@ def begun(data: Path, who: str, number: int) -> subprocess.Popen[str]:
     return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def check_seen(host: Host, id: str, number: int) -> None:
+    """What another process was told to be filed is there for this one at once: found, opened, listed and counted."""
+    content = f"Crate {number} of victim holds {number * 7} kestrels."
+    asked = {"query": f'"{content}"', "wing": "victim", "limit": 3}
+    hits = called(registry(), "mempalace_search", asked, host).value["results"]
+    assert (id, content) in [(hit["drawer_id"], hit["text"]) for hit in hits]
+    assert called(registry(), "mempalace_get_drawer", {"drawer_id": id}, host).value["content"] == content
+    rooms = called(registry(), "mempalace_list_rooms", {"wing": "victim"}, host).value["rooms"]
+    listed = called(registry(), "mempalace_list_drawers", {"wing": "victim"}, host).value["total"]
+    assert number < sum(rooms.values()) <= listed
+
+
 @pytest.mark.slow
 @requirement("crowd.safe")
 def test_several_file_and_search_and_one_is_killed(tmp_path: Path) -> None:
@@ -28,7 +40,10 @@ def test_several_file_and_search_and_one_is_killed(tmp_path: Path) -> None:
         victim = begun(tmp_path, "victim", 100_000)
         others = {name: begun(tmp_path, name, EACH) for name in ("ann", "ben", "cid")}
         assert victim.stdout is not None
-        acknowledged = [victim.stdout.readline().strip() for _ in range(EACH // 2)]
+        acknowledged = []
+        for number in range(EACH // 2):
+            acknowledged.append(victim.stdout.readline().strip())
+            check_seen(host, acknowledged[-1], number)
         victim.kill()
         rest = victim.stdout.read().splitlines(keepends=True)
         acknowledged += [line.strip() for line in rest if line.endswith("\n")]
@@ -37,8 +52,9 @@ def test_several_file_and_search_and_one_is_killed(tmp_path: Path) -> None:
             out, problem = process.communicate(timeout=300)
             assert process.returncode == 0, problem
             acknowledged += out.split()
-        told = called(registry(), "mempalace_get_drawers", {"drawer_ids": acknowledged[:500]}, host).value
-        assert told["missing"] == []
+        for begin in range(0, len(acknowledged), 500):
+            told = called(registry(), "mempalace_get_drawers", {"drawer_ids": acknowledged[begin : begin + 500]}, host)
+            assert told.value["missing"] == []
         wings = called(registry(), "mempalace_list_wings", {}, host).value["wings"]
         assert {name: wings[name] for name in others} == dict.fromkeys(others, EACH)
         assert wings["victim"] in (len(acknowledged) - 3 * EACH, len(acknowledged) - 3 * EACH + 1)

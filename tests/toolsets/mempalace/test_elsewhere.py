@@ -73,6 +73,71 @@ def test_what_is_filed_here_is_found_opened_corrected_and_forgotten_by_open_mem(
 
 
 @requirement("everybody.s")
+def test_what_mnemex_saved_is_found_opened_corrected_and_forgotten_here(ask: Ask, refused: Refused) -> None:
+    id = ask("save_memory", content="Maya works on billing.", tags=["team"])["memory_id"]
+    [hit] = ask("mempalace_search", query="billing")["results"]
+    assert (hit["drawer_id"], hit["wing"], hit["room"], hit["hall"]) == (id, "notes", "note", "hall_facts")
+    assert ask("mempalace_get_drawer", drawer_id=id)["metadata"]["tags"] == ["team"]
+    ask("mempalace_update_drawer", drawer_id=id, content="Maya works on search.", wing="people", room="maya")
+    assert ask("open_memories", memory_ids=id)["memories"][0]["content"] == "Maya works on search."
+    assert [one["memory_id"] for one in ask("search_unified", query="Maya")["results"]] == [id]
+    ask("mempalace_delete_drawer", drawer_id=id)
+    assert ask("open_memories", memory_ids=id)["not_found"] == [id]
+    assert "purged" in refused("recover_memory", memory_id=id)["hint"]
+
+
+@requirement("everybody.s")
+def test_what_is_filed_here_is_found_opened_corrected_and_forgotten_by_mnemex(ask: Ask, refused: Refused) -> None:
+    id = ask("mempalace_add_drawer", wing="api", room="auth", content="We chose JWT.")["drawer_id"]
+    assert [one["id"] for one in ask("search_memory", query="JWT")["results"]] == [id]
+    assert ask("open_memories", memory_ids=id)["memories"][0]["kind"] == "drawer"
+    ask("edit_memory", memory_id=id, content="We chose passkeys.")
+    [hit] = ask("mempalace_search", query="passkeys", wing="api", room="auth")["results"]
+    assert (hit["drawer_id"], hit["text"]) == (id, "We chose passkeys.")
+    ask("forget_memory", memory_id=id, erase=True)
+    assert ask("mempalace_status")["total_drawers"] == 0
+    assert refused("mempalace_get_drawer", drawer_id=id)["error_class"] == "not_found"
+
+
+@requirement("everybody.s")
+def test_what_a_session_went_through_is_found_opened_corrected_and_forgotten_here(
+    ask: Ask, refused: Refused, host: Host
+) -> None:
+    session = ask("sessions_start", goal="Find out where birds nest")["session_id"]
+    ask("sessions_append", session_id=session, observation="Kestrels nest on the tower.", action="Noted the tower.")
+    ask("sessions_close", session_id=session)
+    [step] = ask("sessions_nodes", types=["episodic"])["nodes"]
+    [hit] = ask("mempalace_search", query="kestrels on the tower", hall="hall_events")["results"]
+    assert (hit["drawer_id"], hit["room"]) == (step["id"], "episodic")
+    told = ask("mempalace_list_drawers")
+    assert [row["drawer_id"] for row in told["drawers"]] == [step["id"]], "what only leads to others is no drawer"
+    assert told["total"] == ask("mempalace_status")["total_drawers"] == 1
+    ask("mempalace_update_drawer", drawer_id=step["id"], content="Kestrels left the tower.", wing="birds", room="tower")
+    node = ask("sessions_node", node_id=step["id"])["node"]
+    assert (node["observation"], node["place"]) == ("Kestrels left the tower.", "birds/tower")
+    ask("mempalace_delete_drawer", drawer_id=step["id"])
+    assert refused("sessions_node", node_id=step["id"])["error"]["reason"] == "not_found"
+    assert list(host.bank.list()) == [], "nothing of the step is left under another kind"
+
+
+@requirement("everybody.s")
+def test_what_is_filed_here_is_recalled_opened_corrected_and_gone_in_a_session(ask: Ask, refused: Refused) -> None:
+    id = ask("mempalace_add_drawer", wing="birds", room="tower", content="Kestrels nest on the tower.")["drawer_id"]
+
+    def recalled() -> list[str]:
+        touched = ask("sessions_recall", query="Where do kestrels nest?")["touched_nodes"]
+        return [each["id"] for each in touched]
+
+    assert recalled() == [id]
+    assert ask("sessions_node", node_id=id)["node"]["proposition"] == "Kestrels nest on the tower."
+    ask("mempalace_update_drawer", drawer_id=id, content="Kestrels nest in the barn.")
+    assert ask("sessions_node", node_id=id)["node"]["proposition"] == "Kestrels nest in the barn."
+    ask("mempalace_delete_drawer", drawer_id=id)
+    assert recalled() == []
+    assert refused("sessions_node", node_id=id)["error"]["reason"] == "not_found"
+
+
+@requirement("everybody.s")
 def test_triples_are_shared_both_ways(ask: Ask) -> None:
     ask("mnemosyne_triple_add", subject="Maya", predicate="leads", object="search")
     assert ask("mempalace_kg_query", entity="search")["facts"][0]["direction"] == "incoming"

@@ -158,6 +158,17 @@ def test_the_same_said_again_from_elsewhere_ends_nothing(ask: Ask) -> None:
     assert (told["ended"], told["conflicts"], told["already_known"]) == ([], [], False)
 
 
+@requirement("kg.supersede")
+def test_what_makes_room_on_a_day_to_come_contradicts_nothing(ask: Ask, host: Host) -> None:
+    add(ask, "Maya", "works_at", "Acme", valid_from="2024-01-01")
+    add(ask, "Maya", "works_at", "Gulls", valid_from="2029-01-01")
+    change = {"subject": "Maya", "predicate": "works_at", "old_object": "Acme", "new_object": "Bolt"}
+    told = answered(host, "mempalace_kg_supersede", {**change, "at": "2027-01-01"}).value
+    assert (told["ended"], [row["object"] for row in told["conflicts"]]) == ("2027-01-01", ["Gulls"])
+    told = ask("mempalace_kg_invalidate", subject="Maya", predicate="works_at", object="Bolt")
+    assert (told["never_held"], told["ended"]) == (1, "2027-01-01")
+
+
 @requirement("kg.invalidate")
 def test_what_ends_before_it_begins_never_held(ask: Ask) -> None:
     add(ask, "Maya", "works_at", "Acme", valid_from="2026-10-01")

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from pieria.bank import Bank
+from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.ids import new_id
 from pieria.record.memory import Memory
@@ -91,6 +92,7 @@ def list_drawers(
 ) -> dict[str, Any]:
     bank = call.bank
     asked: dict[str, Any] = {
+        "kinds": ANSWERING_KINDS,
         "place": place_filter(wing, room),
         "types": None if hall is None else types_of(hall),
         **filed_within(since, before),
@@ -128,7 +130,7 @@ def update_drawer(
     if hall is not None and hall != hall_of(before):
         given["body"] = {**before.body, "type": type_of(hall)}
     after = bank.update(drawer_id, **given) if given else before
-    if after.place != before.place and not bank.count(place=before.place):
+    if after.place != before.place and not bank.count(place=before.place, kinds=ANSWERING_KINDS):
         # What was the room's last drawer takes its tunnels along.
         bank.places.relink(before.place, after.place)
     changed = _updated(before, after)

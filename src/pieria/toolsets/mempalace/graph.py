@@ -7,6 +7,7 @@ same person or thing. That they share a wing ties nothing. Rooms of one name in 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import comb
@@ -126,11 +127,12 @@ def find_tunnels(call: Call, wing_a: str | None = None, wing_b: str | None = Non
 def graph_stats(call: Call) -> dict[str, Any]:
     palace = Palace(call.bank)
     in_several = [room for room in palace.rooms.values() if len(room.wings) > 1]
-    bridging = [room for room in palace.rooms.values() if len(palace.reach(room)) > 1]
+    reach = {room.name: sorted(palace.reach(room)) for room in palace.rooms.values()}
+    bridging = [room for room in palace.rooms.values() if len(reach[room.name]) > 1]
     passive = sum(comb(len(room.wings), 2) for room in in_several)
     shared = _shared(palace)
     per_wing = Counter(split(place)[0] for place in palace.places)
-    bridging.sort(key=lambda room: (-len(palace.reach(room)), -room.count, room.name))
+    bridging.sort(key=lambda room: (-len(reach[room.name]), -room.count, room.name))
     return {
         "total_rooms": len(palace.rooms),
         "total_room_instances": len(palace.places),
@@ -141,16 +143,21 @@ def graph_stats(call: Call) -> dict[str, Any]:
         "total_edges": passive + len(palace.tunnels),
         "total_connections": passive + len(palace.tunnels) + shared,
         "rooms_per_wing": most_first(per_wing),
-        "top_tunnels": [
-            {"room": room.name, "wings": sorted(palace.reach(room)), "count": room.count} for room in bridging[:TOP]
-        ],
+        "top_tunnels": [{"room": room.name, "wings": reach[room.name], "count": room.count} for room in bridging[:TOP]],
     }
 
 
 def _shared(palace: Palace) -> int:
     """How many people and things are named in several rooms, and not in so many places that it tells nothing."""
-    shared = palace.bank.places.shared(most=COMMON)
-    return sum(len({split(place)[1] for place in naming}) > 1 for naming in shared.values())
+    rooms = {place: split(place)[1] for place in palace.places}
+    return sum(_lie_apart(naming, rooms) for naming in palace.bank.places.shared(most=COMMON).values())
+
+
+def _lie_apart(places: Iterable[str], rooms: Mapping[str, str]) -> bool:
+    """A place that somebody made since the palace was looked at is in none of its rooms."""
+    found = map(rooms.get, places)
+    first = next(found)
+    return any(room != first for room in found)
 
 
 def _first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

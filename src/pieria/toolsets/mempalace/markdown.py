@@ -11,6 +11,7 @@ from typing import Any
 from unicodedata import category, normalize
 
 from pieria.bank import Bank
+from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import InputError
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
@@ -36,7 +37,7 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
     files = _files(places)
     drawers = 0
     for place, file in files.items():
-        held = every(bank, place=place)
+        held = every(bank, place=place, kinds=ANSWERING_KINDS)
         drawers += len(held)
         _write(folder / file, _room(place, held))
     _write(folder / INDEX, _index(bank, files))

@@ -81,7 +81,7 @@ def kg_add(
         memory=drawer_id,
     )
     after = _all(bank, subject, predicate)
-    conflicts = [held for held in after.values() if held.object != fact.object and _overlap(held, fact)]
+    conflicts = _others(after, fact)
     ended = [_by_now(after, was) for was in before.values() if was.object != fact.object and after.get(was.id) != was]
     told = {
         "triple_id": fact.id,
@@ -99,7 +99,9 @@ def kg_add(
 
 def kg_invalidate(call: Call, subject: str, predicate: str, object: str, ended: str | None = None) -> dict[str, Any]:
     found = call.bank.facts.invalidate(subject, predicate, object, at=ended or None)
-    told = {"fact": _sentence(found[0]), "ended": ended or _day(found[0].valid_until), "count": len(found)}
+    # What never held ended where it was to begin.
+    until = found[0].valid_until if found[0].ended == "" else found[0].valid_from
+    told = {"fact": _sentence(found[0]), "ended": ended or _day(until), "count": len(found)}
     never_held = sum(fact.ended != "" for fact in found)
     return {**told, "never_held": never_held} if never_held else told
 
@@ -119,7 +121,7 @@ def kg_supersede(
         "superseded_id": was.id,
         "ended": _day(_by_now(after, was).valid_until),
         "valid_from": _day(new.valid_from),
-        **_conflicts(bank, [held for held in bank.facts.query(subject, predicate) if held.id != new.id]),
+        **_conflicts(bank, _others(after, new)),
     }
 
 
@@ -166,6 +168,11 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
         "source_closet": fact.source,
         "source_drawer_id": fact.memory,
     }
+
+
+def _others(known: dict[str, Fact], fact: Fact) -> list[Fact]:
+    """What else holds of the same relation at a time at which this does."""
+    return [held for held in known.values() if held.object != fact.object and _overlap(held, fact)]
 
 
 def _conflicts(bank: Bank, found: list[Fact]) -> dict[str, Any]:
