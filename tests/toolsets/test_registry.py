@@ -85,6 +85,7 @@ def test_to_list_the_tools_loads_no_handler() -> None:
         ("mem-search", "There are 10, such as "),
         ("mem-delete", "There are 10, such as "),
         ("mem-update", "There are 10, such as "),
+        ("mempalace_search", "There are 10, such as "),
     ],
 )
 def test_no_name_is_guessed_for_what_only_its_family_is_alike(name: str, meant: str) -> None:

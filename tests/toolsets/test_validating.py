@@ -224,7 +224,7 @@ def test_a_name_that_is_no_text_is_no_parameter() -> None:
         ("out", "Did you mean outgoing?"),
         ("Incoming", "Did you mean incoming?"),
         ("all", None),
-        ("bath", "Did you mean both?"),
+        ("bth", "Did you mean both?"),
     ],
 )
 def test_a_choice_is_guessed_by_what_it_holds_and_not_by_a_few_letters(given: str, meant: str | None) -> None:
@@ -237,3 +237,10 @@ def test_a_choice_is_guessed_by_what_it_holds_and_not_by_a_few_letters(given: st
 def test_what_came_by_itself_where_a_list_belongs_is_told_to_be_put_into_one() -> None:
     assert told({"text": "abc", "tags": "ship"})["tags"]["hint"] == "Put it into a list, even if it is the only one."
     assert told({"text": "abc", "tags": 5})["tags"]["hint"] is None
+
+
+def test_a_parameter_that_is_only_a_little_alike_is_not_offered() -> None:
+    revise = registry().found("mem-revise")[1]
+    with pytest.raises(InputError) as caught:
+        validated(revise, {"id": "a", "files": ["b"]})
+    assert str(caught.value.hint).startswith("The parameters of mem-revise: ")

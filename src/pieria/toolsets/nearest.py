@@ -34,13 +34,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 def _is_meant(wanted: str, other: str) -> bool:
     """Names of one family begin alike, so they are near one another only where what follows is, too."""
+    if _holds(wanted, other):
+        return True
     same = next((at for at, (one, its) in enumerate(zip(wanted, other, strict=False)) if one != its), 0)
-    is_family = same >= FAMILY
-    return (
-        _holds(wanted, other)
-        or _likeness(wanted[same:], other[same:]) >= ALIKE_AFTER
-        or (not is_family and _likeness(wanted, other) >= MUCH_ALIKE)
-    )
+    if same >= FAMILY:
+        return _likeness(wanted[same:], other[same:]) >= ALIKE_AFTER
+    return _likeness(wanted, other) >= MUCH_ALIKE
 
 
 def _holds(one: str, other: str) -> bool:

@@ -459,3 +459,9 @@ def test_a_purge_takes_a_summary_along_that_came_with_what_is_purged(
 def test_what_nobody_here_knows_is_named(ask: Ask) -> None:
     reply = ask("mem-import", payload=payload(row(rawToolOutput="Long.", also={"mood": 1})))
     assert reply["meta"]["ignored"] == ["also.mood", "rawToolOutput"]
+
+
+@requirement("import.forms")
+def test_the_name_of_a_file_in_place_of_its_text_is_told_for_what_it_is(refused: Refused) -> None:
+    error = refused("mem-import", payload="open-mem-export.json")["error"]
+    assert error["details"]["hint"] == "It is what stands in the file of an export; the name of the file is none."

@@ -155,7 +155,8 @@ def _unwrapped(payload: str) -> dict[str, Any]:
     try:
         document = parsed(payload)
     except ValueError as problem:
-        raise InputError("payload", "the JSON text of a payload", payload) from problem
+        hint = "It is what stands in the file of an export; the name of the file is none."
+        raise InputError("payload", "the JSON text of a payload", payload, hint=hint) from problem
     for name in ("data", "payload"):
         # The whole reply of mem-export, or the data in it.
         if isinstance(document, dict) and "observations" not in document and name in document:
