@@ -5,7 +5,7 @@ from tests.contract.making import ALL, DAY, NOW, apply, ids_of, memory, next_ver
 
 from pieria.record.changeset import Changeset
 from pieria.record.filter import Filter, Viewer
-from pieria.record.time import moment
+from pieria.record.time import micros, moment
 from pieria.store.protocol import ORDERS, Store
 
 
@@ -76,7 +76,13 @@ def test_outlines_are_held_to_the_whole_filter(store: Store) -> None:
     def seen(filter: Filter) -> list[str]:
         with store.reading() as reader:
             found = reader.outlines([*rows, 99], filter)
+            spots = reader.spots([*rows, 99], filter)
+            by_id = reader.spots_of(["changed", "plain", "whispered", "over", "removed", "nobody"], filter)
         assert all(outline.row == row for row, outline in found.items())
+        assert sorted(spots) == sorted(by_id)
+        assert {spot.row: (spot.id, spot.kind, spot.at) for spot in spots} == {
+            row: (outline.id, outline.kind, outline.at) for row, outline in found.items()
+        }
         return sorted(outline.id for outline in found.values())
 
     assert seen(ALL) == ["changed", "plain"]
@@ -88,6 +94,20 @@ def test_outlines_are_held_to_the_whole_filter(store: Store) -> None:
         {"author": "Ada", "ids": ("plain", "removed"), "session": "s", "since": NOW - DAY, "kinds": ("note",)},
     ):  # fmt: skip
         assert seen(ALL.having(**narrow)) == ["plain"]
+
+
+def test_a_spot_tells_since_when_a_version_stands_as_it_does(store: Store) -> None:
+    write = memory("text", "a")
+    apply(store, write)
+    row = row_of(store, "a")
+    before = open_state(store, "a")
+    applied = apply(store, standing(write, row, pinned=1))
+    with store.reading() as reader:
+        assert reader.spots([row], ALL) == reader.spots_of(["a"], ALL)
+        assert [spot.known_from for spot in reader.spots([row], ALL)] == [micros(applied.change.at)]
+        then = ALL.having(known_at=micros(applied.change.at) - 1)
+        assert reader.spots([row], then) == [(row, "a", "note", before.at, reader.states(["a"], then)["a"].known_from)]
+        assert reader.spots([], ALL) == reader.spots_of([], ALL) == []
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -115,6 +135,9 @@ def test_terms_are_counted_in_any_row(store: Store) -> None:
     assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1}, {})
     assert found[rows[1]] == (1, 1, {"fish": 1}, {})
     assert found[rows[2]] == (0, 0, {}, {})
+    with store.reading() as reader:
+        held = reader.holding([*rows, 99], ["cat", "bird", "horse", "fish", "ish", "cat"])
+    assert held == {rows[0]: ["cat", "bird"], rows[1]: ["fish"], rows[2]: []}
 
 
 def test_pairs_are_counted_where_they_stand_side_by_side_in_their_order(store: Store) -> None:

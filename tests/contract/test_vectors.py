@@ -101,6 +101,7 @@ def test_a_bank_without_a_space_has_everything_to_embed_and_nothing_near(store: 
         assert reader.near(unit(1), ALL, 10) == VectorMatch([])
         assert reader.similarities(unit(1), [row]) == {}
         assert reader.vectors([row]) == {}
+        assert reader.stacked([row])[0] == []
     assert pending(store) == {(row, "passage")}
     well(store)
 
@@ -187,6 +188,9 @@ def test_the_nearest_come_first_with_their_best_passage(store: Store) -> None:
     with store.reading() as reader:
         similar = reader.similarities(unit(5), [*rows[:2], 999])
         held = reader.vectors(rows)
+        owners, lines = reader.stacked([*rows, 999])
+    assert owners == [row for row in sorted(held) for _ in held[row]]
+    assert np.array_equal(lines, [line for row in sorted(held) for _, line in held[row]])
     assert {row: (span.start, span.stop) for row, span in similar.items()} == {rows[0]: (10, 19), rows[1]: (0, 9)}
     assert [similar[row].similarity for row in rows[:2]] == pytest.approx([0.995, 0.707], abs=0.001)
     assert [number for number, _ in held[rows[0]]] == [0, 1]

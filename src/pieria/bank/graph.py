@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
 from pieria.bank.graph_care import BankTended
+from pieria.bank.graph_reading import whole
 from pieria.bank.graph_upkeep import GraphUpkeep
-from pieria.bank.graph_writing import planned, summed_of, usage_set
+from pieria.bank.graph_writing import metadata_of, planned, usage_set
 from pieria.bank.grounding import taken
 from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.using import Noted, with_noted
@@ -39,7 +40,6 @@ from pieria.record.changeset import Record, Stored, Write
 from pieria.record.filter import Filter
 from pieria.record.link import End
 from pieria.record.memory import Memory
-from pieria.record.time import moment
 from pieria.record.usage import UNUSED
 from pieria.store.protocol import Reader, Writer
 
@@ -235,9 +235,12 @@ class BankGraph(GraphUpkeep):
     # --- reading
 
     def _filter(self, ids: Sequence[str] | None = None, types: Sequence[str] = NODE_TYPES) -> Filter:
-        others = sorted(kind for kind, seen in self._seen.items() if seen in types)
-        asked = self._bank._filter(kinds=(*types, *others))
+        asked = self._bank._filter(kinds=self._kinds(types))
         return asked if ids is None else asked.having(ids=tuple(ids))
+
+    def _kinds(self, types: Sequence[str]) -> tuple[str, ...]:
+        """The kinds of memory that are seen as nodes of these types."""
+        return (*types, *sorted(kind for kind, seen in self._seen.items() if seen in types))
 
     def _held(self, ids: Sequence[str]) -> list[Node]:
         with self._bank._reading() as reader:
@@ -249,14 +252,17 @@ class BankGraph(GraphUpkeep):
     def _nodes(self, reader: Reader, memories: Sequence[Memory]) -> list[Node]:
         """The nodes that memories are, with ties to what may be seen of the graph, and their vectors."""
         links = self._ties(reader, {memory.id for memory in memories})
-        vectors = reader.vectors([memory.row for memory in memories])
-        return [node_of(seen_as(memory), links[memory.id], _whole(vectors.get(memory.row, ()))) for memory in memories]
+        vectors = _by_row(*reader.stacked([memory.row for memory in memories]))
+        return [node_of(seen_as(memory), links[memory.id], whole(vectors.get(memory.row, ()))) for memory in memories]
 
     def _ties(self, reader: Reader, ids: set[str]) -> dict[str, dict[Edge, frozenset[str]]]:
         found: dict[str, dict[Edge, set[str]]] = {id: Edge.empty_links() for id in ids}
-        for here, there, relation in reader.ties_of(ids, self._filter()) if ids else ():
-            if relation in EDGES:
-                found[here][Edge(relation)].add(there)
+        ties = [tie for tie in reader.ties_of(ids) if tie.relation in EDGES] if ids else []
+        others = {tie.other for tie in ties}
+        seen = {spot.id for spot in reader.spots_of(others, self._filter())} if others else set()
+        for tie in ties:
+            if tie.other in seen:
+                found[tie.id][Edge(tie.relation)].add(tie.other)
         return {id: {edge: frozenset(tied) for edge, tied in ties.items()} for id, ties in found.items()}
 
     def _steps(self, reader: Reader, ids: set[str]) -> Iterator[tuple[str, str, Edge]]:
@@ -286,14 +292,7 @@ class BankGraph(GraphUpkeep):
         found = {}
         for id, each in held.items():
             used = usage.get(id, UNUSED) if noted is None else with_noted(usage.get(id, UNUSED), noted[id], seq)
-            found[id] = NodeMetadata(
-                access_count=used.accesses,
-                created_at=moment(each.known_from),
-                cumulative_reward=summed_of(used),
-                last_accessed_at=used.last_access,
-                reward_count=used.rewarded,
-                penalty=penalties.get(id, 0.0),
-            )
+            found[id] = metadata_of(used, each.known_from, penalties.get(id, 0.0))
         return found
 
     def _near(
@@ -391,9 +390,8 @@ def applying(repo_id: str, tell: Tell, changeset: Changeset) -> Iterator[None]:
         measured |= {"nodes_added": len(changeset.nodes()), "links_added": len(changeset.links)}
 
 
-def _whole(vectors: Sequence[tuple[int, Any]]) -> list[float] | None:
-    """One vector for the passages of a text: their mean."""
-    if not vectors:
-        return None
-    mean: list[float] = (sum(vector for _, vector in vectors) / len(vectors)).tolist()
-    return mean
+def _by_row(owners: Sequence[int], lines: Iterable[Any]) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for row, line in zip(owners, lines, strict=True):
+        found.setdefault(row, []).append(line)
+    return found

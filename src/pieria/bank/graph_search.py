@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from pieria.bank.graph_reading import GraphReading
 from pieria.bank.recalling import QUESTION_SECONDS, embeddable
 from pieria.errors import AdapterError, InputError
 from pieria.graph.changeset import checked_vector
 from pieria.graph.edge import Edge
-from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node
 from pieria.graph.searching import ROUTING, Held, Question, Reached, passed
 from pieria.graph.valuing import Values, params_of
@@ -21,7 +21,9 @@ from pieria.recall.ranking import Corpus, corpus, coverage
 from pieria.recall.reading import reading
 from pieria.record.time import moment
 from pieria.record.value import DefaultValueFunction
-from pieria.store.protocol import Outline, Reader
+from pieria.store.parts import Spot
+from pieria.store.protocol import Reader
+from pieria.store.vectors import alike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,11 +53,14 @@ ANSWERS = tuple(kind for kind in NODE_TYPES if kind not in ROUTING)
 
 
 class _Asked(NamedTuple):
-    """A question as the first look sees it, and how near to it is what was met."""
+    """A question as the first look sees it; by row what was met of it already: which share of its words it says, and
+    how near it is.
+    """
 
     vectors: list[Floats]
     terms: Sequence[str]
     known: Corpus
+    said: dict[int, float]
     relevances: dict[int, float]
 
 
@@ -92,20 +97,17 @@ class GraphSearch:
         self._graph = graph
         self._bank = graph._bank
         self._asked: list[tuple[Question, _Asked]] = []
-        self._rows: dict[str, int] = {}
-        self._metadata: dict[str, NodeMetadata] = {}
+        self._seen = GraphReading(graph)
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
         self._graph._catch_up()
         with self._bank._reading() as reader:
-            asked = self._read(reader, question)
-            filter = self._graph._filter(types=node_types)
-            match = reader.text(asked.terms, filter, BY_WORDS, min(READ, self._bank._text_budget))
+            asked, by_words = self._read(reader, question, node_types)
             looked = (*node_types, "source") if "episodic" in node_types else node_types
             near = self._near(reader, asked, looked, values)
-            told = self._told_by_sources(reader, asked, near) if "episodic" in node_types else {}
-            rows = dict.fromkeys([*near, *(candidate.row for candidate in match.candidates), *told])
-            return self._valued(reader, asked, rows, node_types, values, told)
+            met = self._seen.spots(reader, [*near, *by_words], looked)
+            told = self._told_by_sources(reader, asked, met) if "episodic" in node_types else {}
+            return self._valued(reader, asked, [*met, *told], node_types, values, told)
 
     def reached(
         self,
@@ -115,31 +117,34 @@ class GraphSearch:
         known: Collection[str],
         values: Values,
     ) -> Reached:
+        asked = next(asked for met, asked in self._asked if met is question)
         with self._bank._reading() as reader:
-            asked = self._read(reader, question)
-            tied = self._tied(reader, node_ids, through)
-            starts = [self._rows[id] for id in node_ids]
-            leading = self._valued(reader, asked, [*starts, *tied.rows], through, values).valued
-            beyond = self._tied(reader, [each.id for each in leading], ANSWERS)
-            new = dict.fromkeys(beyond.rows).keys() - {self._rows[id] for id in known}
-            reached = self._valued(reader, asked, sorted(new), (), values)
+            starts = [self._seen.row_of(id) for id in node_ids]
+            leading = self._valued(reader, asked, [*starts, *self._led(reader, node_ids, through)], through, values)
+            beyond = self._tied(reader, [each.id for each in leading.valued], ANSWERS)
+            new = dict.fromkeys(beyond.rows).keys() - {self._seen.row_of(id) for id in known}
+            reached = self._valued(reader, asked, sorted(new), ANSWERS, values)
         return reached._replace(problems=beyond.problems)
 
     def nodes(self, node_ids: Sequence[str]) -> list[Node]:
-        return self._graph._held(list(node_ids))
+        with self._bank._reading() as reader:
+            return self._seen.nodes(reader, node_ids)
 
     def sources(self, node_ids: Sequence[str]) -> list[Node]:
         tied = self._graph.get_linked_nodes(list(node_ids), Edge.PROVENANCE)
         return [node for node in tied if node.node_type == "source"]
 
-    def _read(self, reader: Reader, question: Question) -> _Asked:
-        for known, asked in self._asked:
-            if known is question:
-                return asked
-        head, terms = reader.head(), reading(question.text, moment(self._bank._now())).considered
-        asked = _Asked(_vectors(question), terms, corpus(head.documents, head.terms, reader.frequencies(terms)), {})
-        self._asked.append((question, asked))
-        return asked
+    def _read(self, reader: Reader, question: Question, node_types: Sequence[str]) -> tuple[_Asked, list[int]]:
+        """The question, and what says its words."""
+        asked = next((asked for met, asked in self._asked if met is question), None)
+        terms = reading(question.text, moment(self._bank._now())).considered if asked is None else asked.terms
+        match = reader.text(terms, self._seen.filter(node_types), BY_WORDS, min(READ, self._bank._text_budget))
+        if asked is None:
+            known = corpus(match.documents, match.terms, match.frequencies)
+            asked = _Asked(_vectors(question), terms, known, {}, {})
+            self._asked.append((question, asked))
+        asked.said.update((each.row, coverage(each.held.counts, asked.known)) for each in match.candidates)
+        return asked, [each.row for each in match.candidates]
 
     def _near(self, reader: Reader, asked: _Asked, node_types: Sequence[str], values: Values) -> list[int]:
         """The rows nearest in meaning. In a large bank two looks have to do: at the question, and at what may lead to
@@ -149,9 +154,10 @@ class GraphSearch:
             if reader.head().documents <= FEW:
                 return self._of_each(reader, asked.vectors, node_types, values)
             looks = [asked.vectors[0], *_together(asked.vectors[1:])] if asked.vectors else []
-            filter = self._graph._filter(types=node_types)
+            filter = self._seen.filter(node_types)
             rows = list(dict.fromkeys(n.row for look in looks for n in reader.near(look, filter, NEAREST).candidates))
-            there = {self._type_of(line) for line in reader.outlines(rows, filter).values()}
+            met = self._seen.spots(reader, rows, node_types)
+            there = {self._seen.type_of(spot) for spot in met.values()}
             lacking = [kind for kind in node_types if kind not in there]
             return rows + self._of_each(reader, looks[:1], lacking, values)
         except InputError as problem:
@@ -160,26 +166,36 @@ class GraphSearch:
     def _of_each(self, reader: Reader, looks: Sequence[Floats], node_types: Sequence[str], values: Values) -> list[int]:
         found = []
         for kind in node_types:
-            filter, want = self._graph._filter(types=(kind,)), SPARE * int(params_of(values, kind)["top_k"])
+            filter, want = self._seen.filter((kind,)), SPARE * int(params_of(values, kind)["top_k"])
             found += [near.row for look in looks for near in reader.near(look, filter, want).candidates]
         return found
 
-    def _told_by_sources(self, reader: Reader, asked: _Asked, rows: Sequence[int]) -> dict[int, float]:
+    def _told_by_sources(self, reader: Reader, asked: _Asked, met: Mapping[int, Spot]) -> dict[int, float]:
         """The steps whose sources are near: what was said in a step speaks for it as much as what it was for."""
-        sources = reader.outlines(rows, self._graph._filter(types=("source",)))
-        relevances = self._relevances(reader, asked, sources)
-        row_of = {line.id: line.row for line in sources.values()}
-        tied = reader.tied(list(row_of), self._graph._filter(types=("episodic",)), HUB) if row_of else {}
+        relevances = self._relevances(reader, asked, met)
+        row_of = {spot.id: row for row, spot in met.items() if self._seen.type_of(spot) == "source"}
+        tied = reader.tied(list(row_of), self._seen.filter(("episodic",)), HUB) if row_of else {}
         told: dict[int, float] = {}
         for id, steps in tied.items():
             for step in steps:
                 told[step] = max(told.get(step, 0.0), relevances[row_of[id]])
         return told
 
+    def _led(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> list[int]:
+        """The rows of these types that are tied to each of these, if there are many those that were tied last."""
+        tied = self._seen.ties(reader, ids)
+        rows = {tie.other: self._seen.row_of(tie.other) for ties in tied.values() for tie in ties}
+        leading = self._seen.spots(reader, rows.values(), types)
+        found: list[int] = []
+        for ties in tied.values():
+            newest_first = sorted((tie.entry, row) for tie in ties if (row := rows[tie.other]) in leading)[::-1]
+            found += [row for _, row in newest_first[:HUB]]
+        return found
+
     def _tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> _Tied:
         if not ids:
             return _Tied([])
-        tied = reader.tied(list(ids), self._graph._filter(types=types), HUB)
+        tied = reader.tied(list(ids), self._seen.filter(types), HUB)
         hubs = sum(len(rows) >= HUB for rows in tied.values())
         problems = (f"{hubs} nodes lead to more than {HUB} others: of each the last {HUB} were looked at",) * bool(hubs)
         return _Tied(list(dict.fromkeys(row for rows in tied.values() for row in rows)), problems)
@@ -196,76 +212,62 @@ class GraphSearch:
         """The nearest of each type are valued; what is not among these is below them. `told` is how near some are by
         what is tied to them.
         """
-        outlines = reader.outlines(list(rows), self._graph._filter(types=node_types or ANSWERS))
-        self._rows |= {line.id: row for row, line in outlines.items()}
-        own = self._relevances(reader, asked, outlines)
+        spots = self._seen.spots(reader, rows, node_types)
+        own = self._relevances(reader, asked, spots)
         relevances = {row: max(near, (told or {}).get(row, 0.0)) for row, near in own.items()}
-        by_type: dict[str, list[Outline]] = {}
-        for line in sorted(outlines.values(), key=lambda line: -relevances[line.row]):
-            by_type.setdefault(self._type_of(line), []).append(line)
-        near = [
-            line for kind, lines in by_type.items() for line in lines[: SPARE * int(params_of(values, kind)["top_k"])]
-        ]
+        by_type: dict[str, list[Spot]] = {kind: [] for kind in node_types}
+        for spot in sorted(spots.values(), key=lambda spot: -relevances[spot.row]):
+            by_type[self._seen.type_of(spot)].append(spot)
+        near = [spot for kind, met in by_type.items() for spot in met[: SPARE * int(params_of(values, kind)["top_k"])]]
         reached = passed(self._held(reader, near, relevances, values), node_types, values, self._bank.clock)
-        return reached._replace(below=reached.below + len(outlines) - len(near))
+        return reached._replace(below=reached.below + len(spots) - len(near))
 
-    def _relevances(self, reader: Reader, asked: _Asked, outlines: Mapping[int, Outline]) -> dict[int, float]:
+    def _relevances(self, reader: Reader, asked: _Asked, rows: Collection[int]) -> dict[int, float]:
         """Of each row how far its meaning, or its words, are those of the question; 0 for what shares neither."""
-        rows = [row for row in outlines if row not in asked.relevances]
-        counts = reader.counts(rows, asked.terms) if rows and asked.terms else {}
-        alike = self._alike(reader, asked.vectors, rows)
-        for row in rows:
-            said = coverage(_held_terms(counts, row), asked.known)
-            asked.relevances[row] = 1 - (1 - alike.get(row, 0.0)) * (1 - WORDS * said)
-        return {row: asked.relevances[row] for row in outlines}
+        new = [row for row in rows if row not in asked.relevances]
+        unread = [row for row in new if row not in asked.said]
+        if unread and asked.terms:
+            held = reader.holding(unread, asked.terms)
+            asked.said.update((row, coverage(terms, asked.known)) for row, terms in held.items())
+        meant = self._alike(reader, asked.vectors, new)
+        for row in new:
+            asked.relevances[row] = 1 - (1 - meant.get(row, 0.0)) * (1 - WORDS * asked.said.get(row, 0.0))
+        return {row: asked.relevances[row] for row in rows}
 
     def _alike(self, reader: Reader, vectors: Sequence[Floats], rows: Sequence[int]) -> dict[int, float]:
         """The cosine of the best passage to the nearest vector, at least 0."""
         import numpy as np
 
-        held = reader.vectors(rows) if rows and vectors else {}
-        lines = [(row, vector) for row, passages in held.items() for _, vector in passages]
-        if not lines:
+        if not rows or not vectors:
             return {}
-        stacked = np.stack([vector for _, vector in lines])
-        stacked = stacked / np.maximum(np.linalg.norm(stacked, axis=1, keepdims=True), 1e-12)
+        owners, lines = self._seen.vectors(reader, rows)
+        weights = [1.0, *[OF_TERMS] * (len(vectors) - 1)]
+        nearest = np.max([weight * alike(lines, one) for weight, one in zip(weights, vectors, strict=True)], axis=0)
         best: dict[int, float] = {}
-        weights = np.array([1.0, *[OF_TERMS] * (len(vectors) - 1)], dtype=np.float32)
-        nearest = (stacked @ np.stack(vectors).T * weights).max(axis=1)
-        for (row, _), cosine in zip(lines, nearest.tolist(), strict=True):
+        for row, cosine in zip(owners, nearest.tolist(), strict=True):
             best[row] = max(best.get(row, 0.0), min(1.0, cosine))
         return best
 
     def _held(
-        self, reader: Reader, lines: Sequence[Outline], relevances: Mapping[int, float], values: Values
+        self, reader: Reader, spots: Sequence[Spot], relevances: Mapping[int, float], values: Values
     ) -> list[Held]:
-        ids = [line.id for line in lines]
-        new = [id for id in ids if id not in self._metadata]
-        self._metadata |= self._graph._metadata(reader, new, self._graph._noted(new))
+        metadata = self._seen.metadata(reader, spots)
         nodes: dict[str, Node] = {}
         if values.get("module") is not DefaultValueFunction:
-            nodes = {node.id: node for node in self._graph._nodes(reader, self._graph._memories(reader, ids))}
+            nodes = {node.id: node for node in self._seen.nodes(reader, [spot.id for spot in spots])}
         return [
             Held(
-                line.id, self._type_of(line), moment(line.at), relevances[line.row],
-                self._metadata.get(line.id),
-                nodes.get(line.id),
+                spot.id, self._seen.type_of(spot), moment(spot.at), relevances[spot.row],
+                metadata[spot.id],
+                nodes.get(spot.id),
             )
-            for line in lines
+            for spot in spots
         ]  # fmt: skip
-
-    def _type_of(self, line: Outline) -> str:
-        return self._graph._seen.get(line.kind, line.kind)
 
 
 class _Tied(NamedTuple):
     rows: list[int]
     problems: tuple[str, ...] = ()
-
-
-def _held_terms(counts: Mapping[int, object], row: int) -> Iterable[str]:
-    held = counts.get(row)
-    return () if held is None else held.counts  # type: ignore[attr-defined]
 
 
 def _vectors(question: Question) -> list[Floats]:

@@ -24,6 +24,7 @@ from pieria.record.draft import Draft
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
+from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage, use_of
 from pieria.store.protocol import Reader, Writer
 
@@ -87,6 +88,17 @@ def usage_set(reader: Reader, change: Change, entries: Mapping[str, NodeMetadata
             change.unuse.append(id)
             change.usage.append(use_of(id, used))
     change.records += noted(reader, {id: 0.0 if entry is None else entry.penalty for id, entry in entries.items()})
+
+
+def metadata_of(used: Usage, known_from: int, penalty: float) -> NodeMetadata:
+    return NodeMetadata(
+        access_count=used.accesses,
+        created_at=moment(known_from),
+        cumulative_reward=summed_of(used),
+        last_accessed_at=used.last_access,
+        reward_count=used.rewarded,
+        penalty=penalty,
+    )
 
 
 def summed_of(used: Usage) -> float:

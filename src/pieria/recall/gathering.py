@@ -19,7 +19,8 @@ from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
 from pieria.record.fading import DAY
 from pieria.record.usage import UNUSED, Usage
-from pieria.store.protocol import Excerpt, Kind, Terms, TextMatch, Written
+from pieria.store.parts import Excerpt, Written
+from pieria.store.protocol import Kind, Terms, TextMatch
 
 COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
 NOTHING = Held()

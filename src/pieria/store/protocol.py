@@ -20,6 +20,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
+from pieria.store.parts import Excerpt, Spot, Tie, Written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,14 +61,6 @@ class Terms(NamedTuple):
     distinct: int
     counts: Mapping[str, int]
     runs: Mapping[Run, int]
-
-
-class Excerpt(NamedTuple):
-    """How a text of so many characters begins and ends."""
-
-    begin: str
-    end: str
-    length: int
 
 
 class Candidate(NamedTuple):
@@ -123,14 +116,6 @@ class Outline(NamedTuple):
     trust: float
     pinned: bool
     valid_from: int | None
-
-
-class Written(NamedTuple):
-    """When a version was written, in microseconds, and its tags as they are compared."""
-
-    known_from: int
-    version: int
-    tags: tuple[str, ...]
 
 
 class Placed(NamedTuple):
@@ -269,6 +254,12 @@ class Reader(QueueReader, Protocol):
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
 
+    def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
+        """Of rows at hand those that the whole filter lets through."""
+
+    def spots_of(self, ids: Iterable[str], filter: Filter) -> list[Spot]:
+        """The versions of these memories that the whole filter lets through."""
+
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
         """When each of these rows was first known, whatever became of its standing since."""
 
@@ -280,6 +271,9 @@ class Reader(QueueReader, Protocol):
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
+
+    def holding(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
+        """Which of the terms they hold: the same for a fraction of the cost where it does not matter how often."""
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         """The state of each id at the filter's known time, or now; of an unknown id, nothing."""
@@ -323,6 +317,9 @@ class Reader(QueueReader, Protocol):
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         """The vectors of rows at hand, each with its number, in that order."""
 
+    def stacked(self, rows: Sequence[int], what: Kind = "passage") -> tuple[list[int], NDArray[np.float32]]:
+        """The same vectors as lines of one array, and the row that each belongs to."""
+
     def around(
         self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
     ) -> dict[int, list[tuple[int, int]]]:
@@ -352,10 +349,8 @@ class Reader(QueueReader, Protocol):
         lead to it. Of either no more than so many, the links that were written last first.
         """
 
-    def ties_of(self, ids: Iterable[str], filter: Filter) -> list[tuple[str, str, str]]:
-        """Of each standing link between one of these memories and another version that is visible: the one, the other,
-        and the relation, from either end.
-        """
+    def ties_of(self, ids: Iterable[str]) -> list[Tie]:
+        """Each standing link between one of these memories and another, seen or not, from either end."""
 
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int

@@ -87,6 +87,16 @@ SELECT
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 WHERE {where} ORDER BY j.place
 
+-- name: spots
+SELECT s.row, s.id, s.kind, s.at, s.known_from
+FROM unnest(%(rows)s::bigint[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
+WHERE {where}
+
+-- name: spots_of
+SELECT s.row, s.id, s.kind, s.at, s.known_from
+FROM unnest(%(ends)s::text[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.id = j.value
+WHERE {where}
+
 -- name: written
 SELECT
     c.row, (SELECT min(s.known_from) FROM state s WHERE s.bank = %(bank)s AND s.row = c.row), c.version,
@@ -220,15 +230,13 @@ SELECT
 FROM unnest(%(ends)s::text[]) j (value)
 
 -- name: ties_of
-SELECT l.source, l.target, l.relation
-FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.target
-WHERE l.bank = %(bank)s AND l.source = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
-  AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
+SELECT source, target, relation, entry FROM link
+WHERE bank = %(bank)s AND source = ANY(%(ends)s::text[]) AND source_is = 'memory' AND target_is = 'memory'
+  AND known_until = 9223372036854775807 AND ended = ''
 UNION ALL
-SELECT l.target, l.source, l.relation
-FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.source
-WHERE l.bank = %(bank)s AND l.target = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
-  AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
+SELECT target, source, relation, entry FROM link
+WHERE bank = %(bank)s AND target = ANY(%(ends)s::text[]) AND source_is = 'memory' AND target_is = 'memory'
+  AND known_until = 9223372036854775807 AND ended = ''
 
 -- name: labelled
 SELECT (SELECT string_agg(f.row::text, ',') FROM (

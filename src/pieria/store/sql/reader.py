@@ -16,8 +16,8 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
+from pieria.store.parts import Excerpt, Spot, Tie, Written
 from pieria.store.protocol import (
-    Excerpt,
     FactSpan,
     Head,
     Kind,
@@ -31,7 +31,6 @@ from pieria.store.protocol import (
     Terms,
     TextMatch,
     VectorMatch,
-    Written,
 )  # fmt: skip
 from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyReads
@@ -39,7 +38,7 @@ from pieria.store.sql.driving import driven
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Cursor, Session, UnreadableRow
 from pieria.store.sql.sieves import Sieves
-from pieria.store.sql.text import Frequencies, Sought, TextIndex, counts
+from pieria.store.sql.text import Frequencies, Sought, TextIndex, counts, holding
 from pieria.store.sql.vectors import VectorReads
 from pieria.store.sql.visibility import Compiled, compiled
 
@@ -131,6 +130,19 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
         return {row[0]: build.outline(row) for row in found}
 
+    def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
+        return self._spots("spots", "rows", rows, filter)
+
+    def spots_of(self, ids: Iterable[str], filter: Filter) -> list[Spot]:
+        return self._spots("spots_of", "ends", ids, filter)
+
+    def _spots(self, name: str, asked: str, values: Iterable[Any], filter: Filter) -> list[Spot]:
+        where, params = compiled(self._session, filter, probe=True)
+        found = self._session.execute(
+            self._sql[name].format(where=where), {**params, asked: self._session.listed(values)}
+        )
+        return list(map(Spot._make, found))
+
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
         found = self._session.execute(self._sql["written"], {"rows": self._session.listed(rows)})
         return {row: Written(first, version, tuple(json.loads(tags or "[]"))) for row, first, version, tags in found}
@@ -147,6 +159,9 @@ class SQLReader(QueueRows, CopyReads):
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         return counts(self._session, rows, terms, runs)
+
+    def holding(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
+        return holding(self._session, rows, terms)
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         if filter is None:
@@ -202,6 +217,9 @@ class SQLReader(QueueRows, CopyReads):
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         return self._vectors.vectors(rows, what)
 
+    def stacked(self, rows: Sequence[int], what: Kind = "passage") -> tuple[list[int], NDArray[np.float32]]:
+        return self._vectors.stacked(rows, what)
+
     def around(
         self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
     ) -> dict[int, list[tuple[int, int]]]:
@@ -254,10 +272,8 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(self._sql["tied"].format(known=known, where=where), asked)
         return {id: [*_rows(forth), *_rows(back)] for id, forth, back in found}
 
-    def ties_of(self, ids: Iterable[str], filter: Filter) -> list[tuple[str, str, str]]:
-        where, params = compiled(self._session, filter, probe=True)
-        asked = {**params, "ends": self._session.listed(ids)}
-        return [tuple(row) for row in self._session.execute(self._sql["ties_of"].format(where=where), asked)]
+    def ties_of(self, ids: Iterable[str]) -> list[Tie]:
+        return list(map(Tie._make, self._session.execute(self._sql["ties_of"], {"ends": self._session.listed(ids)})))
 
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int

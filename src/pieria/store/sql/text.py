@@ -56,6 +56,16 @@ def counts(session: Session, rows: Sequence[int], terms: Collection[str], runs: 
     return {row: wanted.counted(length, _split(row, written)) for row, length, written in found}
 
 
+def holding(session: Session, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
+    wanted = {term: f" {term} " for term in terms}
+    found = session.execute(session.statements("queries.sql")["terms_of"], {"rows": session.listed(rows)})
+    held: dict[int, list[str]] = {}
+    for row, _, written in found:
+        line = f" {_checked(row, written)} "
+        held[row] = [term for term, apart in wanted.items() if apart in line]
+    return held
+
+
 class Sought:
     """The terms that a question asks for, and which runs of them."""
 
@@ -79,9 +89,14 @@ class Sought:
 
 
 def _split(row: int, written: object) -> list[str]:
+    line = _checked(row, written)
+    return line.split(" ") if line else []
+
+
+def _checked(row: int, written: object) -> str:
     if not isinstance(written, str):
         raise UnreadableRow(f"the terms of row {row} are no text")
-    return written.split(" ") if written else []
+    return written
 
 
 def _number_of(run: Run, held: list[str]) -> int:

@@ -62,14 +62,24 @@ class VectorReads(ABC):
         return best
 
     def vectors(self, rows: Sequence[int], what: Kind) -> dict[int, list[tuple[int, Floats]]]:
-        space = self.space()
-        found = [] if space is None else self._of_rows(rows, what, space)
+        found, lines = self._read(rows, what)
         held: dict[int, list[tuple[int, Floats]]] = {}
-        if space is not None and found:
-            lines = vectors_of([stored for *_, stored in found], space.dimension)
-            for (row, number, *_), line in zip(found, lines, strict=True):
-                held.setdefault(row, []).append((number, line))
+        for (row, number, *_), line in zip(found, lines, strict=True):
+            held.setdefault(row, []).append((number, line))
         return held
+
+    def stacked(self, rows: Sequence[int], what: Kind) -> tuple[list[int], Floats]:
+        found, lines = self._read(rows, what)
+        return [row for row, *_ in found], lines
+
+    def _read(self, rows: Sequence[int], what: Kind) -> tuple[list[Stored], Floats]:
+        import numpy as np
+
+        space = self.space()
+        if space is None:
+            return [], np.zeros((0, 0), dtype=np.float32)
+        found = self._of_rows(rows, what, space)
+        return found, vectors_of([stored for *_, stored in found], space.dimension)
 
     def _of_rows(self, rows: Sequence[int], what: Kind, space: Space) -> list[Stored]:
         asked = {"rows": self._session.listed(sorted(set(rows))), "what": what, "space": space.number}

@@ -74,8 +74,12 @@ class Search:
         self._scored: list[tuple[float, int, int]] = []
         self._spans: dict[int, tuple[int, int] | None] = {}
         self._scanned = 0
+        self._probed_at_once = PROBED_AT_ONCE
+        self._told: tuple[tuple[int, int], list[Near]] = (0, 0), []
 
     def match(self, want: int) -> VectorMatch:
+        # Sooner or later it is asked about as many as are wanted.
+        self._probed_at_once = max(want, PROBED_AT_ONCE)
         whole = self._gather(want)
         return VectorMatch(self._best(want), whole, self._scanned, len(self._visible))
 
@@ -165,9 +169,15 @@ class Search:
 
     def _best(self, number: int) -> list[Near]:
         """The best of what was scored that may be seen, a version once; asks about no more than it has to."""
+        asked = number, len(self._scored)
+        if self._told[0] != asked:
+            self._told = asked, self._sorted_out(number)
+        return self._told[1]
+
+    def _sorted_out(self, number: int) -> list[Near]:
         self._scored.sort(reverse=True)
         found: dict[int, Near] = {}
-        begin, size = 0, max(number, PROBED_AT_ONCE)
+        begin, size = 0, max(number, self._probed_at_once)
         while begin < len(self._scored) and len(found) < number:
             part = self._scored[begin : begin + size]
             begin, size = begin + size, 2 * size

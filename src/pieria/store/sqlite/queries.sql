@@ -76,6 +76,16 @@ SELECT
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
 WHERE {where}
 
+-- name: spots
+SELECT s.row, s.id, s.kind, s.at, s.known_from
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
+WHERE {where}
+
+-- name: spots_of
+SELECT s.row, s.id, s.kind, s.at, s.known_from
+FROM json_each(:ends) j CROSS JOIN state s ON s.id = j.value
+WHERE {where}
+
 -- name: written
 SELECT
     c.row, (SELECT min(s.known_from) FROM state s WHERE s.row = c.row), c.version,
@@ -188,19 +198,13 @@ SELECT
 FROM json_each(:ends) j
 
 -- name: ties_of
-SELECT j.value, l.target, l.relation
-FROM json_each(:ends) j
-CROSS JOIN link l INDEXED BY link_from ON l.source = j.value
-CROSS JOIN state s ON s.id = l.target
+SELECT j.value, l.target, l.relation, l.entry
+FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_from ON l.source = j.value
 WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
-  AND {where}
 UNION ALL
-SELECT j.value, l.source, l.relation
-FROM json_each(:ends) j
-CROSS JOIN link l INDEXED BY link_to ON l.target = j.value
-CROSS JOIN state s ON s.id = l.source
+SELECT j.value, l.source, l.relation, l.entry
+FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_to ON l.target = j.value
 WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
-  AND {where}
 
 -- name: labelled
 SELECT (SELECT group_concat(row) FROM (
