@@ -14,6 +14,7 @@ import pytest
 from tests.doors.http.conftest import Served, listening, serving
 
 import pieria
+from pieria.doors.web import vendor
 from pieria.doors.web.page import View
 from pieria.doors.web.pages import PAGES
 
@@ -155,6 +156,7 @@ Opening = Callable[..., Window]
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Opening]:
     """Opens a window on a served bank: `opened(dark=…, scripts=…, phone=…)`."""
+    assert vendor.missing() == () and AXE.exists(), "run make web: it brings the scripts that are tested"
     fill()
     windows: list[Window] = []
     contexts = []

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from datetime import UTC, datetime
 
 import pytest
 from tests.doors.http.conftest import ENTRY
@@ -10,6 +11,7 @@ from tests.doors.web.conftest import AXE, HOSTILE, Opening, Window, address, sho
 import pieria
 from pieria.doors.web.page import Page, View
 from pieria.doors.web.pages import PAGES
+from pieria.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
@@ -134,6 +136,39 @@ def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Openi
     page.locator("#live").wait_for(state="attached")
     subprocess.run([*ENTRY, "remember", "The kettle whistles in G.", "--bank", "notes", "--quiet"], check=True)
     page.get_by_text("The kettle whistles in G.").wait_for()
+
+
+def test_what_comes_meanwhile_takes_nobody_s_place(opened: Opening) -> None:
+    page = opened().go("/banks/notes/memories")
+    page.keyboard.press("j")
+    before = page.evaluate("document.activeElement.href")
+    with pieria.open("notes") as bank:
+        bank.remember("Something newer.")
+    page.get_by_text("Something newer.").wait_for()
+    assert page.evaluate("document.activeElement.href") == before
+
+
+def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
+    day = datetime(2026, 1, 5, tzinfo=UTC)
+    with Workspace(clock=lambda: day) as workspace, workspace.open("old") as bank:
+        bank.remember("The office is in Bonn.", id="office")
+    with pieria.open("old") as bank:
+        bank.update("office", text="The office is in Berlin.")
+    page = opened().go("/banks/old/recall?q=office")
+    assert "Berlin" in page.locator("#answer").inner_text()
+    page.get_by_role("slider", name="As of a past day").fill("3")
+    page.get_by_text("The office is in Bonn.").wait_for()
+    assert page.locator("#known_at").input_value() == "2026-01-08"
+    assert "known_at=2026-01-08" in page.url
+
+
+def test_a_server_that_has_gone_is_told(opened: Opening) -> None:
+    window = opened()
+    page = window.go("/banks/notes/recall")
+    page.context.set_offline(True)
+    page.get_by_role("searchbox").press_sequentially("jwt")
+    page.get_by_text("The server does not answer.").wait_for()
+    window.complaints.clear()
 
 
 def test_hostile_text_runs_nowhere(opened: Opening) -> None:

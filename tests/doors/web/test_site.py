@@ -68,7 +68,7 @@ def test_a_token_of_another_bank_opens_nothing(served: Served, view: View) -> No
 def test_a_form_from_elsewhere_does_nothing(served: Served) -> None:
     before = served.head()
     for view in (view for view in EVERY if view.method == "POST"):
-        for seal in ({}, {"seal": "0" * 64}):
+        for seal in ({"other": "words"}, {"seal": "0" * 64}):
             answer = send(served, view, **seal)
             assert answer.status_code == 403
             assert AccessError.reasons["foreign_origin"] in answer.text

@@ -13,7 +13,6 @@ if (field && slider?.dataset.first) {
     };
     slider.min = 0;
     slider.max = days;
-    slider.hidden = false;
     place();
     field.addEventListener("input", place);
     slider.addEventListener("input", () => {

@@ -5,6 +5,13 @@ import { freshen } from "./live.js";
 listen(document);
 freshen(document.getElementById("live"));
 
+// Whoever is not answered is told, until there is an answer again.
+const trouble = (is) => { document.getElementById("trouble").hidden = !is; };
+document.addEventListener("htmx:error", () => trouble(true));
+document.addEventListener("htmx:sse:error", () => trouble(true));
+document.addEventListener("htmx:after:swap", () => trouble(false));
+document.addEventListener("htmx:sse:after:connection", () => trouble(false));
+
 // A menu closes when one looks elsewhere.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {

@@ -57,7 +57,6 @@ export function listen(root) {
   describe();
   const button = root.querySelector("[data-help]");
   if (button) {
-    button.hidden = false;
     button.addEventListener("click", () => help()?.showModal());
   }
   root.addEventListener("keydown", (event) => {
