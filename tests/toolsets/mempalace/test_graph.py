@@ -79,6 +79,7 @@ def test_where_there_are_more_rooms_than_are_shown_the_last_row_says_so(ask: Ask
 def test_a_room_that_is_not_there_is_told_with_those_that_are(refused: Refused) -> None:
     told = refused("mempalace_traverse", start_room="logins")
     assert told["hint"] == "Did you mean login?"
+    assert refused("mempalace_traverse", start_room="web/login")["hint"] == "Did you mean login?"
     told = refused("mempalace_follow_tunnels", wing="web", room="logn")
     assert "web/login" in told["hint"]
 
@@ -234,6 +235,18 @@ def test_what_others_keep_in_a_room_keeps_its_tunnels(ask: Ask, host: Host, pala
     ask("mempalace_create_tunnel", **ENDS)
     ask("mempalace_delete_drawer", drawer_id=palace["auth"])
     assert (ask("mempalace_list_tunnels")["count"], ask("mempalace_list_tunnels", at=tuesday)["count"]) == (0, 1)
+
+
+@requirement("tunnel.lives")
+def test_a_tunnel_shows_what_its_drawer_says_by_now(ask: Ask, refused: Refused, palace: dict[str, str]) -> None:
+    ask("mempalace_update_drawer", drawer_id=palace["auth"], content="Maya kept the tokens.")
+    told = refused("mempalace_create_tunnel", **ENDS, source_drawer_id=f"{palace['auth']}@1")
+    assert told["violations"][0]["parameter"] == "source_drawer_id"
+    ask("mempalace_create_tunnel", **ENDS, source_drawer_id=palace["auth"], target_drawer_id="")
+    new = ask("mem-revise", id=palace["auth"], narrative="Omar keeps the tokens.", reason="she left")["data"]["newId"]
+    [row] = ask("mempalace_follow_tunnels", wing="web", room="login")
+    assert (row["drawer_id"], row["drawer_preview"]) == (new, "Omar keeps the tokens.")
+    assert ask("mempalace_list_tunnels")["tunnels"][0]["source"]["drawer_id"] == new
 
 
 @requirement("tunnel.lives")

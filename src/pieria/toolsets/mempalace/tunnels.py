@@ -37,9 +37,13 @@ class Tunnel:
         return self.link.source.name, self.link.target.name
 
     def drawer(self, bank: Bank, end: str, where: str) -> Memory | None:
-        """The drawer that shows it at this end, as long as it is kept there."""
+        """The drawer that shows it at this end, or what took its place, as long as that is kept there."""
         id = self.link.meta.get(DRAWERS[end])
         drawer = bank.get(id) if isinstance(id, str) else None
+        seen = set[str]()
+        while drawer is not None and drawer.superseded_by is not None and drawer.id not in seen:
+            seen.add(drawer.id)
+            drawer = bank.get(drawer.superseded_by)
         return drawer if drawer is not None and drawer.place == where else None
 
     def told(self, bank: Bank) -> dict[str, Any]:
@@ -175,9 +179,15 @@ def _check_drawer(bank: Bank, id: str | None, where: str, parameter: str) -> Non
     if id is None:
         return
     drawer = bank.get(id)
-    if drawer is None or drawer.place != where:
-        held = "it is not there" if drawer is None else f"it is in {drawer.place}"
-        raise InputError(parameter, f"the id of a drawer in {where}", id, hint=f"{held[0].upper()}{held[1:]}.")
+    if drawer is None:
+        why = "It is not there."
+    elif drawer.id != id:
+        why = f"It is an earlier version of {drawer.id}."
+    elif drawer.place != where:
+        why = f"It is in {drawer.place}."
+    else:
+        return
+    raise InputError(parameter, f"the id of a drawer in {where}", id, hint=why)
 
 
 def _end(where: str, drawer: Memory | None) -> dict[str, Any]:

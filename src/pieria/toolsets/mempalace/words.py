@@ -185,7 +185,9 @@ def _perhaps(near: list[str]) -> str:
 
 
 def no_such_room(wanted: str, known: Iterable[str]) -> NotFoundError:
-    there = alike(wanted, known)
+    rooms = list(known)
+    # Where rooms alone are known, somebody may have named the wing as well.
+    there = alike(wanted, rooms) or alike(split(wanted)[1], rooms)
     hint = f"Did you mean {' or '.join(there)}?" if there else "mempalace_list_rooms shows the rooms there are."
     return NotFoundError("room", wanted, hint=hint)
 
