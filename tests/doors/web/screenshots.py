@@ -25,6 +25,19 @@ TOLD = (
     ("Flaky test in billing: it depends on the order of two events.", "observation", ["billing"], "agent"),
     ("Kyoto in spring: temples early, markets late, two free days in between.", "diary", ["travel"], "Maya"),
 )
+TALK = (
+    "What did we decide about the keys?",
+    "They are in the vault, and rotated daily.",
+    "Good, then the gateway is next.",
+)
+KNOWN = (
+    ("Maya", "works_on", "billing", 300),
+    ("Maya", "lives_in", "Oslo", 260),
+    ("Maya", "lives_in", "Bergen", 90),
+    ("Ada", "reports_to", "Ben", 120),
+    ("billing", "uses", "Bazel", 200),
+)
+"""Where somebody lives has one value at a time: two of them are a contradiction."""
 
 
 def stage() -> None:
@@ -38,7 +51,12 @@ def stage() -> None:
         bank.update("m0", text=TOLD[0][0].replace("daily", "weekly"), reason="the vault was slow")
         bank.update("m0", text=TOLD[0][0], reason="security review")
         bank.link("m0", "m1", "related")
-        bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
+        for days in (6, 4, 1):
+            for said in TALK:
+                bank.remember(said, kind="turn", session=f"day-{days}", at=now - timedelta(days=days))
+        for subject, predicate, object, since in KNOWN:
+            bank.facts.add(subject, predicate, object, valid_from=now - timedelta(days=since))
+        bank.facts.declare("lives_in")
 
 
 def taken(url: str) -> list[Path]:

@@ -30,6 +30,7 @@ LIST = {
     "tags": {**several("With any of these tags."), "commas": True},
     "author": text("Said by."),
     "place": text("Kept there."),
+    "session": text("Said in that session."),
     "include": several("Shown, too.", *INCLUDED),
     "cursor": text("Where the page before ended."),
 }
