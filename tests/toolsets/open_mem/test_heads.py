@@ -91,6 +91,21 @@ def test_a_revision_of_what_was_removed_here_does_not_come_in(ask: Ask, made: Ma
     assert made.found("heron") == []
 
 
+@requirement("import.heads", "remove.no_resurrection")
+@pytest.mark.parametrize("mode", ["skip", "merge", "replace"])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_revision_of_what_was_purged_here_does_not_come_in(
+    ask: Ask, made: Made, host: Host, mode: str, is_whole: bool
+) -> None:
+    ask("mem-import", payload=payload(said("old")))
+    host.bank.purge("old")
+    older = [said("old", supersededBy="new", supersededAt="2026-02-01T00:00:00Z")] if is_whole else []
+    reply = ask("mem-import", payload=payload(said("new", "old"), revisions=older), mode=mode)
+    assert (reply["data"]["imported"], reply["data"]["skipped"]) == (0, 1)
+    assert reply["meta"]["left"]["histories"] == {"purged here": 1}
+    assert made.found("heron") == []
+
+
 @requirement("import.heads")
 def test_revisions_that_go_round_in_a_circle_have_one_head_and_those_of_nothing_are_told(ask: Ask, made: Made) -> None:
     round_ = payload(said("one", "two"), said("two", "one"), said("self", "self"))

@@ -46,10 +46,13 @@ def succeeded(call: Call, value: Answer) -> dict[str, Any]:
     return {"data": dict(value.data), "error": None, "meta": dict(value.meta)}
 
 
+def is_of_purged(error: NotFoundError) -> bool:
+    return "purged" in str(error.hint)
+
+
 def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
     if isinstance(error, NotFoundError) and error.resource == "memory":
-        purged = error.hint if "purged" in str(error.hint) else None
-        error = NotFoundError("observation", error.id, hint=purged or MISSING)
+        error = NotFoundError("observation", error.id, hint=error.hint if is_of_purged(error) else MISSING)
     code = next((code for kind, code in CODES if isinstance(error, kind)), OTHERWISE)
     shown = error.as_dict()
     # What stands in `errors` stands in `violations` as well, with the first.

@@ -98,6 +98,8 @@ def import_(call: Call, payload: str, mode: str) -> Answer:
     }
     screened = Screened(bank, incoming.texts(lambda record: plan.targets.get(record.id) in written))
     left = {what: dict(why) for what, why in report.left.items()}
+    if plan.purged:
+        left["histories"] = {"purged here": plan.purged}
     if plan.loose:
         left["revisions"] = {"lead to nothing in the payload": plan.loose}
     return answer(

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pieria.bank import Bank
+from pieria.errors import NotFoundError
 from pieria.record.memory import Memory
 from pieria.record.time import instant
+from pieria.toolsets.open_mem.envelope import is_of_purged
 from pieria.toolsets.open_mem.incoming import Incoming, Record
 from pieria.toolsets.open_mem.payload import memories
 from pieria.toolsets.open_mem.words import OBSERVED, SESSION, SUMMARY, type_of
@@ -26,6 +28,7 @@ EVERYTHING = ("removed", "revised", "invalid", "archived")
 class Here:
     """What the bank holds by id, by content, and of summaries by session."""
 
+    bank: Bank
     is_empty: bool
     standing: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
@@ -35,7 +38,7 @@ class Here:
 
     @classmethod
     def of(cls, bank: Bank) -> Here:
-        here = cls(is_empty=not bank.changes(limit=1))
+        here = cls(bank, is_empty=not bank.changes(limit=1))
         for memory in memories(bank, kinds=(*OBSERVED, SUMMARY), include=EVERYTHING):
             here._add(memory)
         return here
@@ -57,6 +60,13 @@ class Here:
                 self.by_content[key] = memory.id
             else:
                 self.by_content.setdefault(key, memory.id)
+
+    def was_purged(self, id: str) -> bool:
+        try:
+            self.bank.history(id)
+        except NotFoundError as problem:
+            return is_of_purged(problem)
+        return False
 
     def head(self, id: str) -> str | None:
         """What an id has become; None where it is unknown."""
@@ -80,6 +90,8 @@ class Plan:
     targets: dict[str, str] = field(default_factory=dict)
     parted: list[str] = field(default_factory=list)
     """Heads of the payload that another one, revised from the same, came in the place of."""
+    purged: int = 0
+    """Histories of which a part was purged here."""
     loose: int = 0
     """Revisions that lead to nothing in the payload."""
 
@@ -105,6 +117,9 @@ def _place(plan: Plan, history: list[Record], here: Here, mode: str) -> None:
     ids = list(dict.fromkeys(record.base[0] for record in history))
     head, before = history[-1], history[0].values.get("revisionOf")
     known = [found for id in (before, *ids) if id is not None and (found := here.head(id)) is not None]
+    if not known and (before or len(ids) > 1) and any(here.was_purged(id) for id in (before, *ids) if id):
+        plan.purged += 1
+        return
     if not known:
         twin = here.by_content.get(_digest_of(head))
         known = [found] if twin is not None and (found := here.head(twin)) is not None else []
