@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.learning.asked import NOW, Space, Told, ago, asked, axis, fact, graph, ids, procedure, tag
+from tests.learning.asked import NOW, Space, Told, ago, asked, axis, clock, fact, graph, ids, procedure, tag
 
 from pieria import Config, ExtractionProfile
 from pieria.errors import AdapterError, InputError, PromptError
 from pieria.graph import Edge, Episodic, GraphBackend, InMemoryBackend, Intent, NodeMetadata, Source, Subgoal
 from pieria.learning.hop_refinement import Refined, Skipped, State, init, maybe_refine
 from pieria.learning.recalled import TaggedCandidate, TouchedNode
+from pieria.record.value import IN_USE, DefaultValueFunction
 
 MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "auto"}}
 MEMBERSHIP, PROVENANCE, HIERARCHICAL = Edge.MEMBERSHIP, Edge.PROVENANCE, Edge.HIERARCHICAL
@@ -89,8 +90,38 @@ def test_a_profile_and_a_configuration_decide_what_a_candidate_is_worth() -> Non
     lifting = ExtractionProfile(name="p", value_function_overrides={"semantic": {"base_floor": 0.5}})
     lifted = asked(backend, config=config(extraction_profile=lifting))[0].all[0].score
     configured = config(value_function={"params": {"semantic": {"base_floor": 0.6}}})
-    assert [plain, lifted] == pytest.approx([0.3, 0.45])
-    assert asked(backend, config=configured)[0].all[0].score == pytest.approx(0.6)
+    assert [plain, lifted] == pytest.approx([1 + IN_USE * 0.3, 1 + IN_USE * 0.45])
+    assert asked(backend, config=configured)[0].all[0].score == pytest.approx(1 + IN_USE * 0.6)
+
+
+def used(times: int, **more: Any) -> NodeMetadata:
+    return NodeMetadata(created_at=NOW, last_accessed_at=NOW, access_count=times, **more)
+
+
+def test_of_near_equals_what_was_used_and_served_well_comes_first_and_nothing_that_fits_less() -> None:
+    served = used(50, cumulative_reward=50.0, reward_count=50)
+    nodes = [fact("fits", axis(0)), fact("nearly", axis(0, 0.95)), fact("less", axis(0, 0.8))]
+    assert ids(asked(graph(nodes, (), {"nearly": served}))[0])[0] == "nearly"
+    assert ids(asked(graph(nodes, (), {"less": served, "fits": ago(days=4_000)}))[0])[0] == "fits"
+    assert ids(asked(graph(nodes, (), {"fits": used(50, reward_count=50)}))[0])[0] == "fits"
+
+
+def test_many_that_were_used_do_not_push_what_fits_out_of_what_is_kept() -> None:
+    nodes = [fact("fits", axis(0)), *(fact(f"u{n}", axis(0, 0.5)) for n in range(40))]
+    known = {f"u{n}": used(50) for n in range(40)} | {"fits": ago(days=400)}
+    assert ids(asked(graph(nodes, (), known))[0])[0] == "fits"
+
+
+def test_a_procedure_that_is_in_use_does_not_keep_an_older_one_from_being_found() -> None:
+    backend = graph(
+        [procedure("old", axis(0)), procedure("new", axis(0, 0.9))], (), {"old": ago(days=400), "new": used(9)}
+    )
+    assert ids(asked(backend, Told(mode="procedural"))[0]) == ["old", "new"]
+
+
+def test_whoever_wants_the_whole_product_hands_over_the_function_itself() -> None:
+    backend = graph([fact("fits", axis(0)), fact("less", axis(0, 0.8))], (), {"less": used(50)})
+    assert ids(asked(backend, value_function=DefaultValueFunction(clock).score)[0]) == ["less", "fits"]
 
 
 def _by_length(relevance: float, node: Any, metadata: Any, params: Mapping[str, Any]) -> float:

@@ -3,11 +3,12 @@
 A day is a JSON file with a `goal` and `steps`, each with `observation`, `action` and the number of its `topic`. Rules
 learn all days into one bank. A need is a topic of a day; of half of the needs some steps are asked for again and again,
 and then everything is asked for in new words, with the default value function and by relevance alone; then the halves
-change places. A question is a few of the rarest words of a step, never the same ones in use and in the end; its answer
-is any node that is, or comes from, that step. What answers is mostly rewarded, other good hits now and then.
+change places. A question is a few of the rarest words of a step, or with `--any` words of it drawn by chance; its
+answer is any node that is, or comes from, that step. What answers is mostly rewarded, other good hits now and then.
 
-Three kinds of questions are counted apart: for what was used, for what stands `beside` it in the same topic, and for
-`fresh` needs. The interval is drawn over needs. `--counts` says what a recall counts as used.
+Counted apart are the same questions `again`, others for what was `used`, with none of their words, those for what
+stands `beside` it in the same topic, and those for `fresh` needs. The interval is drawn over needs. `--counts` says
+what a recall counts as used.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -72,7 +74,7 @@ class Bank:
 
     bank: Any
     clock: Clock
-    steps: list[Step]
+    days: Sequence[dict[str, Any]]
     of_node: dict[str, set[Key]] = field(default_factory=dict)
     nodes: list[str] = field(default_factory=list)
 
@@ -131,8 +133,8 @@ def learnt(folder: Path, days: Sequence[dict[str, Any]], embedder: str) -> Itera
                 for step in day["steps"]:
                     session.append(observation=step["observation"], action=step["action"])
             clock.now += timedelta(hours=1)
-        assert bank.sync(120)
-        made = Bank(bank, clock, steps_of(days))
+        assert bank.sync(900)
+        made = Bank(bank, clock, days)
         key_of = {
             step["observation"]: (d, s) for d, day in enumerate(days) for s, step in enumerate(day["steps"])
         }  # fmt: skip
@@ -149,39 +151,47 @@ def _steps(node: Any, nodes: Any, key_of: dict[str, Key]) -> set[Key]:
     return {step for one in tied if one.node_type == "episodic" for step in _steps(one, nodes, key_of)}
 
 
-def steps_of(days: Sequence[dict[str, Any]]) -> list[Step]:
+def steps_of(days: Sequence[dict[str, Any]], count: int = WORDS, drawn: random.Random | None = None) -> list[Step]:
+    """Each with its words for two questions, where it has as many: the rarest, or drawn by chance."""
     told = [
         ((d, s), (d, step["topic"]), _words(f"{step['observation']} {step['action']}"))
         for d, day in enumerate(days)
         for s, step in enumerate(day["steps"])
     ]
     common = Counter(word for *_, words in told for word in words)
-    rarest = [
-        Step(key, topic, tuple(sorted(words, key=lambda word: (common[word], word))[: 2 * WORDS]))
-        for key, topic, words in told
-    ]
-    return [step for step in rarest if len(step.words) == 2 * WORDS]
+    steps = []
+    for key, topic, words in told:
+        rarest = sorted(words, key=lambda word: (common[word], word))
+        chosen = rarest[: 2 * count] if drawn is None else drawn.sample(rarest, min(2 * count, len(rarest)))
+        if len(chosen) == 2 * count:
+            steps.append(Step(key, topic, tuple(chosen)))
+    return steps
 
 
 def _words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]{4,}", text.lower()))
 
 
-def measured(bank: Bank, counts: Counts, seed: int) -> dict[str, Any]:
-    topics = sorted({step.topic for step in bank.steps})
+KINDS = ("again", "used", "beside", "fresh")
+
+
+def measured(bank: Bank, steps: Sequence[Step], counts: Counts, seed: int) -> dict[str, Any]:
+    topics = sorted({step.topic for step in steps})
     random.Random(seed).shuffle(topics)
     halves = topics[::2], topics[1::2]
     asked: list[Asked] = []
     for half in halves:
         bank.bank.graph.delete_metadata(bank.nodes)
-        asked += _asked(bank, set(half), counts, random.Random(seed))
-    return {kind: _told([one for one in asked if one.kind == kind], seed) for kind in ("used", "beside", "fresh")}
+        asked += _asked(bank, steps, set(half), counts, random.Random(seed))
+    return {kind: _told([one for one in asked if one.kind == kind], seed) for kind in KINDS}
 
 
-def _asked(bank: Bank, used: set[Key], counts: Counts, drawn: random.Random) -> Iterator[Asked]:
+def _asked(
+    bank: Bank, all_steps: Sequence[Step], used: set[Key], counts: Counts, drawn: random.Random
+) -> Iterator[Asked]:
     """Of each step half of its words are asked for in use, the others in the end."""
     by_topic: dict[Key, list[Step]] = {}
-    for step in bank.steps:
+    for step in all_steps:
         by_topic.setdefault(step.topic, []).append(step)
     chosen = {topic: drawn.sample(steps, min(2 * STEPS, len(steps))) for topic, steps in by_topic.items()}
     begun = bank.clock.now
@@ -194,8 +204,9 @@ def _asked(bank: Bank, used: set[Key], counts: Counts, drawn: random.Random) -> 
     for topic, steps in chosen.items():
         for number, step in enumerate(steps):
             kind = "fresh" if topic not in used else "used" if number < STEPS else "beside"
-            words = step.words[1::2]
-            yield Asked(kind, topic, bank.reciprocal(step, words), bank.reciprocal(step, words, relevance))
+            questions = {kind: step.words[1::2]} | ({"again": step.words[::2]} if kind == "used" else {})
+            for told, words in questions.items():
+                yield Asked(told, topic, bank.reciprocal(step, words), bank.reciprocal(step, words, relevance))
     bank.clock.now = begun
 
 
@@ -221,12 +232,15 @@ if __name__ == "__main__":
     parser.add_argument("days", nargs="+", type=Path)
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--counts", choices=COUNTS, action="append")
+    parser.add_argument("--words", type=int, action="append")
+    parser.add_argument("--any", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     read = [json.loads(path.read_text("utf-8")) for path in given.days]
     with TemporaryDirectory() as place:
         for learnt_bank in learnt(Path(place), read, given.embedder):
-            for way in given.counts or COUNTS:
-                told = measured(learnt_bank, COUNTS[way], given.seed)
-                sys.stdout.write(json.dumps({"counts": way, **told}) + "\n")
+            for way, words in product(given.counts or COUNTS, given.words or [WORDS]):
+                steps = steps_of(read, words, random.Random(given.seed) if given.any else None)
+                told = measured(learnt_bank, steps, COUNTS[way], given.seed)
+                sys.stdout.write(json.dumps({"counts": way, "words": words, **told}) + "\n")
                 sys.stdout.flush()

@@ -15,7 +15,7 @@ from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
 from pieria.graph.nodes import Node
-from pieria.graph.valuing import Score, Values, as_new, params_of, score_of
+from pieria.graph.valuing import Score, Values, as_new, params_of, rank_of
 from pieria.record.time import Clock, system_clock
 
 ROUTING = ("tag", "intent")
@@ -91,20 +91,17 @@ def searching_of(backend: GraphBackend, clock: Clock = system_clock) -> Searchin
 
 
 def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, clock: Clock) -> Reached:
-    """The best of each type. Where all of a type have become too old to pass, their age only moves them back."""
+    """The best of each type that are worth enough, whatever their age: that moves them back, and never out."""
     by_type: dict[str, list[Held]] = {kind: [] for kind in node_types}
     for each in held:
         by_type.setdefault(each.node_type, []).append(each)
-    score, fresh = score_of(values, clock), as_new(values, clock)
+    fresh, rank = as_new(values, clock), rank_of(values, clock)
     valued: list[Valued] = []
     below = 0
     for kind, all_of in by_type.items():
         params = params_of(values, kind)
-        scored = [(_value(score, each, params), each) for each in all_of]
-        kept = [pair for pair in scored if pair[0] >= params["threshold"]] or [
-            pair for pair in scored if _value(fresh, pair[1], params) >= params["threshold"]
-        ]
-        best = sorted(kept, key=_in_order)[: int(params["top_k"])]
+        kept = [each for each in all_of if _value(fresh, each, params) >= params["threshold"]]
+        best = sorted(((_value(rank, each, params), each) for each in kept), key=_in_order)[: int(params["top_k"])]
         valued += [Valued(each.id, kind, each.relevance, value) for value, each in best]
         below += len(all_of) - len(best)
     return Reached(valued, below)
@@ -132,11 +129,6 @@ class ByCallbacks:
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
         nodes = self._candidates(question, node_types, values)
-        there = {node.node_type for node in nodes}
-        lacking = [kind for kind in node_types if kind not in there]
-        if lacking:
-            score = as_new(values, self._clock)
-            nodes += self._candidates(question, lacking, {**values, "module": score})
         return passed(self._held(question, nodes), node_types, values, self._clock)
 
     def reached(
@@ -166,8 +158,11 @@ class ByCallbacks:
         return [node for node in tied if node.node_type == "source"]
 
     def _candidates(self, question: Question, node_types: Sequence[str], values: Values) -> list[Node]:
+        """The first by rank, whatever they are worth: that shows when all is known of them."""
         own, *others = question.vectors
-        return [node for node, _ in self._backend.find_candidates(list(node_types), own, others, values, None)]
+        params = {kind: {**params_of(values, kind), "threshold": 0.0} for kind in node_types}
+        ranking = {"module": rank_of(values, self._clock), "params": params}
+        return [node for node, _ in self._backend.find_candidates(list(node_types), own, others, ranking, None)]
 
     def _held(self, question: Question, nodes: Sequence[Node]) -> list[Held]:
         met = {node.id: node for node in nodes}

@@ -80,6 +80,12 @@ def score_of(config: Values | None, clock: Clock) -> Score:
     return checked
 
 
+def rank_of(config: Values, clock: Clock) -> Score:
+    """What puts candidates in order: what scores them, but of the default value function its own way to rank."""
+    default = (config.get("module") or DefaultValueFunction) is DefaultValueFunction
+    return DefaultValueFunction(clock).rank if default else score_of(config, clock)
+
+
 def as_new(config: Values, clock: Clock) -> Score:
     """The same for which every node was used a moment ago: how well it fits, whatever its age."""
     score = score_of(config, clock)
