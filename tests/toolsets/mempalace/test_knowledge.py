@@ -248,7 +248,7 @@ def test_an_entity_that_is_misspelt_is_answered_with_those_that_are_near(ask: As
     assert "candidates" not in ask("mempalace_kg_query", entity="Unheard of")
 
 
-@requirement("kg.add")
+@requirement("kg.own")
 def test_a_fact_that_is_to_rest_on_no_drawer_is_refused_in_the_palace_s_words(ask: Ask, refused: Refused) -> None:
     told = refused("mempalace_kg_add", subject="a", predicate="b", object="c", source_drawer_id="drawer_a_b_1")
     assert told["error"] == "drawer 'drawer_a_b_1' not found"
