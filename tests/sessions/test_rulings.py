@@ -5,6 +5,8 @@ import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
+DEFECTS, RULINGS = 20, 22
+"""How many there are of either, whichever part of Pieria they are about."""
 
 
 def test_every_promise_has_a_test() -> None:
@@ -16,3 +18,21 @@ def test_every_promise_has_a_test() -> None:
     assert named <= written, named - written
     assert set(promised["defects"]) == {"4", "5", *map(str, range(7, 13))}
     assert set(promised["rulings"]) == {"5", "13", "17", "21"}
+
+
+def test_no_defect_and_no_ruling_is_without_its_test() -> None:
+    told = {"defects": set[str](), "rulings": set[str]()}
+    named: set[str] = set()
+    for file in sorted(HERE.parent.rglob("*rulings.toml")):
+        for part, numbers in tomllib.loads(file.read_text("utf-8")).items():
+            if isinstance(numbers, list):
+                number = part.removeprefix("D-")
+                told["rulings" if number == part else "defects"].add(number)
+                named |= set(numbers)
+            else:
+                told.setdefault(part, set()).update(numbers)
+                named |= {name for names in numbers.values() for name in names}
+    assert told["defects"] == {str(number) for number in range(1, DEFECTS + 1)}
+    assert told["rulings"] == {str(number) for number in range(1, RULINGS + 1)}
+    tests = "".join(file.read_text("utf-8") for file in HERE.parent.rglob("test_*.py"))
+    assert [name for name in sorted(named) if f"def {name}(" not in tests] == []

@@ -47,14 +47,10 @@ def test_what_others_keep_is_recalled_in_a_session_and_opened_with_where_it_come
     id = kept(ask, toolset)
     session = ask("sessions_start", goal="Find out where birds nest")["session_id"]
     ask("sessions_append", session_id=session, observation="Somebody asked about kestrels.", action="Looked it up.")
-    [touched] = [
-        one
-        for one in ask("sessions_recall", query="Where do kestrels nest?", session_id=session, verbosity="detailed")[
-            "touched_nodes"
-        ]
-        if one["id"] == id
-    ]
+    told = ask("sessions_recall", query="Where do kestrels nest?", session_id=session, verbosity="detailed")
+    [touched] = [one for one in told["touched_nodes"] if one["id"] == id]
     assert "nest on the tower" in str(touched["node"])
+    assert id in told["reasoned"]["cited"]["semantic"], "the answer says what it rests on"
     node = ask("sessions_node", node_id=id)["node"]
     assert (node["type"], bool(node["kind"]), bool(node["place"])) == ("semantic", True, True)
     assert id in [each["id"] for each in ask("sessions_latest")["nodes"]]
@@ -77,6 +73,24 @@ def test_what_is_learnt_here_is_found_there_and_goes_with_it(ask: Ask, toolset: 
     ask("mnemosyne_forget", memory_id=step)
     assert step not in found_there(ask, toolset, "kestrels tower")
     assert step not in recalled(ask, WHAT_HAPPENED)
+
+
+LEARNT = "The tower needs a permit before anybody may climb it."
+
+
+@requirement("across.ours")
+@pytest.mark.parametrize("toolset", THEIRS)
+def test_knowledge_that_is_found_there_leads_back_to_the_step_that_it_was_drawn_from(ask: Ask, toolset: str) -> None:
+    session = ask("sessions_start", goal="Find out where birds nest")["session_id"]
+    ask("sessions_append", session_id=session, observation=LEARNT, action="Noted the tower.")
+    ask("sessions_close", session_id=session)
+    [step] = [node["id"] for node in ask("sessions_nodes", types=["episodic"])["nodes"]]
+    [fact] = [node["id"] for node in ask("sessions_nodes", types=["semantic"])["nodes"]]
+    assert {step, fact} & set(found_there(ask, toolset, "tower permit"))
+    ties = {each["id"]: each["edge_type"] for each in ask("sessions_neighbors", node_id=fact)["neighbors"]}
+    assert ties[step] == "provenance"
+    ask("mnemosyne_forget", memory_id=step)
+    assert not {step, fact} & set(found_there(ask, toolset, "tower permit"))
 
 
 @requirement("across.ours")
