@@ -238,6 +238,9 @@ def test_a_half_bad_payload_leaves_nothing_behind_and_names_every_bad_record(
     assert [(one["index"], one["parameter"]) for one in problems] == [
         (1, "type"), (2, "createdAt"), (3, "narrative"), (6, "arguments"), (7, "importance"), (5, "id"),
     ]  # fmt: skip
+    half = payload(row(id="good"), row(id="h", narrative="Half \ud800."), row(id="i", facts=["\udfff"]))
+    told = refused("mem-import", payload=json.dumps(half))["error"]["details"]["problems"]
+    assert [(one["id"], one["parameter"]) for one in told] == [("h", "narrative"), ("i", "facts")]
     # What only the bank can tell is named by its record as well.
     deep = payload(row(id="good"), row(id="e", concepts=["x" * 501]), row(id="g", sessionId="a\nb"))
     told = refused("mem-import", payload=deep)["error"]["details"]["problems"]

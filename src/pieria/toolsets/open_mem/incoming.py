@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -195,7 +196,7 @@ def _take(incoming: Incoming, kept: list[Record], section: str, index: int, valu
     wrong: list[InputError] = []
     try:
         sound = validated(checker, known)
-        wrong += _untimely(sound)
+        wrong += (*_untimely(sound), *_garbled(sound))
         kept.append(Record(section, index, sound))
     except InputError as problem:
         wrong += [problem, *(each for each in problem.errors if isinstance(each, InputError))]
@@ -221,6 +222,15 @@ def _untimely(values: Mapping[str, Any]) -> Iterator[InputError]:
                 instant(values[name], name)
             except InputError as problem:
                 yield problem
+
+
+def _garbled(values: Mapping[str, Any]) -> Iterator[InputError]:
+    """JSON can spell halves of characters, which are no text."""
+    for name, value in values.items():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            yield InputError(name, "valid Unicode", value)
 
 
 def _doubled(incoming: Incoming) -> Iterator[dict[str, Any]]:
