@@ -184,3 +184,13 @@ def test_what_was_known_while_it_was_another_session_s_stays_theirs(
                 mine.update(memory.id, scope="bank")
         assert [version.confidence for version in bank.facts.history(fact.id)] == [0.4, 0.6, 0.8]
         assert [version.confidence for version in mine.facts.history(fact.id)] == [None, 0.4, 0.6, 0.8]
+
+
+def test_the_facts_that_one_memory_states_are_found_by_it(bank: pieria.Bank, memory: str) -> None:
+    other = bank.remember("Somebody else said so, too.").id
+    own = bank.facts.add("Maya", "leads", "search", memory=memory)
+    bank.facts.add("Maya", "leads", "billing", memory=other)
+    bank.facts.add("Maya", "likes", "tea")
+    assert [fact.id for fact in bank.facts.query(memory=memory)] == [own.id]
+    assert bank.facts.query("Jonas", memory=memory) == []
+    assert bank.facts.query(memory="nobody") == []

@@ -963,12 +963,13 @@ class Facts:
         *,
         entity: str | None = None,
         direction: str = "both",
+        memory: str | None = None,
         valid_at: Instant | None = None,
         known_at: Instant | None = None,
         history: bool = False,
         limit: int | None = None,
     ) -> builtins.list[Fact]:
-        """Facts that match everything given, in the order in which they began to hold.
+        """Facts that match everything given, in the order in which they began to hold; of a memory, those it states.
 
         Those that hold at `valid_at` (now) or, with `history`, those of all times. Of more than `limit` the last.
         """

@@ -134,12 +134,13 @@ class Facts:
         *,
         entity: str | None = None,
         direction: str = "both",
+        memory: str | None = None,
         valid_at: Instant | None = None,
         known_at: Instant | None = None,
         history: bool = False,
         limit: int | None = None,
     ) -> list[Fact]:
-        """Facts that match everything given, in the order in which they began to hold.
+        """Facts that match everything given, in the order in which they began to hold; of a memory, those it states.
 
         Those that hold at `valid_at` (now) or, with `history`, those of all times. Of more than `limit` the last.
         """
@@ -150,6 +151,8 @@ class Facts:
                 of(checked_name, value, parameter)
         if predicate is not None:
             of(checked_predicate, predicate)
+        if memory is not None:
+            of(check.identifier, memory, "memory")
         of(check.one_of, direction, "direction", DIRECTIONS)
         if entity is None and direction in ("out", "in"):
             problems.found.append(InputError("direction", "an entity to go with it", direction, hint="Give entity."))
@@ -164,6 +167,7 @@ class Facts:
             object=object,
             entity=entity,
             direction=direction,
+            memory=memory,
             valid_at=None if history else filter.now if asked is None else asked,
             limit=limit,
         )

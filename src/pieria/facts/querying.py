@@ -28,6 +28,7 @@ class Question:
     object: str | None = None
     entity: str | None = None
     direction: str = "both"
+    memory: str | None = None
     valid_at: int | None = None
     limit: int | None = None
 
@@ -61,6 +62,7 @@ def _query(question: Question, aliases: Aliases) -> FactQuery:
         predicate_keys=None if question.predicate is None else (folded_predicate(question.predicate),),
         object_keys=object,
         either_keys=entity,
+        memory=question.memory,
     )
 
 

@@ -40,6 +40,7 @@ def fill() -> None:
         bank.remember("All doors ask for a token.", id="drawn", kind="summary")
         bank.link("drawn", "jwt", "provenance")
         bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10")
+        bank.facts.add("Maya", "prefers", "small hotels", memory="maya")
 
 
 @pytest.fixture

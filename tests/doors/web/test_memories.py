@@ -101,6 +101,12 @@ def test_links_are_shown_from_both_ends(served: Served) -> None:
     assert "Drawn from" in text and "rotated daily" in text
 
 
+def test_facts_are_shown_with_the_memory_that_states_them(served: Served) -> None:
+    text = seen(served, "memory?id=maya")
+    assert "Facts it states" in text and "small hotels\n" not in text and "billing" not in text
+    assert "Facts it states" not in seen(served, "memory?id=jwt")
+
+
 def test_every_toolset_shows_the_same_memory(served: Served) -> None:
     text = seen(served, "memory/voices?id=jwt")
     for toolset in ("mempalace", "mnemex", "mnemosyne", "open-mem", "sessions"):

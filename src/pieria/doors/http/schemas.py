@@ -204,6 +204,7 @@ FACT_QUESTION = {
     **TRIPLE,
     "entity": text("Only facts with this on either side."),
     "direction": text("On which side the entity stands.", enum=list(DIRECTIONS)),
+    "memory": text("Only facts that this memory states, by its id."),
     "valid_at": FILTERS["valid_at"],
     **KNOWN_AT,
     "history": flag("Those of all times."),

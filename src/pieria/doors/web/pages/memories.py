@@ -105,6 +105,7 @@ def _open(asked: Asked) -> Answer:
         "stands": stands,
         "ties": _grouped(newest.id, tied or ()),
         "is_cut": tied is not None and tied.truncated,
+        "facts": asked.bank.facts.query(memory=newest.id, history=True, limit=TIED),
         "stretches": len(asked.bank.history(newest.id)),
         "fields": _fields(memory),
         "usage": asked.bank.usage(newest.id)[newest.id],

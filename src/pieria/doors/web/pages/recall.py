@@ -100,7 +100,6 @@ def _recalled(asked: Asked) -> Answer:
         "q": query,
         "given": given,
         "kinds": KINDS,
-        "reasons": tuple(REASONS),
         "first_day": begun[0].at.date() if begun else None,
         "today": bank.clock().date(),
     }
@@ -111,7 +110,15 @@ def _recalled(asked: Asked) -> Answer:
     found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, **given)
     hits = [reasoned(hit, found.plan["weights"]) for hit in found]
     more = found.cursor and asked.path("recall", q=query, cursor=found.cursor, **given)
-    values |= {"found": found, "hits": hits, "terms": asked_terms(query), "more": more, "goes_on": cursor is not None}
+    spoke = {(part.number, part.name) for hit in hits for part in hit.parts}
+    values |= {
+        "found": found,
+        "reasons": sorted(spoke),
+        "hits": hits,
+        "terms": asked_terms(query),
+        "more": more,
+        "goes_on": cursor is not None,
+    }
     return Shown("recall/recall.html", values, part="answer")
 
 

@@ -3,21 +3,18 @@ const DAY = 86400000;
 const field = document.querySelector("[data-travel]");
 const slider = document.querySelector("[data-slider]");
 
-if (field && slider?.dataset.first) {
+if (field && slider) {
   const first = Date.parse(slider.dataset.first);
-  const last = Date.parse(slider.dataset.last);
-  const days = Math.round((last - first) / DAY);
-  if (days > 0) {
-    const place = () => {
-      slider.value = field.value ? Math.round((Date.parse(field.value) - first) / DAY) : days;
-    };
-    slider.min = 0;
-    slider.max = days;
-    place();
-    field.addEventListener("input", place);
-    slider.addEventListener("input", () => {
-      const chosen = Number(slider.value);
-      field.value = chosen >= days ? "" : new Date(first + chosen * DAY).toISOString().slice(0, 10);
-    });
-  }
+  const days = Math.round((Date.parse(slider.dataset.last) - first) / DAY);
+  const place = () => {
+    slider.value = field.value ? Math.round((Date.parse(field.value) - first) / DAY) : days;
+  };
+  slider.min = 0;
+  slider.max = days;
+  place();
+  field.addEventListener("input", place);
+  slider.addEventListener("input", () => {
+    const chosen = Number(slider.value);
+    field.value = chosen >= days ? "" : new Date(first + chosen * DAY).toISOString().slice(0, 10);
+  });
 }
