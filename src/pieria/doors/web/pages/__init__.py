@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pieria.doors.web.page import Page
-from pieria.doors.web.pages import fading, health, memories, recall, time
+from pieria.doors.web.pages import fading, graph, health, memories, recall, time
 
-PAGES: tuple[Page, ...] = (recall.PAGE, memories.PAGE, time.PAGE, fading.PAGE, health.PAGE)
+PAGES: tuple[Page, ...] = (recall.PAGE, memories.PAGE, graph.PAGE, time.PAGE, fading.PAGE, health.PAGE)
 
 __all__ = ["PAGES"]

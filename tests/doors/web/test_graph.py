@@ -1,0 +1,107 @@
+"""The page on the graph: what is drawn, from where, and the same as a table."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.doors.http.conftest import Served, serving
+from tests.doors.web.conftest import HOSTILE, Opening
+
+import pieria
+from pieria.doors.web.pages import graph
+from pieria.record.link import End
+
+GRAPH = "/banks/notes/graph"
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    with pieria.open("notes") as bank:
+        bank.remember("We chose JWT.", id="jwt", entities=["Ada", "JWT"], place="api/auth", at="2026-01-01")
+        bank.remember("Ada leads the gateway.", id="gateway", kind="observation", entities=["Ada"], at="2026-02-01")
+        bank.remember("Herons are grey.", id="heron", place="birds/herons", at="2026-03-01")
+        bank.remember(HOSTILE, id="hostile", at="2026-03-02")
+        bank.link("jwt", "gateway", "related")
+        bank.link(End("place", "api/auth"), End("place", "birds/herons"), "tunnel")
+        bank.facts.add("Ada", "works_on", "billing")
+    with serving() as found:
+        found.client.headers["accept"] = "text/html"
+        yield found
+
+
+def told(served: Served, **asked: Any) -> tuple[set[str], set[tuple[str, str, str]]]:
+    answer = served.client.get(f"{GRAPH}/data", params=asked).json()
+    return {node["id"] for node in answer["nodes"]}, {
+        (link["source"], link["relation"], link["target"]) for link in answer["links"]
+    }
+
+
+def test_it_begins_with_the_latest_and_what_ties_them_together(served: Served) -> None:
+    nodes, ties = told(served)
+    assert nodes == {"memory:jwt", "memory:gateway", "memory:heron", "memory:hostile", "entity:Ada"}
+    assert ties == {
+        ("memory:jwt", "related", "memory:gateway"),
+        ("memory:jwt", "names", "entity:Ada"),
+        ("memory:gateway", "names", "entity:Ada"),
+    }
+
+
+def test_a_node_shows_what_is_around_it_and_further_out_on_request(served: Served) -> None:
+    nodes, ties = told(served, node="entity:Ada")
+    assert nodes == {"entity:Ada", "memory:jwt", "memory:gateway", "entity:billing"}
+    assert ("entity:Ada", "works_on", "entity:billing") in ties
+    nodes, ties = told(served, node="place:api/auth")
+    assert nodes == {"place:api/auth", "place:birds/herons", "memory:jwt"}
+    assert ties == {("place:api/auth", "tunnel", "place:birds/herons"), ("memory:jwt", "in", "place:api/auth")}
+    further, _ = told(served, node="place:api/auth", hops=2)
+    assert further > nodes and "memory:heron" in further and "entity:Ada" in further
+
+
+def test_a_search_is_where_to_look_from(served: Served) -> None:
+    answer = served.client.get(f"{GRAPH}/data", params={"q": "what did we choose, JWT?", "until": "2026-01-02"}).json()
+    assert [node["id"] for node in answer["nodes"] if node["focus"]] == ["memory:jwt"]
+
+
+def test_kinds_and_time_sieve_what_is_drawn(served: Served) -> None:
+    assert told(served, kinds=["observation"])[0] == {"memory:gateway"}
+    assert told(served, since="2026-02-15")[0] == {"memory:heron", "memory:hostile"}
+    assert told(served, kinds=["entity"], node="memory:jwt")[0] == {"memory:jwt", "entity:Ada", "entity:JWT"}
+
+
+@pytest.mark.parametrize("node", ["memory:nowhere", "memory:", "river:nile", "jwt"])
+def test_what_is_no_node_is_refused(served: Served, node: str) -> None:
+    answer = served.client.get(GRAPH, params={"node": node})
+    assert answer.status_code in (404, 422) and 'role="alert"' in answer.text
+
+
+def test_the_table_says_what_the_drawing_says(served: Served) -> None:
+    page = served.client.get(GRAPH).text
+    nodes, ties = told(served)
+    assert f"{len(nodes)} nodes and {len(ties)} ties" in page
+    assert page.count("tied to nothing") == 2
+    assert HOSTILE not in page and "<svg onload" not in page
+    assert 'href="/banks/notes/graph?node=entity%3AAda"' in page
+
+
+def test_no_more_is_drawn_than_can_be_moved(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "MOST", 3)
+    nodes, ties = told(served, node="entity:Ada", hops=3)
+    assert len(nodes) == 3
+    assert all({source, target} <= nodes for source, _, target in ties)
+    assert "more than can be shown" in served.client.get(GRAPH, params={"node": "entity:Ada", "hops": 3}).text
+
+
+@pytest.mark.slow
+def test_in_a_browser_it_is_drawn_and_grows_by_a_click(opened: Opening) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("A gateway that Ada leads.", id="leads", entities=["Ada"])
+        bank.remember("Ada again.", id="again", entities=["Ada"])
+    page = opened().go(f"{GRAPH}?node=memory:leads")
+    page.wait_for_selector("#canvas[data-ready=yes] canvas")
+    box = page.locator("#canvas").bounding_box()
+    # The fewest nodes lie about the middle; whichever is met opens its particulars.
+    for across in range(10, 91, 2):
+        for down in range(10, 91, 4):
+            if page.locator("#chosen").is_hidden():
+                page.mouse.click(box["x"] + box["width"] * across / 100, box["y"] + box["height"] * down / 100)
+    assert page.locator("#chosen [data-open]").get_attribute("href").startswith("/banks/notes/")
