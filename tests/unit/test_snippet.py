@@ -69,3 +69,15 @@ def test_what_is_near_from_the_beginning_or_in_a_short_text_is_shown_from_there(
 def test_what_is_near_may_stand_beyond_what_is_looked_through_for_words() -> None:
     text = FILLER * 2_000 + "the bird stood in the reeds " + FILLER * 2_000
     assert snippet(text, {"heron"}, text.index("the bird")).startswith("… the bird stood in the reeds lorem")
+
+
+def test_words_far_behind_in_a_long_text_are_shown() -> None:
+    behind = FILLER * 2_500
+    assert len(behind) > 2 * 20_000
+    for text in (f"{behind}the heron stood. {FILLER}", f"{behind}\n\nthe heron stood."):
+        found = snippet(text, {"heron"}, NEAR)
+        assert "the heron stood." in found
+        assert found.startswith("… ")
+        assert len(found) <= 244
+    assert snippet("x" * 50_000 + " heron", {"heron"}).endswith("heron")
+    assert snippet(behind, {"heron"}, None) == snippet(behind, (), None)

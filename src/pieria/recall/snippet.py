@@ -10,10 +10,15 @@ from pieria.record.analyser import spans
 LENGTH = 240
 SEARCHED = 20_000
 """Characters of a long text that are looked through for the best passage."""
+PARTS = 6
+"""So many such parts are looked at for the first that holds a term."""
 
 
 def snippet(text: str, terms: Collection[str], near: int | None = None, length: int = LENGTH) -> str:
     """`near` is where the passage begins that is most alike, for a text that shares no word with the question."""
+    begin = _first_part(text, terms) if len(text) > SEARCHED else 0
+    if begin:
+        return f"… {snippet(text[begin:], terms, None, length - 2).removeprefix('… ')}"
     if near and len(text) > length and not any(span.term in terms for span in spans(text[:SEARCHED])):
         rest = snippet(text[near:], (), None, length - 2)
         return f"… {rest}"
@@ -29,6 +34,18 @@ def snippet(text: str, terms: Collection[str], near: int | None = None, length: 
         end = cut if cut > 0 else end
     more = end < len(flat) or len(text) > SEARCHED
     return ("… " if start > 0 else "") + flat[start:end] + (" …" if more else "")
+
+
+def _first_part(text: str, terms: Collection[str]) -> int:
+    """Where the first part begins that holds a term, at a word; 0 where none does."""
+    begin = 0
+    for _ in range(PARTS):
+        if any(span.term in terms for span in spans(text[begin : begin + SEARCHED])):
+            return begin
+        begin = text.rfind(" ", begin, begin + SEARCHED) + 1 or begin + SEARCHED
+        if begin >= len(text):
+            break
+    return 0
 
 
 def _best_start(flat: str, terms: Collection[str], length: int) -> int:
