@@ -188,9 +188,29 @@ def test_secrets_and_private_parts_are_in_no_lesson(bank: Bank) -> None:
     assert key not in str(found.as_dict()) and "Acme" not in str(found.as_dict())
 
 
+def test_nothing_but_a_decision_makes_a_proposal_more_than_that(bank: Bank) -> None:
+    lived(bank, "monday", MIGRATED)
+    id = only(bank)
+    for verb in (
+        lambda: bank.update(id, status="active"),
+        lambda: bank.upkeep.promote(id),
+        lambda: bank.upkeep.merge([id, id]),
+    ):
+        with pytest.raises((ConflictError, InputError)):
+            verb()
+    bank.upkeep.gc(threshold=1.0, dry_run=False)
+    bank.upkeep.decay(threshold=1.0)
+    bank.upkeep.sleep(force=True)
+    assert only(bank) == id
+
+
 def test_what_decides_is_checked(bank: Bank) -> None:
     note = bank.remember("A note.", tags=["lesson"], body={"type": "rule"})
-    assert list(bank.upkeep.proposals(("proposed", "accepted"))) == []
+    bank.remember(
+        "Another.", kind="procedural", tags=["lesson"], body={"type": "procedure", "evidence": [], "signs": 5}
+    )
+    lived(bank, "monday", VAIN)
+    assert len(bank.upkeep.proposals(("proposed", "accepted"))) == 1
     with pytest.raises(NotFoundError, match="proposal"):
         bank.upkeep.accept(note.id)
     with pytest.raises(NotFoundError, match="memory"):

@@ -129,6 +129,7 @@ def test_words_that_are_no_persons_lay_down_nothing(what: str) -> None:
 def test_the_first_prompt_corrects_nothing_unless_it_says_that_it_lasts() -> None:
     assert texts([["prompt", "write a parser, don't use regular expressions"]]) == []
     assert texts([["prompt", "In this repo we use tabs. Write a parser."]]) == ["Always use tabs."]
+    assert texts([["prompt", "no, use pnpm, not npm"]]) == ["Always use pnpm, not npm."]
 
 
 def test_a_correction_of_what_the_agent_is_seen_to_have_done_is_surer() -> None:

@@ -22,12 +22,12 @@ from pieria.notifier import Event
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
-from pieria.record.changeset import Changeset, Stored
+from pieria.record.changeset import Changeset, State, Stored
 from pieria.record.composing import terms_of
 from pieria.record.fading import Fading
 from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
-from pieria.record.memory import FADES, Memory
+from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
 from pieria.record.time import Clock, micros
 from pieria.store.protocol import Finding, Reader, Store, Writer
 
@@ -265,6 +265,13 @@ class Core:
         if head.documents and head.analyser != ANALYSER_VERSION:
             log.info("bank %s: building the text index again for a new analyser", self.name)
             self.store.reindex(terms_of, ANALYSER_VERSION, if_older=True)
+
+
+def check_decided(state: State) -> None:
+    """What a session taught stands as nothing else before it is accepted."""
+    if state.status in PROPOSAL_STATUSES:
+        hint = "Accept it first: upkeep.accept, or pieria upkeep accept."
+        raise ConflictError(f"it is {state.status}", ids=(state.id,), hint=hint)
 
 
 def missing(reader: Reader, id: str) -> NotFoundError:

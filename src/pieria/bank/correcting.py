@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from pieria.bank.core import EVERYTHING
+from pieria.bank.core import EVERYTHING, check_decided
 from pieria.bank.extracting import Extracting, Read
 from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
@@ -77,6 +77,8 @@ class Correcting(Extracting):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id)
+            if "status" in given:
+                check_decided(held.state)
             changed = _changed_state(held.state, changes, kept_reason)
             contents = {name: given[name] for name in CONTENT if name in given}
             write = Write(changed)

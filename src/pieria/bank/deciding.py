@@ -13,7 +13,7 @@ from pieria.learning.distilling import pieces
 from pieria.learning.lessons import weighing
 from pieria.record import check
 from pieria.record.changeset import Changeset
-from pieria.record.lesson import ACCEPTED, DECLINED, PROPOSED, RULE, STATES, SUPERSEDED, TYPES
+from pieria.record.lesson import ACCEPTED, DECLINED, PROPOSED, RULE, STATES, SUPERSEDED, TYPES, WORTH_A_LOOK
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import VISIBLE_STATUSES, Memory
 from pieria.store.protocol import Reader, Writer
@@ -102,8 +102,8 @@ class Deciding:
 
 
 def waiting(reader: Reader, now: int) -> int:
-    """How many proposals wait for a decision."""
-    return len(lessons_of(reader, now, ("proposed",)))
+    """How many proposals wait for a decision and are worth a look."""
+    return sum((one.confidence or 0) >= WORTH_A_LOOK for one in lessons_of(reader, now, ("proposed",)))
 
 
 def _found(core: Bank, reader: Reader, lessons: Lessons, id: str, state: str) -> Held:

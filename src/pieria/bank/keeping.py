@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pieria.bank.asking import Names
 from pieria.bank.clustering import Clustering
+from pieria.bank.core import check_decided
 from pieria.bank.deciding import Deciding
 from pieria.bank.replies_upkeep import Collected, Compacted, Failure, Promoted, Slept, Storage, Validated
 from pieria.bank.retaining import Ranking
@@ -247,7 +248,10 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     def _named(self, reader: Reader, ids: str | Iterable[str]) -> list[Promotion]:
         core = self._core
         wanted = check.identifiers(ids, "ids")
-        rows = [core._standing(reader, id).state.row for id in wanted]
+        states = [core._standing(reader, id).state for id in wanted]
+        for state in states:
+            check_decided(state)
+        rows = [state.row for state in states]
         memories = reader.memories(rows, core._filter().having(viewer=Viewer(everything=True)))
         now = core._now()
         worn = fading.worn(reader, [memories[row] for row in rows])

@@ -115,8 +115,7 @@ def lessons_of(reader: Reader, now: int, status: Sequence[str] | None = None, li
         valid_at=ANY_TIME,
         status=tuple(status) if status else (*VISIBLE_STATUSES, *PROPOSAL_STATUSES, "archived"),
     )
-    # What somebody else tagged as a lesson rests on nothing.
-    return [memory for memory in reader.select(asked, "newest", limit) if isinstance(memory.body.get("evidence"), list)]
+    return [memory for memory in reader.select(asked, "newest", limit) if _is_lesson(memory)]
 
 
 class Lessons:
@@ -130,7 +129,7 @@ class Lessons:
 
     def take(self, found: Found, sources: Iterable[str], about: str | None) -> None:
         """One that a session bore out: a new one, or one more session for one that is there."""
-        held = self._same(found)
+        held = self._same(found) or self._older(found)
         if held is None:
             held = self._new(found)
             if held is None:
@@ -216,6 +215,18 @@ class Lessons:
             if found.type == RULE and weighing.same(held.meant, about):
                 return held
         return None
+
+    def _older(self, found: Found) -> Held | None:
+        """The same procedure among those that are not compared any more."""
+        id = derived_id("lesson", found.type, *found.signs)
+        stored = self._reader.states([id]).get(id)
+        if stored is None or stored.state.ended or id in self.held:
+            return None
+        memory = self._bank._at_hand(self._reader, id)
+        if not _is_lesson(memory) or memory.body["signs"] != list(found.signs):
+            return None
+        self.held[id] = _held(memory, stored)
+        return self.held[id]
 
     def _new(self, found: Found) -> Held | None:
         """None where there was one, and it was removed."""
@@ -373,8 +384,17 @@ def take_in(
         lessons.take(found, sources, about)
 
 
+def _is_lesson(memory: Memory) -> bool:
+    """What somebody else tagged as a lesson, or changed beyond recognition, rests on nothing."""
+    body = memory.body
+    lists = all(isinstance(body.get(name), list) for name in ("signs", "sessions", "failed_in", "evidence"))
+    counts = all(type(body.get(name)) is int for name in ("seen", "failed"))
+    told = lists and all(isinstance(each, dict) for each in body["evidence"])
+    return told and counts and isinstance(body.get("base"), int | float)
+
+
 def _held(memory: Memory, stored: Stored) -> Held:
-    body = {"failed": 0, "failed_in": [], "sessions": [], "seen": 1, "base": memory.confidence or 0.5, **memory.body}
+    body = dict(memory.body)
     state = stored.state
     return Held(
         id=memory.id,

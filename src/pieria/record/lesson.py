@@ -12,6 +12,8 @@ RULE: Final = "rule"
 TYPES: Final = (RULE, PROCEDURE)
 KINDS: Final = {PROCEDURE: "procedural", RULE: "note"}
 TAG: Final = "lesson"
+WORTH_A_LOOK: Final = 0.5
+"""The confidence from which on somebody is told that a proposal waits; the rest is there for who asks."""
 PROPOSED: Final = "proposed"
 ACCEPTED: Final = "accepted"
 DECLINED: Final = "declined"

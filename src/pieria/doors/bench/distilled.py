@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import process_time
 from typing import Any
 
 from pieria.doors.bench.filled import Say
@@ -22,20 +23,25 @@ BEGUN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 def distilling(events: int, say: Say) -> Row:
+    spent = 0.0
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
         with Workspace(Path(folder), embedder=Meaning().embed) as workspace, workspace.open("bench") as bank:
             for number in range(events // SESSION):
                 bank.observe(_session(number))
+                begun = process_time()
                 bank.distil()
+                spent += process_time() - begun
                 bank.upkeep.summarize(f"s{number}")
                 say("distilling", (number + 1) * SESSION, events)
             bank.sync()
-            kinds = bank.stats().by_kind
+            stats = bank.stats()
         # Closed, so that nothing waits in a log beside it.
         held = sum(path.stat().st_size for path in Path(folder).glob("bench.db*"))
     each = held / events
+    kinds = stats.by_kind
     detail = {"events": events, "bytes": held, "turns": kinds.get("turn", 0)}
     detail |= {"observations": kinds.get("observation", 0), "summaries": kinds.get("summary", 0)}
+    detail |= {"lessons": kinds.get("procedural", 0), "processor_us_an_event": round(1e6 * spent / events)}
     return Row(
         "disk an event, distilled, with vectors", round(each), "bytes", f"≤ {TARGET:,.0f}", each <= TARGET, detail
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from pieria.record.analyser import query_terms
@@ -42,6 +43,7 @@ def sure(base: float, seen: int, failed: int, *, held_back: bool) -> float:
     return round(min(found, HELD_BACK) if held_back else found, 2)
 
 
+@lru_cache(maxsize=4_096)
 def meant(rule: str) -> Meant:
     polarity = _POLARITY.match(rule)
     assert polarity is not None

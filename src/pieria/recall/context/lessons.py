@@ -10,13 +10,19 @@ from pieria.record.end import End
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
 
+MOST = 500
+"""Proposals that are looked at, the newest."""
+
 
 def waiting(source: Source) -> int:
-    """Proposals that nobody has decided on."""
+    """Proposals that nobody has decided on and that are worth a look."""
     asked = source.filter.having(
         kinds=tuple(lesson.KINDS.values()), types=lesson.TYPES, tags=(lesson.TAG,), status=("proposed",)
     )
-    return source.reader.count(asked)["total"]
+    if not source.reader.count(asked)["total"]:
+        return 0
+    held = source.reader.select(asked, "newest", MOST)
+    return sum((memory.confidence or 0) >= lesson.WORTH_A_LOOK for memory in held)
 
 
 def spoken_for(source: Source, memories: Sequence[Memory]) -> dict[str, set[str]]:

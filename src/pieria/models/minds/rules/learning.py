@@ -55,6 +55,14 @@ class Form(NamedTuple):
     named: bool
 
 
+class Bare(NamedTuple):
+    """A sentence without what stands in front, which may say that it was said before, or that something is wrong."""
+
+    text: str
+    again: bool
+    rejects: bool
+
+
 def lessons(mended: Sequence[Mended], told: Sequence[Told]) -> list[Lesson]:
     procedures = [_procedure(one, place) for place, one in enumerate(mended)]
     return [*procedures, *(rule for place, one in enumerate(told) for rule in _rules(one, place))]
@@ -80,7 +88,7 @@ def _procedure(mended: Mended, place: int) -> Lesson:
 def _rules(told: Told, place: int) -> list[Lesson]:
     found: dict[str, Lesson] = {}
     text = told.said[:READ]
-    for start, end in own_sentences(text, _any("leads") | _any("repeated")):
+    for start, end in own_sentences(text, _any("leads") | _any("repeated") | _any("rejecting")):
         sentence = " ".join(text[start:end].split())
         if sentence.rstrip("\"')*_!”").endswith(("?", "？")):
             continue
@@ -91,34 +99,34 @@ def _rules(told: Told, place: int) -> list[Lesson]:
 
 def _laid_down(sentence: str, told: Told, place: int) -> Iterator[Lesson]:
     """One at most: as it stands where it says by itself that it lasts, or else what is meant by it."""
-    bare, again = _without_leads(sentence)
-    low = lowered(bare)
+    bare = _without_leads(sentence)
+    low = lowered(bare.text)
     if REPORTED.search(low) or _any_phrase("at_once", low) or _SPEAKER.match(low):
         return
-    if any(rule.kind == RULE for rule in standing(bare)):
+    if any(rule.kind == RULE for rule in standing(bare.text)):
         if not ONE_OFF.search(low):
-            sure = LASTING + (BORNE_OUT if again else 0.0)
-            yield Lesson(RULE, place, _as_rule(bare), quote=sentence, confidence=min(MOST, sure))
+            sure = LASTING + (SAID_BEFORE if bare.again else 0.0)
+            yield Lesson(RULE, place, _as_rule(bare.text), quote=sentence, confidence=min(MOST, sure))
         return
     for form in _forms() if len(low) <= SENTENCE else ():
         match = form.pattern.fullmatch(low)
         if match is None:
             continue
-        lesson = _meant(form, match, bare, told, again)
+        lesson = _meant(form, match, bare, told)
         if lesson is not None:
             text, sure = lesson
             yield Lesson(RULE, place, text, quote=sentence, confidence=round(min(MOST, sure), 2))
         return
 
 
-def _meant(form: Form, match: re.Match[str], bare: str, told: Told, again: bool) -> tuple[str, float] | None:
+def _meant(form: Form, match: re.Match[str], bare: Bare, told: Told) -> tuple[str, float] | None:
     """The rule and how sure it is; None where it is meant for once, or is about nothing that was done."""
-    parts = {name: _ended(bare[slice(*match.span(name))]) for name, text in match.groupdict().items() if text}
-    if not (form.alone or again or told.acts or told.before) or not _lasts(parts):
+    parts = {name: _ended(bare.text[slice(*match.span(name))]) for name, text in match.groupdict().items() if text}
+    if not (form.alone or bare.again or bare.rejects or told.acts or told.before) or not _lasts(parts):
         return None
     if form.named and re.match(r"(?:an?|some|the) ", lowered(parts["what"])):
         return None
-    sure = form.sure + (SAID_BEFORE if again else 0.0)
+    sure = form.sure + (SAID_BEFORE if bare.again else 0.0)
     if _is_at_hand(parts):
         sure -= AT_HAND
     if _was_done(parts.get("not") or parts.get("what", ""), told):
@@ -208,15 +216,15 @@ def _ended(part: str) -> str:
     return part[: min(cuts, default=len(part))].strip(" ,.;!")
 
 
-def _without_leads(sentence: str) -> tuple[str, bool]:
-    """The bare sentence, and whether it says that it was said before."""
-    again = False
+def _without_leads(sentence: str) -> Bare:
+    again = rejects = False
     while True:
         low = lowered(sentence)
         lead = _lead().match(low)
         if lead is None or lead.end() == len(low):
-            return sentence, again
+            return Bare(sentence, again, rejects)
         again = again or lead["again"] is not None
+        rejects = rejects or lead["rejects"] is not None
         sentence = sentence[lead.end() :]
 
 
@@ -243,9 +251,11 @@ def _forms() -> tuple[Form, ...]:
 
 @cache
 def _lead() -> re.Pattern[str]:
-    marked, joined, repeated = (_either(name) for name in ("leads", "joined", "repeated"))
+    marked, joined, repeated, rejecting = (_either(name) for name in ("leads", "joined", "repeated", "rejecting"))
     mark = r"\s?[,.:;!—–-]+\s+"
-    return re.compile(spaced(rf"(?:(?:(?P<again>{repeated})|(?:{marked}))(?:{mark})|(?:{joined})\s+)(?=\S)"))
+    return re.compile(
+        spaced(rf"(?:(?:(?P<again>{repeated})|(?P<rejects>{rejecting})|(?:{marked}))(?:{mark})|(?:{joined})\s+)(?=\S)")
+    )
 
 
 @cache
