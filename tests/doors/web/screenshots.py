@@ -10,53 +10,53 @@ from playwright.sync_api import ViewportSize, sync_playwright
 from tests.doors.http.conftest import listening
 from tests.doors.web.conftest import chromium
 
-import pieria
 from pieria.doors.web.pages import PAGES
+from pieria.workspace import Workspace
 
 FOLDER = Path(__file__).parents[3] / "docs" / "pages"
-SIZE: ViewportSize = {"width": 1200, "height": 800}
-ASKED = {"recall": "?q=how+do+our+APIs+authenticate"}
+SIZE: ViewportSize = {"width": 1040, "height": 680}
+ASKED = {"recall": "?q=how+do+our+APIs+check+tokens"}
 TOLD = (
-    ("We chose JWT for all new APIs, rotated daily, with the keys in the vault.", "note", ["auth", "api"], "Ada"),
-    ("The API gateway authenticates every request before anything else sees it.", "observation", ["auth"], "agent"),
-    ("Maya prefers an aisle seat and small hotels near the river.", "note", ["travel"], "Maya"),
-    ("Nobody deploys on a Friday afternoon, as the rollback of 4 May showed.", "note", ["deploy", "rule"], "Ben"),
-    ("The build moved to Bazel in March; the old Makefiles stay for the docs.", "note", ["build"], "Ada"),
-    ("Flaky test in billing: it depends on the order of two events.", "observation", ["billing"], "agent"),
-    ("Kyoto in spring: temples early, markets late, two free days in between.", "diary", ["travel"], "Maya"),
+    (58, "The build moved to Bazel in March; the old Makefiles stay for the docs.", "note", ["build"], "Ada"),
+    (51, "Nobody deploys on a Friday afternoon, as the rollback of 4 May showed.", "note", ["deploy", "rule"], "Ben"),
+    (
+        44,
+        "Tokens of the old API never expire; whoever finds one may use it for ever.",
+        "observation",
+        ["auth"],
+        "agent",
+    ),
+    (40, "Maya prefers an aisle seat and small hotels near the river.", "note", ["travel"], "Maya"),
+    (33, "Kyoto in spring: temples early, markets late, two free days in between.", "diary", ["travel"], "Maya"),
+    (26, "We chose JWT for all new APIs, with the keys in the vault.", "note", ["auth", "api"], "Ada"),
+    (19, "The gateway checks the bearer token of every request before anything else sees it.", "note", ["auth"], "Ben"),
+    (12, "Flaky test in billing: it depends on the order of two events.", "observation", ["billing"], "agent"),
+    (5, "A partner asked for tokens that last a year; we offered refresh tokens instead.", "note", ["api"], "Maya"),
+    (1, "All of our APIs ask for a token, and all tokens expire.", "summary", ["auth"], "agent"),
 )
-TALK = (
-    "What did we decide about the keys?",
-    "They are in the vault, and rotated daily.",
-    "Good, then the gateway is next.",
-)
-KNOWN = (
-    ("Maya", "works_on", "billing", 300),
-    ("Maya", "lives_in", "Oslo", 260),
-    ("Maya", "lives_in", "Bergen", 90),
-    ("Ada", "reports_to", "Ben", 120),
-    ("billing", "uses", "Bazel", 200),
-)
-"""Where somebody lives has one value at a time: two of them are a contradiction."""
+"""Days ago, what was said, and what is known of it."""
 
 
 def stage() -> None:
-    """What is shown. Days are counted from today."""
+    """What is shown, kept day by day until today."""
     now = datetime.now(UTC)
-    with pieria.open("notes") as bank:
-        for days, (text, kind, tags, author) in enumerate(TOLD):
-            importance = 0.9 - days / 10
-            at = now - timedelta(days=3 * days, hours=days)
-            bank.remember(text, id=f"m{days}", kind=kind, tags=tags, author=author, importance=importance, at=at)
-        bank.update("m0", text=TOLD[0][0].replace("daily", "weekly"), reason="the vault was slow")
-        bank.update("m0", text=TOLD[0][0], reason="security review")
-        bank.link("m0", "m1", "related")
-        for days in (6, 4, 1):
-            for said in TALK:
-                bank.remember(said, kind="turn", session=f"day-{days}", at=now - timedelta(days=days))
-        for subject, predicate, object, since in KNOWN:
-            bank.facts.add(subject, predicate, object, valid_from=now - timedelta(days=since))
+    day = [now]
+    with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:
+        for number, (days, text, kind, tags, author) in enumerate(TOLD):
+            day[0] = now - timedelta(days=days, hours=number)
+            bank.remember(text, id=f"m{number}", kind=kind, tags=tags, author=author, importance=0.4 + number / 20)
+        bank.link("m9", "m5", "provenance")
+        bank.link("m9", "m6", "provenance")
+        bank.link("m5", "m6", "related")
         bank.facts.declare("lives_in")
+        bank.facts.add("Maya", "lives_in", "Berlin", valid_from="2025-04-01", valid_until="2026-02-01")
+        bank.facts.add("Maya", "lives_in", "Lisbon", valid_from="2026-02-01")
+        bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10", memory="m3")
+        day[0] = now - timedelta(hours=2)
+        bank.update(
+            "m5", text="We chose JWT for all new APIs, rotated daily, with the keys in the vault.", reason="audit"
+        )
+        day[0] = now
 
 
 def taken(url: str) -> list[Path]:

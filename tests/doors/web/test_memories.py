@@ -101,6 +101,16 @@ def test_links_are_shown_from_both_ends(served: Served) -> None:
     assert "Drawn from" in text and "rotated daily" in text
 
 
+def test_links_are_tied_and_untied(served: Served) -> None:
+    do(served, "memory/link", id="maya", target="gateway", relation="asked about")
+    assert "asked about →" in seen(served, "memory?id=maya")
+    with pieria.open("notes") as bank:
+        [link] = bank.links("maya")
+    assert f'value="{link.id}"' in seen(served, "memory?id=gateway")
+    do(served, "memory/unlink", id="gateway", link=link.id)
+    assert "asked about" not in seen(served, "memory?id=maya")
+
+
 def test_facts_are_shown_with_the_memory_that_states_them(served: Served) -> None:
     text = seen(served, "memory?id=maya")
     assert "Facts it states" in text and "small hotels\n" not in text and "billing" not in text

@@ -11,7 +11,7 @@ from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import changes
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
 from pieria.errors import ConflictError, NotFoundError
-from pieria.record.link import DRAWN_FROM
+from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS
 from pieria.toolsets import Access, called
 
@@ -110,6 +110,7 @@ def _open(asked: Asked) -> Answer:
         "fields": _fields(memory),
         "usage": asked.bank.usage(newest.id)[newest.id],
         "now_day": asked.bank.clock().date(),
+        "engine_s": REVISES,
     }
     return Shown("memories/open.html", values)
 
@@ -203,6 +204,17 @@ def _restored(asked: Asked) -> Answer:
     return _back(asked)
 
 
+def _linked(asked: Asked) -> Answer:
+    id, target = asked.given["id"], asked.given["target"]
+    asked.bank.link(id, target, asked.given["relation"])
+    return _back(asked)
+
+
+def _untied(asked: Asked) -> Answer:
+    asked.bank.unlink(asked.given["link"])
+    return _back(asked)
+
+
 def _purging(asked: Asked) -> Answer:
     memory = opened(asked)
     receipt = asked.bank.purge(memory.id, dry_run=True)
@@ -216,6 +228,7 @@ def _purged(asked: Asked) -> Answer:
 
 
 _INVALID = {**ID, "at": text("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
+_LINK = {**ID, "target": text("The other memory's id."), "relation": text("What it is to it.", default="related")}
 _PIN = {**ID, "pinned": flag("Whether it never fades.")}
 _Deed = partial(View, needs=("id",), access=Access.write)
 
@@ -237,6 +250,8 @@ PAGE = Page(
         _Deed("POST memory/invalidate", _invalidated, _INVALID),
         _Deed("POST memory/remove", _removed, {**ID, **REASON}),
         _Deed("POST memory/restore", _restored, ID),
+        _Deed("POST memory/link", _linked, _LINK, needs=("id", "target")),
+        _Deed("POST memory/unlink", _untied, {**ID, "link": text("Which link.")}, needs=("id", "link")),
         _Deed("GET memory/purge", _purging, ID),
         _Deed("POST memory/purge", _purged, ID),
     ),
