@@ -146,6 +146,23 @@ def test_of_a_very_long_drawer_the_passage_that_fits_is_shown(ask: Ask) -> None:
     assert ask("mempalace_get_drawer", drawer_id=id)["content"] == content
 
 
+@requirement("search.long", "search.verbatim")
+@pytest.mark.parametrize("before", [0, 1, 700, 2_400])
+def test_that_passage_is_word_for_word_and_whole_words(ask: Ask, before: int) -> None:
+    lines = [f"Line {number} of the minutes\tsays\n  nothing of note." for number in range(2_500)]
+    lines.insert(before, "The launch code is kestrel.")
+    content = "\n".join(lines)[:99_000]
+    file(ask, content)
+    [one] = ask("mempalace_search", query="launch code kestrel")["results"]
+    begin = content.find(one["text"])
+    end = begin + len(one["text"])
+    assert begin >= 0, "not as it stands there"
+    assert ("kestrel" in one["text"]) is ("kestrel" in content)
+    assert 1_000 < len(one["text"]) <= 2_400
+    assert begin == 0 or content[begin - 1].isspace()
+    assert end == len(content) or content[end].isspace()
+
+
 @requirement("search.duplicate")
 def test_a_duplicate_is_known_by_all_of_it(ask: Ask, host: Host) -> None:
     begin = " ".join(f"Line {number} of the common preamble, word for word." for number in range(80))

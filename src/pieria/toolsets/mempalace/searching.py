@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from pieria.bank import Bank
@@ -15,6 +16,9 @@ LONGEST = 8_000
 """Characters of a drawer in an answer; of a longer one the passage that fits is shown, and that it is one."""
 CONFIDENT = 0.2
 """Below so much the palace probably does not hold the answer."""
+PASSAGE = 2_400
+"""Characters of that passage, more or less: what was found, with what stands around it."""
+GAP = re.compile(r"\s")
 DIGITS, DISTANCE_DIGITS = 3, 4
 MATCHES = 5
 PROMPT = 500
@@ -91,7 +95,7 @@ def _told(hit: Any) -> dict[str, Any]:
     is_cut = len(memory.text) > LONGEST
     told = {
         "drawer_id": memory.id,
-        "text": hit.snippet if is_cut else memory.text,
+        "text": _passage(memory.text, hit.snippet) if is_cut else memory.text,
         "wing": memory.wing,
         "room": memory.room,
         "hall": hall_of(memory),
@@ -105,6 +109,23 @@ def _told(hit: Any) -> dict[str, Any]:
         "matched_via": MEANING if by_meaning else WORDS,
     }
     return {**told, "truncated": True, "length": len(memory.text)} if is_cut else told
+
+
+def _passage(text: str, snippet: str) -> str:
+    """What stands around a snippet, word for word: the snippet itself is told on one line."""
+    words = snippet.removeprefix("… ").removesuffix(" …").split()
+    found = re.search(r"\s+".join(map(re.escape, words)), text)
+    if found is None:
+        return snippet
+    around = (PASSAGE - len(found[0])) // 2
+    begin, end = max(0, found.start() - around), min(len(text), found.end() + around)
+    gaps = [gap.start() for gap in GAP.finditer(text, begin, end)]
+    # Between words, where there are any.
+    if begin:
+        begin = next((gap + 1 for gap in gaps if gap < found.start()), begin)
+    if end < len(text):
+        end = next((gap for gap in reversed(gaps) if gap >= found.end()), end)
+    return text[begin:end]
 
 
 def _question(query: str) -> tuple[str, dict[str, Any]]:
