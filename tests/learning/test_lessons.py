@@ -21,7 +21,7 @@ from pieria.models.minds.rules import RuleMind
 
 @pytest.mark.parametrize(
     ("sets", "procedures", "rules"),
-    [(["tuning"], (6, 6, 6), (6, 6, 6)), (["held_out", "held_out_later"], (20, 20, 20), (19, 20, 20))],
+    [(["tuning"], (6, 6, 6), (8, 8, 8)), (["held_out", "held_out_later"], (20, 20, 20), (19, 20, 20))],
 )
 def test_the_lesson_book_is_learnt_as_the_page_says(
     sets: list[str], procedures: tuple[int, int, int], rules: tuple[int, int, int]

@@ -41,6 +41,11 @@ _ASKED = re.compile(
 )
 _WITHOUT_E = re.compile(r"(?:[^aeiou][aiu][tvsz]|[aeiou]us|ng|rg|dg|[aeiou]c)\Z")
 """How the stems of verbs end that lost an e: writ-ing, us-ing, chang-ing."""
+_POLITE = re.compile(
+    r"(?:can|could|would|will) you(?: please| kindly| just)* (?P<not>not )?"
+    r"(?P<what>(?(not)|(?:stop|quit|always|never|use) ).+?)(?:,? please)?\?[\s!]*"
+)
+"""What is asked for is put as a question as well: could you stop doing that?"""
 _SPEAKER = re.compile(r"(?:user|human|me|assistant|system)\s?:")
 """Whoever is at work with an agent does not say who speaks: that was pasted in."""
 CONFIDENCE = ((1, 0.6), (2, 0.55), (3, 0.5), (6, 0.4))
@@ -90,14 +95,19 @@ def _rules(told: Told, place: int) -> list[Lesson]:
     text = told.said[:READ]
     for start, end in own_sentences(text, _any("leads") | _any("repeated") | _any("rejecting")):
         sentence = " ".join(text[start:end].split())
+        asked = sentence
         if sentence.rstrip("\"')*_!”").endswith(("?", "？")):
-            continue
-        for lesson in _laid_down(sentence, told, place):
+            bare = _without_leads(sentence).text
+            polite = _POLITE.fullmatch(lowered(bare))
+            if polite is None:
+                continue
+            asked = f"{'do not ' if polite['not'] else ''}{bare[slice(*polite.span('what'))]}"
+        for lesson in _laid_down(asked, sentence, told, place):
             found.setdefault(lesson.text.casefold(), lesson)
     return list(found.values())[:RULES]
 
 
-def _laid_down(sentence: str, told: Told, place: int) -> Iterator[Lesson]:
+def _laid_down(sentence: str, quote: str, told: Told, place: int) -> Iterator[Lesson]:
     """One at most: as it stands where it says by itself that it lasts, or else what is meant by it."""
     bare = _without_leads(sentence)
     low = lowered(bare.text)
@@ -106,7 +116,7 @@ def _laid_down(sentence: str, told: Told, place: int) -> Iterator[Lesson]:
     if any(rule.kind == RULE for rule in standing(bare.text)):
         if not ONE_OFF.search(low):
             sure = LASTING + (SAID_BEFORE if bare.again else 0.0)
-            yield Lesson(RULE, place, _as_rule(bare.text), quote=sentence, confidence=min(MOST, sure))
+            yield Lesson(RULE, place, _as_rule(bare.text), quote=quote, confidence=min(MOST, sure))
         return
     for form in _forms() if len(low) <= SENTENCE else ():
         match = form.pattern.fullmatch(low)
@@ -115,7 +125,7 @@ def _laid_down(sentence: str, told: Told, place: int) -> Iterator[Lesson]:
         lesson = _meant(form, match, bare, told)
         if lesson is not None:
             text, sure = lesson
-            yield Lesson(RULE, place, text, quote=sentence, confidence=round(min(MOST, sure), 2))
+            yield Lesson(RULE, place, text, quote=quote, confidence=round(min(MOST, sure), 2))
         return
 
 
