@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pieria.bank.session_log import BankLog
 from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError
 from pieria.graph import Changeset, Edge, Episodic, Intent, NodeMetadata, Procedural, Semantic, Source, Subgoal, Tag
 from pieria.graph.nodes import NODE_TYPES
+from pieria.graph.writing import written
 from pieria.learning.steps import Step
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import Record
@@ -193,6 +195,48 @@ def test_a_commit_is_one_change_that_carries_its_session_and_can_be_undone(opene
     assert loaded(log)[0] == after
 
 
+def test_each_part_of_the_knowledge_that_waits_is_written_once(opened: Opened) -> None:
+    bank = opened()
+    log, facts = BankLog(bank), [Changeset([Semantic(id=f"s{n}", proposition=f"Fact {n}.")]) for n in range(3)]
+    grown = log.begin(FRESH)
+    for number in range(2):
+        grown = log.keep(replace(grown, waiting=(*grown.waiting, facts[number])))
+    with bank._reading() as reader:
+        first, second = reader.records("sessions.waiting").items()
+    bank._apply(lambda _: Change("test", records=[Record("sessions.waiting", first[0], second[1])]))
+    grown = log.keep(replace(grown, waiting=(*grown.waiting, facts[2])))
+    log.step(grown, STEP)
+    assert loaded(log)[0].waiting == (facts[1], facts[1], facts[2])
+    log.release(ID)
+    other = BankLog(bank)
+    other.hold(ID)
+    assert loaded(other)[0].waiting == (facts[1], facts[1], facts[2])
+    again = other.keep(replace(loaded(other)[0], waiting=tuple(facts)))
+    assert loaded(other)[0] == again
+    other.keep(replace(again, waiting=(facts[1],)))
+    assert loaded(other)[0].waiting == (facts[1],)
+    other.keep(replace(again, waiting=()))
+    with bank._reading() as reader:
+        assert reader.records("sessions.waiting") == {}
+
+
+def test_knowledge_that_waits_in_a_bank_of_before_comes_with_its_session(opened: Opened) -> None:
+    bank, fact = opened(), Changeset([Semantic(id="sem", proposition="The ferry is full.")])
+    log = BankLog(bank)
+    log.begin(FRESH)
+    with bank._reading() as reader:
+        [held] = reader.records("sessions").values()
+    before = [Record("sessions", ID, {**held, "waiting": old}) for old in (None, written(fact))]
+    for record, waiting in zip(before, ((), (fact,)), strict=True):
+        change = Change("test", records=[record])
+        bank._apply(partial(_as_is, change))
+        assert loaded(log)[0].waiting == waiting
+
+
+def _as_is(change: Change, _: object) -> Change:
+    return change
+
+
 # --- what never reaches the disk, and what leaves it
 
 
@@ -207,7 +251,7 @@ def test_what_is_private_or_secret_reaches_no_file(opened: Opened, tmp_path: Pat
     )
     assert (step.observation.strip().split()[:2], KEY in repr(step)) == (["wants", "Tokyo"], False)
     waiting = Changeset([Semantic(id="sem", proposition=f"The key is {KEY}")])
-    log.keep(replace(kept, waiting=waiting, reason=f"the model said <private>with Maya</private> {KEY}"))
+    log.keep(replace(kept, waiting=(waiting,), reason=f"the model said <private>with Maya</private> {KEY}"))
     found = on_disk(tmp_path)
     assert b"with Maya" not in found
     assert KEY.encode() not in found

@@ -133,8 +133,7 @@ def test_a_process_may_end_at_any_write(story: Story, auto: bool, writes: set[st
 
 def _waiting(life: Life, id: str) -> set[str]:
     kept, _ = life.log.load(id)
-    nodes = () if kept.waiting is None else kept.waiting.additions
-    return {getattr(node, "observation", "") for node in nodes}
+    return {getattr(node, "observation", "") for part in kept.waiting for node in part.additions}
 
 
 def test_a_step_that_was_not_judged_is_judged_when_the_session_is_taken_up() -> None:

@@ -45,14 +45,14 @@ def test_a_session_comes_back_as_it_was_kept(logs: Logs) -> None:
     grown = replace(FRESH, episode={"id": "ep_1", "current_trajectory_id": "traj_1"})
     assert logs.log.step(grown, JUDGED) == JUDGED
     assert logs.log.load(FRESH.id) == (grown, [JUDGED])
-    failed = replace(grown, state="failed", committed=(0,), reason="no model answered", waiting=FACT)
+    failed = replace(grown, state="failed", committed=(0,), reason="no model answered", waiting=(FACT,))
     assert logs.log.keep(failed) == failed
     assert logs.log.load(FRESH.id) == (failed, [JUDGED])
     assert logs.log.kept() == [failed]
 
 
 def test_a_kept_session_is_the_same_in_json() -> None:
-    kept = replace(FRESH, committed=(0, 1), waiting=FACT, reason="no model answered")
+    kept = replace(FRESH, committed=(0, 1), waiting=(FACT,), reason="no model answered")
     assert Kept.from_dict(kept.as_dict()) == kept
     assert Kept.from_dict(FRESH.as_dict()) == FRESH
 

@@ -13,7 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.bank.background import LAST_STEP, background
-from pieria.bank.session_records import HELD, HOLDERS, NODES, PURGED, SESSIONS, STEPS, TOUCHED, is_there, without_words
+from pieria.bank.session_records import (
+    HELD,
+    HOLDERS,
+    NODES,
+    PURGED,
+    SESSIONS,
+    STEPS,
+    TOUCHED,
+    WAITING,
+    is_there,
+    without_words,
+)
 from pieria.errors import BusyError, CorruptError, InputError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
@@ -60,6 +71,8 @@ class BankLog:
     def start_anew(self) -> None:
         self._token = new_id()
         self._held: set[str] = set()
+        self._kept: dict[str, tuple[Changeset, ...]] = {}
+        """Of sessions that are held the parts of knowledge that were written: each is written once."""
 
     # --- what is kept
 
@@ -68,10 +81,12 @@ class BankLog:
 
         def records(writer: Writer) -> Iterator[Record]:
             yield from self._idle_for_long(writer)
-            yield from (self._of_session(kept), Record(HELD, kept.id, self._token), *self._signed(writer))
+            yield from self._of_session(writer, kept)
+            yield from (Record(HELD, kept.id, self._token), *self._signed(writer))
 
         self._write("session begin", kept.id, records)
         self._taken(kept.id)
+        self._kept[kept.id] = kept.waiting
         return kept
 
     def step(self, kept: Kept, step: Step) -> Step:
@@ -81,25 +96,28 @@ class BankLog:
         def records(writer: Writer) -> Iterator[Record]:
             held = writer.records(STEPS, key).get(key, {})
             value = {**held, **step.as_dict()}
-            yield self._of_session(kept)
+            yield from self._of_session(writer, kept)
             yield Record(STEPS, key, without_words(value) if held.get(PURGED) else value)
 
-        self._write_held("session step", kept.id, records)
+        self._write_session("session step", kept, records)
         return step
 
     def withdraw(self, kept: Kept, index: int) -> None:
-        records = (self._of_session(kept), Record(STEPS, _key(kept.id, index), None))
-        self._write_held("session withdraw", kept.id, lambda _: records)
+        def records(writer: Writer) -> Iterator[Record]:
+            yield from self._of_session(writer, kept)
+            yield Record(STEPS, _key(kept.id, index), None)
+
+        self._write_session("session withdraw", kept, records)
 
     def keep(self, kept: Kept) -> Kept:
         kept = self._screened(kept)
 
         def records(writer: Writer) -> Iterator[Record]:
-            yield self._of_session(kept)
+            yield from self._of_session(writer, kept)
             if kept.episode is None:
-                yield from _dropped(writer, kept.id)
+                yield from _dropped(writer, STEPS, kept.id)
 
-        self._write_held("session", kept.id, records)
+        self._write_session("session", kept, records)
         return kept
 
     def commit(self, kept: Kept, changeset: Changeset, forget: Collection[int] = ()) -> None:
@@ -107,7 +125,7 @@ class BankLog:
         nodes = nodes_of_steps(changeset)
 
         def records(writer: Writer) -> Iterator[Record]:
-            yield self._of_session(kept)
+            yield from self._of_session(writer, kept)
             held = writer.records(STEPS, f"{kept.id}/")
             gone = set(held) if kept.episode is None else {_key(kept.id, index) for index in forget}
             for key, value in held.items():
@@ -118,10 +136,11 @@ class BankLog:
                     yield Record(STEPS, key, {**value, NODES: sorted({*ids, *value.get(NODES, ())})})
 
         if changeset.empty:
-            self._write_held("session commit", kept.id, records)
+            self._write_session("session commit", kept, records)
         else:
             more = {id: {"session": kept.id, "sequence": index} for index, ids in nodes.items() for id in ids}
             self._bank.graph._commit(changeset, self._under_hold(kept.id, records), more)
+            self._kept[kept.id] = kept.waiting
 
     def load(self, id: str) -> tuple[Kept, list[Step]] | None:
         with self._bank._reading() as reader:
@@ -130,7 +149,7 @@ class BankLog:
             return (
                 None
                 if found is None
-                else (self._read(id, found), [_readable(id, partial(_step, value)) for value in steps.values()])
+                else (self._read(reader, id, found), [_readable(id, partial(_step, value)) for value in steps.values()])
             )
 
     def steps(self, id: str, indices: Collection[int]) -> list[Step]:
@@ -145,15 +164,20 @@ class BankLog:
 
     def kept(self) -> list[Kept]:
         with self._bank._reading() as reader:
-            return [self._read(id, value) for id, value in reader.records(SESSIONS).items()]
+            return [self._read(reader, id, value) for id, value in reader.records(SESSIONS).items()]
 
-    def _read(self, id: str, value: Mapping[str, Any]) -> Kept:
-        parts = {name: part for name, part in value.items() if name != TOUCHED}
-        return _readable(id, lambda: Kept.from_dict({**parts, "id": id, "repo": self._bank.name}))
+    def _read(self, reader: Reader, id: str, value: Mapping[str, Any]) -> Kept:
+        own = {name: part for name, part in value.items() if name != TOUCHED}
+
+        def kept() -> Kept:
+            waiting = _waiting(reader, id, own["waiting"])
+            return Kept.from_dict({**own, "waiting": waiting, "id": id, "repo": self._bank.name})
+
+        return _readable(id, kept)
 
     def end(self, id: str) -> None:
         def records(writer: Writer) -> Iterator[Record]:
-            yield from _dropped(writer, id)
+            yield from (*_dropped(writer, STEPS, id), *_dropped(writer, WAITING, id))
             yield Record(SESSIONS, id, None)
             yield from self._freed(writer, id)
 
@@ -194,11 +218,13 @@ class BankLog:
 
     def _let_go(self, id: str) -> None:
         self._held.discard(id)
+        self._kept.pop(id, None)
         if not self._held:
             background.drop(self._beating)
 
     def _taken(self, id: str) -> None:
         self._held.add(id)
+        self._kept.pop(id, None)
         background.add(self._beating, self._lease / SECOND / 3)
 
     def _freed(self, writer: Writer, id: str) -> Iterator[Record]:
@@ -222,6 +248,10 @@ class BankLog:
         ids = (f"{SESSIONS}:{id}",)
         self._bank._apply(lambda writer: Change(what, records=list(records(writer)), ids=ids))
 
+    def _write_session(self, what: str, kept: Kept, records: Records) -> None:
+        self._write_held(what, kept.id, records)
+        self._kept[kept.id] = kept.waiting
+
     def _write_held(self, what: str, id: str, records: Records) -> None:
         self._write(what, id, self._under_hold(id, records))
 
@@ -233,6 +263,7 @@ class BankLog:
                 raise unknown(id)
             if writer.records(HELD, id).get(id) != self._token:
                 self._held.discard(id)
+                self._kept.pop(id, None)
                 raise held_elsewhere(id)
             # What lets go of the session comes last, and takes this back.
             yield from self._signed(writer)
@@ -251,8 +282,16 @@ class BankLog:
         pairs = zip(changeset.additions, fits, strict=True)
         return replace(changeset, additions=[node if fit else replace(node, embedding=None) for node, fit in pairs])
 
-    def _of_session(self, kept: Kept) -> Record:
-        return Record(SESSIONS, kept.id, {**kept.as_dict(), TOUCHED: self._bank._now()})
+    def _of_session(self, reader: Reader, kept: Kept) -> Iterator[Record]:
+        """The session, and of the knowledge that waits in it what is not written yet."""
+        there = self._kept.get(kept.id)
+        if there is None or not _begins_with(kept.waiting, there):
+            yield from _dropped(reader, WAITING, kept.id)
+            there = ()
+        for number, part in enumerate(kept.waiting[len(there) :], start=len(there)):
+            yield Record(WAITING, _key(kept.id, number), written(part))
+        own = replace(kept, waiting=()).as_dict()
+        yield Record(SESSIONS, kept.id, {**own, "waiting": len(kept.waiting), TOUCHED: self._bank._now()})
 
     def _idle_for_long(self, writer: Writer) -> Iterator[Record]:
         """Takes away sessions in which nobody has begun another episode, every now and then."""
@@ -274,14 +313,18 @@ class BankLog:
         goal = self._bank._screen(kept.goal, "goal").text
         # Of an error that is not ours nobody knows what it quotes, and it must not stand in the way.
         reason = None if kept.reason is None else redact(cut_private(kept.reason)[0])[0]
-        return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept.waiting))
+        return replace(kept, goal=goal, reason=reason, waiting=self._screened_waiting(kept))
 
-    def _screened_waiting(self, waiting: Changeset | None) -> Changeset | None:
-        if waiting is None:
-            return None
-        given = written(waiting)
+    def _screened_waiting(self, kept: Kept) -> tuple[Changeset, ...]:
+        """What is written already was screened before."""
+        there = self._kept.get(kept.id, ())
+        begun = len(there) if _begins_with(kept.waiting, there) else 0
+        return (*kept.waiting[:begun], *map(self._screened_part, kept.waiting[begun:]))
+
+    def _screened_part(self, part: Changeset) -> Changeset:
+        given = written(part)
         kept = self._bank._screen_within(given)
-        return waiting if kept == given else read(kept)
+        return part if kept == given else read(kept)
 
     def _screened_step(self, step: Step) -> Step:
         """As it may be kept. What could never become a node is refused now, not when it is to be committed."""
@@ -333,8 +376,21 @@ def nodes_of_steps(changeset: Changeset) -> dict[int, set[str]]:
     return found
 
 
-def _dropped(reader: Reader, id: str) -> Iterator[Record]:
-    return (Record(STEPS, key, None) for key in reader.records(STEPS, f"{id}/"))
+def _begins_with(waiting: tuple[Changeset, ...], there: tuple[Changeset, ...]) -> bool:
+    return len(there) <= len(waiting) and all(one is other for one, other in zip(there, waiting, strict=False))
+
+
+def _dropped(reader: Reader, collection: str, id: str) -> Iterator[Record]:
+    return (Record(collection, key, None) for key in reader.records(collection, f"{id}/"))
+
+
+def _waiting(reader: Reader, id: str, kept: Any) -> list[Any]:
+    if not isinstance(kept, int):
+        # In a bank of before it stands in the session's own record, all of it in one.
+        return [] if kept is None else [kept]
+    keys = [_key(id, number) for number in range(kept)]
+    found = reader.records(WAITING, keys=keys) if keys else {}
+    return [found[key] for key in keys]
 
 
 def _key(id: str, index: int) -> str:

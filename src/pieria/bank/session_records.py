@@ -1,6 +1,8 @@
 """Where a bank keeps its sessions, and what concerns others of it than their log.
 
-- collection `sessions`, key SESSION: the session as it stands, and when that was written;
+- collection `sessions`, key SESSION: the session as it stands, when that was written, and how many parts of knowledge
+  wait in it;
+- collection `sessions.waiting`, key `SESSION/NUMBER`: a part of the knowledge that waits to be committed or discarded;
 - collection `sessions.steps`, key `SESSION/NUMBER`: a step that is not committed, or that the episode still needs; of a
   committed one also the ids of its nodes, so that its words go when those are purged;
 - collection `sessions.held`, key SESSION: the token of the log that has it open;
@@ -16,7 +18,7 @@ from typing import Any, NamedTuple
 from pieria.record.changeset import PASSING, Record
 from pieria.store.protocol import Reader
 
-SESSIONS, STEPS = "sessions", "sessions.steps"
+SESSIONS, STEPS, WAITING = "sessions", "sessions.steps", "sessions.waiting"
 HELD, HOLDERS = PASSING
 NODES, PURGED, TOUCHED = "nodes", "purged", "touched"
 """What stands beside the fields of a step, and of a session."""

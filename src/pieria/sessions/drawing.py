@@ -150,7 +150,7 @@ class Drawing:
         machine = self._machine
         with machine.changed:
             machine.check()
-            waiting = (machine.kept.waiting or Changeset()).merge(changeset)
+            waiting = (*machine.kept.waiting, changeset)
             machine.kept = machine.at.log.keep(
                 replace(machine.kept, waiting=waiting, committed=tuple(self._with(part)))
             )

@@ -32,8 +32,8 @@ class Kept:
     auto_commit: bool = True
     committed: tuple[int, ...] = ()
     """The steps that knowledge was drawn from: it is committed or, in a session that commits by hand, waits."""
-    waiting: Changeset | None = None
-    """What was drawn and is to be committed or discarded."""
+    waiting: tuple[Changeset, ...] = ()
+    """What was drawn, part by part, and is to be committed or discarded."""
     reason: str | None = None
     """Why it failed."""
     profile: Mapping[str, Any] | None = None
@@ -46,15 +46,14 @@ class Kept:
             **kept,
             "episode": None if self.episode is None else dict(self.episode),
             "committed": list(self.committed),
-            "waiting": None if self.waiting is None else written(self.waiting),
+            "waiting": [written(part) for part in self.waiting],
         }
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        waiting = kept["waiting"]
         parts = {
             "committed": tuple(kept["committed"]),
-            "waiting": None if waiting is None else read(waiting),
+            "waiting": tuple(read(part) for part in kept["waiting"]),
             "profile": kept.get("profile"),
         }
         return cls(**{**kept, **parts})

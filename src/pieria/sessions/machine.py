@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from pieria import telemetry
@@ -175,7 +176,7 @@ class Machine:
             self.move(_idle(self.kept))
 
     def _commit(self) -> None:
-        at, waiting = self.at, self.kept.waiting or Changeset()
+        at, waiting = self.at, reduce(Changeset.merge, self.kept.waiting, Changeset())
         with at.crew.lane(at.repo):
             fitted = prepared(waiting, at.backend, at.mind, at.embedder, at.config)
             with self.changed:
@@ -382,7 +383,7 @@ def is_erased(step: Step) -> bool:
 
 
 def _idle(kept: Kept) -> Kept:
-    return replace(kept, state=SessionState.IDLE, episode=None, committed=(), waiting=None, reason=None)
+    return replace(kept, state=SessionState.IDLE, episode=None, committed=(), waiting=(), reason=None)
 
 
 def _head(episode: Episode) -> dict[str, Any]:
