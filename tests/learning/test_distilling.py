@@ -41,6 +41,14 @@ def test_a_failure_and_what_mended_it_are_one_bugfix(s: Session) -> None:
     assert found.new.author_type == "agent"
 
 
+def test_a_word_of_a_prompt_is_no_label_that_says_how_things_stand(s: Session) -> None:
+    said = "Never push directly to main, open a pull request and open the web page of the rule."
+    found = noticed([s.prompt("ship it"), s.ran("git push origin main", "ok"), s.prompt(said)])
+    [decision] = [each for each in found if each.new.body["type"] == "decision"]
+    assert {"open", "web"}.isdisjoint(decision.new.tags)
+    assert "rule" in decision.new.tags
+
+
 def test_an_attempt_that_was_not_enough_is_told(s: Session) -> None:
     [found] = noticed(
         [

@@ -13,6 +13,9 @@ _READ = 800
 _NO_CONCEPTS = frozenset({"email", "path", "host"})
 _DULL = frozenset(["init", "index", "main", "mod", "lib", "test", "tests", "readme", "__init__", "package"])
 
+_LABELS = frozenset(["open", "dead-end", "web", "rule", "correction"])
+"""What says how something stands, and is no term to look it up by."""
+
 
 def concepts_of(texts: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
     """Names first, then the stems of files, then short phrases."""
@@ -23,6 +26,8 @@ def concepts_of(texts: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for name in (*names, *stems, *phrases):
         short = " ".join(name.strip("`'\"“”().,:;").split())
+        if short.casefold() in _LABELS:
+            continue
         if 1 < len(short) <= 40 and short.isprintable() and re.search(r"[^\W\d_]", short):
             found.setdefault(short.casefold(), short)
     return tuple(found.values())[:MOST]
