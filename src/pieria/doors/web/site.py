@@ -153,7 +153,7 @@ class Site:
             checked = {**checked, "session": caller.own(checked["session"], "session")}
         asked = Asked(host, caller, checked, self.tasks, self._service.registry)
         # Before it is read, so that nothing which comes meanwhile is missed.
-        seen = _newest(asked) if page in self.pages and not _is_part(request) else None
+        seen = _greeted(asked) if page in self.pages and not _is_part(request) else None
         response = self._response(request, page, asked, view.answer(asked), seen)
         response.headers["Server-Timing"] = f"page;dur={1000 * (time.perf_counter() - began):.1f}"
         return response
@@ -309,10 +309,11 @@ def _here(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
 
-def _newest(asked: Asked) -> int | None:
-    """The number of the newest change of the bank; None for one that has yet to begin."""
+def _greeted(asked: Asked) -> int | None:
+    """The number of the bank's newest change; None for one that has yet to begin. Whoever looks may soon ask."""
     if not asked.host.banks.has(asked.bank_name):
         return None
+    asked.bank.expect_questions()
     newest = asked.bank.changes(last=1)
     return newest[0].seq if newest else 0
 
