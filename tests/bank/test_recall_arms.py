@@ -225,7 +225,7 @@ ASKED = (
     'who said "heron nests by the mill"?',
 )
 """Together these bring every feature."""
-RELATIVE = {"dense": ("rule_fit", "wish_fit")}
+RELATIVE = {"dense": ("rule_fit", "wish_fit", "matter")}
 """What is measured by the best that an arm found: without it there is no such measure."""
 
 

@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
-from tests.bank.test_recall_arms import NOW, ONCE, bank, fill, full, ids, opened, session, wordy
+from tests.bank.test_recall_arms import NOW, ONCE, bank, embed, fill, full, ids, opened, session, wordy
 
+import pieria
 from pieria.bank import Bank
 from pieria.recall.answer import Recall
+from pieria.recall.reading import without_names
+from pieria.record.analyser import terms
 
 __all__ = ["bank", "full", "opened", "wordy"]
 
@@ -21,6 +25,57 @@ def test_who_is_named_speaks_for_what_they_said_and_nobody_where_all_are(full: B
     assert {id for id, reasons in named.items() if "author" in reasons} == {"s0", "s2", "s4"}
     both = why(full.recall("what did Maya and Omar say about the heron", k=50))
     assert not any("author" in reasons for reasons in both.values())
+
+
+def test_the_matter_of_a_question_is_what_is_left_without_the_names_of_those_who_speak(bank: Bank) -> None:
+    """Omar calls Maya by her name in every turn, which draws a question about her near to him."""
+    fill(
+        bank,
+        {"id": "hers", "text": "The physician was kind.", "kind": "turn", "session": "s", "author": "Maya"},
+        {"id": "his", "text": "Maya, Maya, Maya!", "kind": "turn", "session": "t", "author": "Omar"},
+    )
+    found = bank.recall("What did Maya's doctor say?")
+    assert found.plan["arms"]["dense"]["matter"] == "What did doctor say?"
+    assert why(found)["his"]["matter"] < min(0.0, why(found)["hers"]["matter"])
+    for nobody in ("What did the doctor say?", "Maya"):
+        left = bank.recall(nobody)
+        assert "matter" not in left.plan["arms"]["dense"]
+        assert not any("matter" in reasons for reasons in why(left).values())
+
+
+def test_a_model_that_cannot_embed_the_matter_leaves_it_out_and_says_so(tmp_path: Path) -> None:
+    def moody(texts: list[str]) -> list[list[float]]:
+        assert "What did doctor say?" not in texts
+        return embed(texts)
+
+    with pieria.Workspace(data=tmp_path, settings={"durability": "off"}, embedder=moody) as workspace:
+        bank = workspace.open("notes")
+        fill(bank, *({"id": who, "text": "The physician was kind.", "author": who} for who in ("Maya", "Omar")))
+        found = bank.recall("What did Maya's doctor say?")
+    assert "the function failed with AssertionError" in found.plan["left_out"]["matter"]
+    assert ids(found)[0] == "Maya"
+    assert all("dense" in reasons and "matter" not in reasons for reasons in why(found).values())
+
+
+@pytest.mark.parametrize(
+    ("question", "left"),
+    [
+        ("Did Maya Lind's mill burn?", "Did mill burn?"),
+        ("“Maya” / Lind: which mill?", "/ which mill?"),
+        ("Which Mayan mill?", None),
+        ("Who is Maya Lind?", None),
+        ("", None),
+    ],
+)
+def test_names_are_left_out_as_whole_words_where_a_question_remains(question: str, left: str | None) -> None:
+    assert without_names(question, frozenset(terms("Maya Lind"))) == left
+
+
+def test_a_name_of_the_only_one_who_speaks_or_of_a_role_is_a_matter_like_any_other(bank: Bank) -> None:
+    fill(bank, {"id": "one", "text": "The bread of Maya.", "author": "Maya"})
+    assert "matter" not in bank.recall("the bread of Maya").plan["arms"]["dense"]
+    fill(bank, {"id": "two", "text": "A doctor for each user.", "author": "user"})
+    assert "matter" not in bank.recall("the doctor of a user").plan["arms"]["dense"]
 
 
 @pytest.mark.parametrize(

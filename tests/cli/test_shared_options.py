@@ -19,6 +19,7 @@ APART = {
     "pieria models verify",
     "pieria bench beam",
     "pieria bench locomo",
+    "pieria bench rooms",
     "pieria bench mining",
     "pieria call",
     "pieria mcp",

@@ -24,6 +24,15 @@ def test_what_never_varies_has_no_width() -> None:
     assert sampling.mean([0.5]) == (0.5, 0.5, 0.5)
 
 
+def test_groups_whose_members_are_alike_tell_less_than_as_many_values_by_themselves() -> None:
+    groups = [[0.0] * 40, [1.0] * 60, [0.0] * 40, [1.0] * 60]
+    found = sampling.mean_of_groups(groups)
+    alone = sampling.mean([value for group in groups for value in group])
+    assert found.value == alone.value == pytest.approx(0.6)
+    assert found.low < alone.low < alone.high < found.high
+    assert sampling.mean_of_groups([[0.0, 1.0], [1.0, 0.0]]) == (0.5, 0.5, 0.5)
+
+
 def test_the_area_counts_pairs_and_a_tie_as_half() -> None:
     found = sampling.told_apart([3.0, 2.0], [1.0, 2.0])
     assert found is not None

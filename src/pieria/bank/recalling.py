@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +161,7 @@ class Recalling(Core):
             pending = sum(source.reader.pending_count() for source in sources)
             embedded = perf_counter()
             if by_vector:
-                sources = self._with_vectors(sources, embeddable(asked), question.deadline)
+                sources = self._with_vectors(sources, asked, question.deadline)
             elif not question.by_meaning:
                 sources = [replace(source, without="by_meaning is false") for source in sources]
             embedded = perf_counter() - embedded
@@ -188,15 +189,20 @@ class Recalling(Core):
         vector: NDArray[np.float32] | None = None
         if any(standing.usable for standing in standings):
             try:
-                left = QUESTION_SHARE * (deadline - perf_counter())
-                vector = self._embedding.question(text, min(QUESTION_SECONDS, left))
+                vector = self._meaning(text, deadline)
             except PieriaError as problem:
                 failed = problem.message
         given = []
         for source, standing in zip(sources, standings, strict=True):
             reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
-            given.append(replace(source, vector=vector if standing.usable else None, without=reason))
+            meant = None if vector is None or not standing.usable else partial(self._meaning, deadline=deadline)
+            vector_here = vector if standing.usable else None
+            given.append(replace(source, vector=vector_here, without=reason, meant=meant))
         return given
+
+    def _meaning(self, text: str, deadline: float) -> NDArray[np.float32]:
+        left = QUESTION_SHARE * (deadline - perf_counter())
+        return self._embedding.question(embeddable(text), min(QUESTION_SECONDS, left))
 
     def _note(self, found: Recall) -> None:
         """What was found was used, in whichever bank it is."""

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from pieria.recall.evidence import Span
 from pieria.recall.part import Part
 from pieria.recall.ranking import Corpus, ranked
-from pieria.recall.reading import Reading
-from pieria.record.analyser import terms
+from pieria.recall.reading import Reading, without_names
+from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.windows import ROLES
 from pieria.store.protocol import FactSpan, Kind, Near
 
 QUOTA = 20
@@ -67,6 +68,15 @@ class Look:
         order = frozenset(self.reading.order)
         named = frozenset(author for author, of in self.authors.items() if order & of)
         return frozenset() if len(named) == len(self.authors) else named
+
+    @cached_property
+    def matter(self) -> str | None:
+        """The question without the names of people who said what was found. None where it names none of them, and where
+        all was said by one: what is his own name there is a topic like any other."""
+        if len(self.authors) < 2:
+            return None
+        people = [of for author, of in self.authors.items() if author.casefold() not in ROLES]
+        return without_names(self.reading.text, frozenset().union(*people) - STOP_WORDS)
 
     @property
     def heeds_rules(self) -> bool:

@@ -80,6 +80,8 @@ class Evidence:
     near: int | None = None
     """Where in the text the passage begins that is most alike."""
     window: float | None = None
+    nearer: float = 0.0
+    """By how much it is more like the question without the names of those who speak than like the whole."""
     rule: float | None = None
     wish: float | None = None
     by_named: bool = False

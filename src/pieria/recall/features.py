@@ -57,6 +57,7 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
         "lexical": lexical,
         "dense": dense,
         "window": [(one.dense if one.window is None else one.window) or 0.0 for one in pool],
+        "matter": [one.nearer for one in pool],
         "session": _sessions(pool, base),
         "author": [float(one.by_named) for one in pool],
         "date": [max((_fits(span, one.at) for span in asked.spans), default=0.0) for one in pool],

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from pieria.errors import PieriaError
 from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
 from pieria.recall.evidence import Asked, Evidence, Held
 from pieria.recall.part import Part, Source
@@ -107,6 +108,8 @@ class Gathering:
             else:
                 self._ask(name, look)
         self._fill(look)
+        if "dense" in self._arms and wanted.needs(("matter",)) and look.matter is not None:
+            self._compare_matter(look.matter, wanted.deadline)
         pool = [evidence for part in self._parts for evidence in self._evidence(part, look, wanted)]
         return Gathered(self._asked(look), pool, self._arms, self._left_out)
 
@@ -141,6 +144,24 @@ class Gathering:
             part.fill(self._reading.considered, self._reading.runs, LENDING, kinds)
             if "rules" in self._arms:
                 part.compare_rules()
+
+    def _compare_matter(self, matter: str, deadline: float) -> None:
+        """Who said a thing its author tells, and a name draws near whatever else mentions it."""
+        meant = next((part.source.meant for part in self._parts if part.source.meant is not None), None)
+        if meant is None:
+            return
+        if perf_counter() >= deadline:
+            self._left_out["matter"] = LATE
+            return
+        try:
+            vector = meant(matter)
+        except PieriaError as problem:
+            self._left_out["matter"] = problem.message
+            return
+        self._arms["dense"]["matter"] = matter
+        for part in self._parts:
+            if part.source.vector is not None:
+                part.compare_matter(vector)
 
     def _asked(self, look: Look) -> Asked:
         read = self._reading
@@ -203,6 +224,7 @@ class Gathering:
             dense=passage,
             near=part.nearest.get(row),
             window=part.alike.get("window", {}).get(row),
+            nearer=part.nearer.get(row, 0.0),
             rule=fit if row in part.rules else None,
             wish=fit if row in part.wishes else None,
             by_named=outline.author in look.named,

@@ -5,7 +5,7 @@ Exists so that every arm writes down what it found in the same place, and each l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,8 @@ class Source:
     vector: NDArray[np.float32] | None = None
     without: str | None = None
     """Why there is no vector."""
+    meant: Callable[[str], NDArray[np.float32]] | None = None
+    """The vector of the question in other words, in the same space. Raises `PieriaError` where the model fails."""
 
 
 @dataclass(slots=True)
@@ -47,6 +49,8 @@ class Part:
     alike: dict[Kind, dict[int, float]] = field(default_factory=dict)
     nearest: dict[int, int] = field(default_factory=dict)
     """Where in a text its most similar passage begins."""
+    nearer: dict[int, float] = field(default_factory=dict)
+    """By how much a candidate is more like the matter of the question than like the whole of it."""
     facts: dict[int, float] = field(default_factory=dict)
     tied: dict[int, dict[int, None]] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
@@ -114,6 +118,17 @@ class Part:
     def compare_rules(self) -> None:
         """How near the rules and wishes among the candidates are."""
         self.alike["rule"] = self.rule_fits([*self.rules, *self.wishes])
+
+    def compare_matter(self, matter: NDArray[np.float32]) -> None:
+        """With passages and windows, as far as those were compared with the whole question."""
+        whole, reader = self.alike.get("passage", {}), self.source.reader
+        around = {row: whole[row] for row in whole} | self.alike.get("window", {})
+        rows = [row for row in missing_of(self.found, self.nearer) if row in whole]
+        alone = reader.similarities(matter, rows, "passage")
+        windows = reader.similarities(matter, [row for row in rows if around[row] != whole[row]], "window")
+        for row, span in alone.items():
+            within = windows.get(row, span).similarity
+            self.nearer[row] = (span.similarity - whole[row] + within - around[row]) / 2
 
     def rule_fits(self, rows: Sequence[int]) -> dict[int, float]:
         """How near these rules are: their sentence or, where it was not embedded by itself, what it stands in."""

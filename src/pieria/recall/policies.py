@@ -27,6 +27,7 @@ WEIGHTS: Mapping[str, float] = {
     "lexical": 0.25,
     "dense": 0.4,
     "window": 0.4,
+    "matter": 0.6,
     "session": 0.2,
     "author": 0.2,
     "date": 0.5,

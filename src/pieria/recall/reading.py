@@ -45,9 +45,11 @@ _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 
 class Reading(NamedTuple):
-    """`considered` and `beyond` are the terms as `asking` has them, `order` all of them as they follow each other, and
-    `pairs` the neighbours at its beginning of which at least one tells something."""
+    """`text` is the question as it was asked; `considered` and `beyond` are the terms as `asking` has them, `order` all
+    of them as they follow each other, and `pairs` the neighbours at its beginning of which at least one tells
+    something."""
 
+    text: str
     considered: list[str]
     beyond: list[str]
     order: list[str]
@@ -87,6 +89,7 @@ def reading(text: str, now: datetime) -> Reading:
     looks_back = is_overview or _OF_WHAT_WAS.search(beginning) is not None
     wanted = 0.0 if looks_back else FULLY if "request" in kinds else 0.0 if kinds & OF_FACTS else PARTLY
     return Reading(
+        text=text,
         considered=considered,
         beyond=beyond,
         order=[word.term for word in words],
@@ -102,6 +105,15 @@ def reading(text: str, now: datetime) -> Reading:
         is_when="when" in kinds,
         may_heed_rules=not looks_back and (wanted == FULLY or _OWN.search(beginning) is not None),
     )
+
+
+def without_names(text: str, names: frozenset[str]) -> str | None:
+    """The question without the words that consist of these terms; None where it has none of them, or nothing else."""
+    words = text[:_READ].split()
+    kept = [word for word in words if not (held := frozenset(terms(_EDGES.sub("", word)))) or not held <= names]
+    if len(kept) == len(words) or STOP_WORDS.issuperset(terms(" ".join(kept))):
+        return None
+    return " ".join(kept) + text[_READ:]
 
 
 def _pairs(order: Sequence[str]) -> frozenset[Run]:

@@ -23,7 +23,7 @@ AFTER = 2
 _LEAST = 40
 """A neighbour of which less than this would be left says nothing, and is left out."""
 _LONGEST_NAME = 64
-_ROLES = frozenset({"user", "human", "customer", "assistant", "agent", "ai", "bot", "model", "system", "tool"})
+ROLES = frozenset({"user", "human", "customer", "assistant", "agent", "ai", "bot", "model", "system", "tool"})
 """Who speaks in which part tells nothing of what is spoken of."""
 
 
@@ -84,7 +84,7 @@ def _parts(turn: Turn) -> tuple[str, str]:
     """The author's name as it is put before the text, and the text."""
     said = turn.text.strip()
     author = (turn.author or "").strip()
-    if not author or author.casefold() in _ROLES or len(author) > _LONGEST_NAME or _begins_with(said, author):
+    if not author or author.casefold() in ROLES or len(author) > _LONGEST_NAME or _begins_with(said, author):
         return "", said
     return f"{author}: ", said
 

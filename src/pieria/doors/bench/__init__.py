@@ -161,6 +161,43 @@ def beam(ctx: click.Context, /, folder: Path, **options: Any) -> None:
     _measured(ctx, datasets.beam(folder), **options)
 
 
+@bench.command(context_settings={"help_option_names": HELP})
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--undated", is_flag=True,
+              help="File by mempalace_add_drawer, which takes no time: then every drawer is of today.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations.")
+@click.option("--questions", type=click.Path(dir_okay=False, writable=True, path_type=Path), default=None,
+              help="Write the rooms found for each question to this file, one JSON object a line.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def rooms(
+    ctx: click.Context, /, file: Path, undated: bool, limit: int | None, questions: Path | None, as_json: bool
+) -> None:
+    """Measure finding rooms by mempalace_search on LoCoMo: a drawer a turn, a room a session, a wing a conversation."""
+    from pieria.doors.bench import datasets
+    from pieria.doors.bench.rooms import Found, found, lines, summary
+
+    chosen = _chosen(datasets.locomo(file), limit)
+    rows: list[Found] = []
+    with _written(questions) as write:
+        for row in found(chosen, _say, undated=undated):
+            rows.append(row)
+            write(row.as_dict())
+    result = summary(rows)
+    if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
+        click.echo(json.dumps(result, ensure_ascii=False, indent=1))
+        return
+    for line in lines(result):
+        click.echo(line)
+
+
+def _chosen(conversations: Iterator[Conversation], limit: int | None) -> list[Conversation]:
+    chosen = list(islice(conversations, limit))
+    if not any(asked.evidence is not None for one in chosen for asked in one.asked):
+        raise click.UsageError("No question there names any evidence: nothing can be counted.")
+    return chosen
+
+
 def _measured(
     ctx: click.Context,
     conversations: Iterator[Conversation],
@@ -179,9 +216,7 @@ def _measured(
         raise click.UsageError("--sleep changes what --leave-one-out would learn from. Ask for one of them at a time.")
     wanted = Wanted(policy, ablate=ablate, sleep=sleep, leave_one_out=leave_one_out)
     wanted.check()
-    chosen = list(islice(conversations, limit))
-    if not any(asked.evidence is not None for one in chosen for asked in one.asked):
-        raise click.UsageError("No question there names any evidence: nothing can be counted.")
+    chosen = _chosen(conversations, limit)
     if leave_one_out and len(chosen) < 2:
         raise click.UsageError("--leave-one-out needs two conversations at least: one to ask, and one to learn from.")
     rows: list[Answer] = []

@@ -33,6 +33,14 @@ def mean(values: Sequence[float]) -> Estimate:
     return _estimate(float(held.mean()), _drawn(len(held), 0) @ held)
 
 
+def mean_of_groups(groups: Sequence[Sequence[float]]) -> Estimate:
+    """Of all values together, where it is whole groups that are drawn anew: those of one may be more alike."""
+    sums = np.array([float(np.sum(group)) for group in groups])
+    counts = np.array([float(len(group)) for group in groups])
+    drawn = _drawn(len(groups), 0)
+    return _estimate(float(sums.sum() / counts.sum()), (drawn @ sums) / (drawn @ counts))
+
+
 def told_apart(high: Sequence[float], low: Sequence[float]) -> Estimate | None:
     """How often a number of the first group is above one of the second: the area under the ROC curve."""
     return None if not high or not low else _area(_above(high, low))
