@@ -36,6 +36,12 @@ TOLD = (
 )
 """Days ago, what was said, and what is known of it."""
 
+STEPS = (
+    ("The build fails: Bazel cannot find the toolchain.", "Looked into the workspace file."),
+    ("The toolchain is registered twice.", "Removed the second registration."),
+    ("The build passes.", "Told Ada that the toolchain must be registered once."),
+)
+
 
 def stage() -> None:
     """What is shown, kept day by day until today."""
@@ -49,6 +55,10 @@ def stage() -> None:
         bank.link("m9", "m6", "provenance")
         bank.link("m5", "m6", "related")
         bank.facts.declare("lives_in")
+        session = bank.session("Mend the build of billing", auto_commit=False)
+        for observation, action in STEPS:
+            session.append(observation, action)
+        session.close_and_wait(60)
         bank.facts.add("Maya", "lives_in", "Berlin", valid_from="2025-04-01", valid_until="2026-02-01")
         bank.facts.add("Maya", "lives_in", "Lisbon", valid_from="2026-02-01")
         bank.facts.add("Maya", "works_on", "billing", valid_from="2026-01-10", memory="m3")

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from pieria import telemetry
 from pieria.doors.http.callers import Door
 from pieria.doors.http.failing import JSON, failure
 from pieria.doors.http.guard import Guard, Interface
@@ -49,6 +50,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with service.running(), AsyncExitStack() as stack:
+            stack.callback(telemetry.attach(site.witness.hear))
             for server in mcp.values():
                 await stack.enter_async_context(server.session_manager.run())
             try:

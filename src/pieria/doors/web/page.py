@@ -16,6 +16,7 @@ from pieria.toolsets import Access, Host, Registry, Tool
 if TYPE_CHECKING:
     from pieria.bank import Bank
     from pieria.doors.web.tasks import Task, Tasks
+    from pieria.doors.web.witness import Witness
 
 BANKS = "/banks"
 
@@ -43,6 +44,8 @@ class Asked:
     tasks: Tasks
     registry: Registry
     """The tools of every toolset, for showing a memory as their agents see it."""
+    witness: Witness
+    """What the engine did lately, for whoever wants to see how."""
 
     @property
     def bank(self) -> Bank:

@@ -33,6 +33,7 @@ from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent
 from pieria.doors.web.pages import PAGES
 from pieria.doors.web.rendering import Html, Templates
 from pieria.doors.web.tasks import Tasks
+from pieria.doors.web.witness import Witness
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, UnknownError
 from pieria.toolsets.validating import validated
 
@@ -55,6 +56,7 @@ class Site:
         self.pages = tuple(pages)
         self.entries = Entries(door)
         self.tasks = Tasks()
+        self.witness = Witness()
         self.assets = Assets()
         self._service = service
         self._strangers = strangers
@@ -151,7 +153,7 @@ class Site:
         check_scope(checked, caller)
         if checked.get("session"):
             checked = {**checked, "session": caller.own(checked["session"], "session")}
-        asked = Asked(host, caller, checked, self.tasks, self._service.registry)
+        asked = Asked(host, caller, checked, self.tasks, self._service.registry, self.witness)
         # Before it is read, so that nothing which comes meanwhile is missed.
         seen = _greeted(asked) if page in self.pages and not _is_part(request) else None
         response = self._response(request, page, asked, view.answer(asked), seen)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pieria.doors.web.page import Page
-from pieria.doors.web.pages import fading, graph, health, memories, recall, time
+from pieria.doors.web.pages import fading, graph, health, memories, recall, sessions, time
 
-PAGES: tuple[Page, ...] = (recall.PAGE, memories.PAGE, graph.PAGE, time.PAGE, fading.PAGE, health.PAGE)
+PAGES: tuple[Page, ...] = (recall.PAGE, memories.PAGE, graph.PAGE, time.PAGE, fading.PAGE, sessions.PAGE, health.PAGE)
 
 __all__ = ["PAGES"]
