@@ -49,8 +49,9 @@ def test_a_session_shows_its_steps_and_what_would_be_written(served: Served, wai
         assert observation in page and f"→ {action}" in page
     with pieria.open("notes") as bank:
         found = bank.session_kept(waiting)
-        assert found is not None and found[0].waiting is not None
-        said = [node.text for node in found[0].waiting.additions if type(node).__name__ == "Procedural"]
+        assert found is not None
+        nodes = [node for changeset in found[0].waiting for node in changeset.additions]
+        said = [node.text for node in nodes if type(node).__name__ == "Procedural"]
     assert said and all(text[:200] in page for text in said)
     assert served.client.get(f"{SESSIONS}/one?id=nowhere").status_code == 404
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,7 @@ def _one(asked: Asked) -> Answer:
         "decided": DECIDED,
         "cuts": _cuts(kept, steps),
         "waiting": _waiting(kept.waiting),
+        "ties": sum(len(changeset.links) for changeset in kept.waiting),
         "seen": asked.witness.of(asked.bank_name, id, SEEN),
     }
     return Shown("sessions/one.html", values, part="now")
@@ -68,10 +69,10 @@ def _cuts(kept: Kept, steps: Sequence[Step]) -> list[Cut]:
     return [Cut(group[-1].subgoal, group, id in ("", current)) for id, group in groups]
 
 
-def _waiting(waiting: Changeset | None) -> Mapping[str, list[Any]]:
+def _waiting(changesets: Iterable[Changeset]) -> Mapping[str, list[Any]]:
     """What would be written, by type."""
     found: dict[str, list[Any]] = {}
-    for node in () if waiting is None else waiting.additions:
+    for node in (node for changeset in changesets for node in changeset.additions):
         found.setdefault(type(node).__name__.lower(), []).append(node)
     return found
 
