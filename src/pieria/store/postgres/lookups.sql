@@ -13,13 +13,20 @@ ended = ''
 id = ANY(%(ids)s::text[])
 
 -- name: link_ends
-entry IN (
-    SELECT l.entry FROM jsonb_array_elements(%(ends)s::jsonb) j
-    JOIN link l ON l.bank = %(bank)s AND l.source = j.value ->> 1 AND l.source_is = j.value ->> 0
+-- End by end: a server that knows nothing of a new table yet would read every link for the ends of one.
+entry = ANY (ARRAY(
+    SELECT l.entry FROM jsonb_array_elements(%(ends)s::jsonb) j CROSS JOIN LATERAL (
+        SELECT entry FROM link
+        WHERE bank = %(bank)s AND source = j.value ->> 1 AND source_is = j.value ->> 0
+        ORDER BY entry OFFSET 0
+    ) l
     UNION
-    SELECT l.entry FROM jsonb_array_elements(%(ends)s::jsonb) j
-    JOIN link l ON l.bank = %(bank)s AND l.target = j.value ->> 1 AND l.target_is = j.value ->> 0
-)
+    SELECT l.entry FROM jsonb_array_elements(%(ends)s::jsonb) j CROSS JOIN LATERAL (
+        SELECT entry FROM link
+        WHERE bank = %(bank)s AND target = j.value ->> 1 AND target_is = j.value ->> 0
+        ORDER BY entry OFFSET 0
+    ) l
+))
 
 -- name: link_between
 entry IN (
