@@ -13,7 +13,9 @@ from pieria.doors.web import vendor
 from pieria.doors.web.assets import STATIC, Assets
 from pieria.doors.web.page import View
 from pieria.doors.web.pages import PAGES
+from pieria.doors.web.pages.recall import REASONS
 from pieria.errors import AccessError, StorageError
+from pieria.recall.policies import WEIGHTS
 from pieria.toolsets import Access
 
 PINS = Path(__file__).parents[3] / "requirements" / "web"
@@ -255,3 +257,7 @@ def test_the_pins_of_npm_are_hashed_and_name_no_source() -> None:
     }.items()
     assert all(each["integrity"].startswith("sha512-") for name, each in pinned.items() if name)
     assert "://" not in (PINS / "package-lock.json").read_text()
+
+
+def test_every_feature_of_a_score_is_in_one_part_of_its_bar() -> None:
+    assert sorted(feature for group in REASONS.values() for feature in group) == sorted(WEIGHTS)

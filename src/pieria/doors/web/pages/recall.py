@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHOWN, LATELY = 10, 5
 REASONS: Mapping[str, tuple[str, ...]] = {
     "words": ("lexical", "cover", "phrase", "quoted", "thin"),
-    "meaning": ("dense", "window"),
+    "meaning": ("dense", "window", "matter"),
     "context": ("session", "reply", "opener", "spread"),
     "who said it": ("author", "agent", "digest"),
     "time": ("date", "when", "recency", "validity"),
