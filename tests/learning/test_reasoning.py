@@ -78,7 +78,10 @@ def test_an_answer_that_cannot_be_made_leaves_the_others() -> None:
     [
         ("It is so [2].", ("b",)),
         ("It is so. [1, 3] And so [2]", ("a", "b", "c")),
-        ("Nobody knows [7] or x[1].", ()),
+        ("It is so. [1][3]", ("a", "c")),
+        ("[2] says so, and (so does [3]).", ("b", "c")),
+        ("巴黎是首都[1] “It is.”[2] **So it is**[3]", ("a", "b", "c")),
+        ("Nobody knows [7] or x[1] or x[1][2].", ()),
         ("It is said: This is c.", ("c",)),
         ("Nothing is known.", ()),
     ],

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from pieria.config import Config
 
 TYPES: tuple[Knowledge, ...] = get_args(Knowledge)
-_MARK = re.compile(r"(?:(?<=\s)|(?<=[.!?,;:)]))\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]")
+_MARKS = re.compile(r"(?<![A-Za-z0-9\]])(?:\[\d{1,4}(?:\s*,\s*\d{1,4})*\]\s*)+")
+"""Numbers in brackets, but not those of code, as in `table[1][2]`."""
+_NUMBER = re.compile(r"\d+")
 _CLAUSE = re.compile(r"(?:when(?:ever)?|if|before|after|once|while|(?:every|each) time|in case)\b", re.IGNORECASE)
 _REPEATED, _LEAST = 60, 8
 """Characters at the beginning of a sentence by which an answer is seen to repeat it, and how many it has at least."""
@@ -87,7 +89,7 @@ def _answer(mind: Mind, query: str, kind: Knowledge, candidates: Sequence[Tagged
         return _Answer(None, ids, problem=f"nothing was said of what is {kind}: {problem}")
     if not text.strip():
         return _Answer(None, ids)
-    places = sorted({*_marked(text, len(ids)), *([] if _MARK.search(text) else _repeated(text, found))})
+    places = sorted({*_marked(text, len(ids)), *([] if _MARKS.search(text) else _repeated(text, found))})
     return _Answer(text, ids, tuple(ids[place] for place in places))
 
 
@@ -123,9 +125,9 @@ def _score(node: Node) -> float | None:
 
 
 def _marked(text: str, count: int) -> Iterator[int]:
-    """The places of those whose numbers stand in the text: `[2]`, `[1, 3]`."""
-    for mark in _MARK.finditer(text):
-        for number in mark[1].split(","):
+    """The places of those whose numbers stand in the text: `[2]`, `[1, 3]`, `[1][3]`."""
+    for marks in _MARKS.finditer(text):
+        for number in _NUMBER.findall(marks[0]):
             if 1 <= int(number) <= count:
                 yield int(number) - 1
 
