@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import changes
+from pieria.doors.web.figures import whole_moment
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import DRAWN_FROM, REVISES
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pieria import Memory, Neighbor
 
 SHOWN, TIED = 30, 50
+TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
 WRITTEN = ("note", "observation", "diary", "drawer")
@@ -133,8 +135,12 @@ def _fields(memory: Memory) -> Mapping[str, Any]:
     told = memory.as_dict()
     left = ("text", "title", "tags", "row", "known_until", "body", "meta", "kind", "ended", "pinned")
     plain = {name: value for name, value in told.items() if name not in left and value not in (None, "", [], {})}
+    times = {name: whole_moment(getattr(memory, name)) for name in TIMES if told[name]}
     objects = {name: json.dumps(told[name], ensure_ascii=False, indent=1) for name in ("body", "meta") if told[name]}
-    return {name: ", ".join(value) if isinstance(value, list) else value for name, value in (plain | objects).items()}
+    return {
+        name: ", ".join(value) if isinstance(value, list) else value
+        for name, value in (plain | times | objects).items()
+    }
 
 
 def _history(asked: Asked) -> Answer:
