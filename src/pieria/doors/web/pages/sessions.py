@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pieria import SessionState
 from pieria.doors.http.schemas import text
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
 from pieria.doors.web.words import asked_terms
 from pieria.errors import NotFoundError
-from pieria.sessions.state import SessionState
 from pieria.toolsets import Access, called
-
-if TYPE_CHECKING:
-    from pieria.graph.changeset import Changeset
-    from pieria.learning.steps import Step
-    from pieria.sessions.log import Kept
 
 SEEN = 40
 ID = {"id": text("Which session.")}
@@ -31,7 +26,7 @@ class Cut:
     """Steps in a row that were after the same thing; `is_open` says that more may come."""
 
     subgoal: str
-    steps: tuple[Step, ...]
+    steps: tuple[Any, ...]
     is_open: bool
 
 
@@ -63,13 +58,13 @@ def _one(asked: Asked) -> Answer:
     return Shown("sessions/one.html", values, part="now")
 
 
-def _cuts(kept: Kept, steps: Sequence[Step]) -> list[Cut]:
+def _cuts(kept: Any, steps: Sequence[Any]) -> list[Cut]:
     current = (kept.episode or {}).get("current_trajectory_id")
     groups = [(id, tuple(group)) for id, group in groupby(steps, key=lambda step: step.trajectory_id)]
     return [Cut(group[-1].subgoal, group, id in ("", current)) for id, group in groups]
 
 
-def _waiting(changesets: Iterable[Changeset]) -> Mapping[str, list[Any]]:
+def _waiting(changesets: Iterable[Any]) -> Mapping[str, list[Any]]:
     """What would be written, by type."""
     found: dict[str, list[Any]] = {}
     for node in (node for changeset in changesets for node in changeset.additions):
