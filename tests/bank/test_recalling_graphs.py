@@ -259,6 +259,25 @@ def test_a_session_that_is_under_way_goes_with_a_question(workspace: Workspace, 
     assert done.payload["query"].startswith("Goal: Cross over\nRecent context:\n- The ferry was full. -> Asked")
 
 
+def test_rules_look_for_the_words_of_a_question_in_a_session_and_not_for_its_layout(workspace: Workspace) -> None:
+    id = workspace.start_session("Cross over", "sea")
+    workspace.append(id, "The ferry was full.", "Asked for the next one.")
+    found = workspace.recall_in_context("sea", id, QUESTION)
+    looked_for = " ".join([*found.trace.tags, *(tag for each in found.trace.refinements for tag in each["tags"])])
+    assert "ferry" in looked_for
+    assert not {"goal", "query", "recent", "context"} & set(looked_for.casefold().split())
+
+
+def test_what_was_observed_is_told_once_in_an_answer(workspace: Workspace) -> None:
+    id = workspace.start_session("Cross over", "sea")
+    workspace.append(id, "The ferry to Vega was full.", "Asked for the next one.")
+    workspace.append(id, "The next ferry to Vega leaves at noon.", "Booked it.")
+    workspace.close_and_commit(id)
+    told = workspace.recall("sea", "What happened when the ferry to Vega was full?").reasoned.episodic
+    assert told is not None
+    assert told.count("The ferry to Vega was full.") == 1
+
+
 def test_a_question_in_a_session_that_is_not_known_stands_alone(workspace: Workspace) -> None:
     found = workspace.recall_in_context("sea", "session_unknown", QUESTION)
     assert found.touched_nodes[0].id == "pier"

@@ -106,7 +106,8 @@ def _told(node: Node) -> str:
         expected = f" Expected: {node.expected_outcome}" if node.expected_outcome else ""
         return f"{when}{node.instruction}{expected}"
     if isinstance(node, Episodic):
-        state = f"\n({node.state})" if node.state else ""
+        # Rules tell the state of things in the words of the observation, which need not be read twice.
+        state = f"\n({node.state})" if node.state and node.observation not in node.state else ""
         return f"{node.observation}{ARROW}{node.action}{state}" if node.action else f"{node.observation}{state}"
     return node.text
 

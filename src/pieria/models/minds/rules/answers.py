@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pieria.models.mind import Found, Knowledge
 from pieria.models.minds.rules.merging import Claim
 from pieria.models.minds.rules.pieces import clipped, sentences_of, told
+from pieria.models.minds.rules.questions import said
 
 _SENTENCES, _FEWEST = 5, 3
 _LONG = 60
@@ -27,7 +28,7 @@ def answer(query: str, what: Knowledge, found: Sequence[Found]) -> str:
 
     Events are told in their order, procedures by what they returned, facts by how far they speak to the question.
     """
-    lines = _ranked(told(query), found)
+    lines = _ranked(told(said(query)), found)
     if what == "episodic":
         lines = sorted(lines, key=lambda line: (line.found.at or "", line.place))
     elif what == "procedural":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pieria.models.mind import Found, Mode
@@ -14,10 +15,12 @@ _TAGS, _MISSING = 8, 5
 _READ = 4_000
 _PAST = frozenset(("when", "order"))
 _FACTS = frozenset(("who", "where", "which", "yes-no", "update"))
+_LABELS = re.compile(r"^(?:Goal: |Recent context:$|- |Query: )", re.MULTILINE)
 
 
 def mode_of(query: str) -> Mode:
     """`mixed` where it asks for several kinds, or for none that shows."""
+    query = said(query)
     kinds = asks(query)
     low = lowered(query[:_READ])
     procedural = has_cue("mode.procedural", low) or ("request" in kinds and "how" in kinds)
@@ -30,12 +33,17 @@ def mode_of(query: str) -> Mode:
 
 def tags_of(query: str, mode: Mode) -> list[str]:
     """Names, then short phrases, then single words where there is nothing else; times where events are asked for."""
-    text = query[:_READ]
+    text = said(query)[:_READ]
     found: dict[str, str] = {}
     for tag in (*_names(text, with_times=mode in ("episodic", "mixed")), *noun_phrases(text)):
         if told(tag) and not any(told(tag) <= told(held) for held in found.values()):
             found.setdefault(tag.casefold(), tag)
     return list(found.values())[:_TAGS] or list(spelt(text).values())[:_TAGS]
+
+
+def said(query: str) -> str:
+    """A question in the words of who asks it, without the layout of one that is asked in a session."""
+    return _LABELS.sub("", query)
 
 
 def _names(text: str, *, with_times: bool) -> Iterator[str]:
@@ -47,4 +55,4 @@ def _names(text: str, *, with_times: bool) -> Iterator[str]:
 def missing(query: str, found: Sequence[Found]) -> list[str]:
     """The words of the question that nothing found speaks of."""
     covered = frozenset().union(*(told(candidate.text[:_READ]) for candidate in found))
-    return [word for term, word in spelt(query[:_READ]).items() if term not in covered][:_MISSING]
+    return [word for term, word in spelt(said(query)[:_READ]).items() if term not in covered][:_MISSING]
