@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,36 @@ def test_in_a_backend_of_ones_own_the_same_is_found_and_counted(workspace: Works
     workspace.apply_changeset("own", Changeset(nodes, [], {node.id: NodeMetadata(created_at=NOW) for node in nodes}))
     assert workspace.recall("own", QUESTION).touched_nodes[0].id == "pier"
     assert backend.metadata["pier"].access_count == 1
+
+
+@pytest.mark.parametrize("failing", [False, True])
+def test_uses_are_counted_while_nobody_else_writes_and_a_failure_to_costs_no_answer(
+    workspace: Workspace, failing: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Counting(InMemoryBackend):
+        """Tells whether another thread might have written between reading what was counted and counting on."""
+
+        alone = False
+
+        @contextmanager
+        def exclusively(self) -> Any:
+            with super().exclusively():
+                self.alone = True
+                yield
+            self.alone = False
+
+        def update_metadata(self, metadata: Any) -> None:
+            if failing:
+                raise OSError("the disk is full")
+            assert self.alone
+            super().update_metadata(metadata)
+
+    pier = Semantic(id="pier", proposition="Pier nine.", embedding=Letters().embed("pier").vectors[0])
+    workspace.open_repo("own", backend := Counting())
+    workspace.apply_changeset("own", Changeset([pier], [], {"pier": NodeMetadata()}))
+    assert workspace.recall("own", QUESTION).touched_nodes[0].id == "pier"
+    assert backend.metadata["pier"].access_count == (0 if failing else 1)
+    assert ("the disk is full" in caplog.text) == failing
 
 
 def test_a_workspace_that_counts_no_uses_counts_none_of_a_backend_of_ones_own(tmp_path: Path) -> None:

@@ -113,6 +113,11 @@ def tended(backend: GraphBackend) -> Tended:
     return backend.tended if isinstance(backend, Tending) else ByCallbacks(backend)
 
 
+def alone(backend: GraphBackend) -> AbstractContextManager[Any]:
+    """The block, in which nobody else writes where the backend can see to that."""
+    return backend.exclusively() if isinstance(backend, Exclusive) else nullcontext()
+
+
 def pages(whole: Iterable[Each], size: int = AT_ONCE) -> Iterator[list[Each]]:
     left = iter(whole)
     while page := list(islice(left, size)):
@@ -169,7 +174,7 @@ class ByCallbacks:
         return sorted(self.missing(list(metadata))) if isinstance(metadata, Mapping) else []
 
     def put_away(self, looks: Sequence[Look]) -> list[str]:
-        with self._alone():
+        with alone(self._backend):
             same = self._unchanged(looks)
             used = self._backend.get_metadata(list(same))
             ids = [
@@ -180,13 +185,13 @@ class ByCallbacks:
             return self._deleted(ids)
 
     def put_away_idle(self, looks: Sequence[Look]) -> list[str]:
-        with self._alone():
+        with alone(self._backend):
             held = self.nodes([look.id for look in looks])
             others = self.standing(list({id for node in held.values() for id in all_linked_ids(node)}))
             return self._deleted([id for id, node in held.items() if not all_linked_ids(node) & others])
 
     def fold(self, pairs: Sequence[Pair]) -> list[str]:
-        with self._alone():
+        with alone(self._backend):
             held = self._unchanged([look for pair in pairs for look in pair])
             into = {loser.id: winner.id for loser, winner in pairs if loser.id in held and winner.id in held}
             ties = [
@@ -200,7 +205,7 @@ class ByCallbacks:
             return self._deleted(list(into))
 
     def penalize(self, penalties: Mapping[str, float]) -> list[str]:
-        with self._alone():
+        with alone(self._backend):
             used = self._backend.get_metadata(list(penalties))
             settled = {id: entry.penalized(penalties[id]) for id, entry in used.items()}
             changed = {id: entry for id, entry in settled.items() if entry != used[id]}
@@ -210,7 +215,7 @@ class ByCallbacks:
 
     def untie(self, ties: Sequence[Tie]) -> int:
         """What is missing is put for a moment, tied to what leads there, and deleted: with every tie to it."""
-        with self._alone():
+        with alone(self._backend):
             gone = self.missing(list({other for _, other, _ in ties}))
             left = [tie for tie in ties if tie[1] in gone]
             if left:
@@ -220,14 +225,11 @@ class ByCallbacks:
             return len(left)
 
     def forget(self, ids: Sequence[str]) -> list[str]:
-        with self._alone():
+        with alone(self._backend):
             gone = sorted(self.missing(ids))
             if gone:
                 self._backend.delete_metadata(gone)
             return gone
-
-    def _alone(self) -> AbstractContextManager[Any]:
-        return self._backend.exclusively() if isinstance(self._backend, Exclusive) else nullcontext()
 
     def _unchanged(self, looks: Sequence[Look]) -> dict[str, Node]:
         """The nodes that say what they said; they may be tied to others meanwhile."""

@@ -127,6 +127,8 @@ class Looking:
     max_hops: int
     repo_id: str | None = None
     session_id: str | None = None
+    verbosity: str | None = None
+    """Of the trace, where it is not as configured."""
     _found: dict[str, _Met] = field(default_factory=dict)
     _problems: list[str] = field(default_factory=list)
     _rejected: dict[str, int] = field(default_factory=dict)
@@ -150,7 +152,7 @@ class Looking:
             result = RetrievalResult.of([*self._tagged(), *self._provenance(mode)], mode, tags)
             measured["candidates_found"] = count = len(result.all)
         self._timings["multi_hop"] -= self._timings.get("refinement", 0)
-        verbosity = "summary" if self.config is None else self.config.trace_verbosity
+        verbosity = self.verbosity or ("summary" if self.config is None else self.config.trace_verbosity)
         met = {id: each.valued.relevance for id, each in self._found.items()}
         trace = RecallTrace(
             verbosity=verbosity,

@@ -33,6 +33,7 @@ from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Way, no_user, place_of
 from pieria.workspace.recalling import Recalling
+from pieria.workspace.recalling import recalled_as_seen as recalled_as_seen
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.sessions import nobody_told
 from pieria.workspace.stores import Key, stores

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.errors import NotFoundError, PieriaError, PipelineError
 from pieria.notifier import Event
@@ -18,6 +18,7 @@ from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.sessions import Sessions
 
 if TYPE_CHECKING:
+    from pieria.bank import Bank
     from pieria.graph import GraphBackend
     from pieria.learning.recalled import RecallResult
     from pieria.learning.retrieval import Looking
@@ -41,7 +42,7 @@ class Recalling(Sessions):
         is done without and told in the trace. Raises `NotFoundError` for a repository that is not open, and
         `AdapterError` where the question cannot be embedded and there is nothing else to find it by.
         """
-        return self._recalled(repo_id, query, None, max_hops, None)
+        return _recalled(self._repository(repo_id), _Asking(query, None, None, max_hops), self.clock)
 
     def recall_in_context(self, repo_id: str, session_id: str, query: str, max_hops: int = HOPS) -> RecallResult:
         """The same for a question that belongs to a session: asked with its goal and its last steps.
@@ -49,7 +50,8 @@ class Recalling(Sessions):
         Where there is no such session, or nothing has happened in it, the question stands alone.
         """
         named = check.identifier(session_id, "session_id")
-        return self._recalled(repo_id, query, named, max_hops, in_context(self._context_of(named), query))
+        context = in_context(self._context_of(named), query)
+        return _recalled(self._repository(repo_id), _Asking(query, context, named, max_hops), self.clock)
 
     def _context_of(self, session_id: str) -> Mapping[str, Any] | None:
         """The goal of a session and its recent steps; None where there is no such session, or it does nothing."""
@@ -58,28 +60,50 @@ class Recalling(Sessions):
         except NotFoundError:
             return None
 
-    def _recalled(
-        self, repo_id: str, query: str, session_id: str | None, max_hops: int, context: str | None
-    ) -> RecallResult:
-        repository = self._repository(repo_id)
-        asked = check.text(query, "query", too_long="ask for the part that matters")
-        hops = check.whole(max_hops, "max_hops", 0, MOST_HOPS)
-        serving = repository.serving()
-        told: dict[str, Any] = {"session_id": session_id}
-        try:
-            result = _answered(repository, serving, asked, session_id, hops, context, self.clock)
-        except PieriaError as problem:
-            serving.tell(Event("recall_failed", {"query": context or asked, "reason": problem}, told))
-            raise
-        except Exception as problem:
-            failure = PipelineError("task_crashed", hint=f"What went wrong: {type(problem).__name__}: {problem}")
-            serving.tell(Event("recall_failed", {"query": context or asked, "reason": failure}, told))
-            raise failure from problem
-        told["trace"] = result.trace
-        serving.tell(Event("recall_executed", {"query": context or asked, "results": result}, told))
-        if serving.counts_uses:
-            _note_uses(repository, [touched.id for touched in result.touched_nodes], self.clock)
-        return result
+
+class _Asking(NamedTuple):
+    """`context` is the question with what it is asked in; `verbosity` is None for a trace as it is configured."""
+
+    query: str
+    context: str | None
+    session_id: str | None
+    hops: int
+    verbosity: str | None = None
+
+
+def recalled_as_seen(
+    workspace: Recalling, bank: Bank, query: str, session_id: str | None, max_hops: int, verbosity: str
+) -> RecallResult:
+    """What a repository holds on a question as this opening of its bank sees it, which may be that of a session."""
+    repository = workspace._repository(bank.name)
+    if repository.bank is not None:
+        repository = repository._replace(bank=bank)
+    context = None if session_id is None else in_context(workspace._context_of(session_id), query)
+    return _recalled(repository, _Asking(query, context, session_id, max_hops, verbosity), workspace.clock)
+
+
+def _recalled(repository: Repository, asking: _Asking, clock: Clock) -> RecallResult:
+    asking = asking._replace(
+        query=check.text(asking.query, "query", too_long="ask for the part that matters"),
+        hops=check.whole(asking.hops, "max_hops", 0, MOST_HOPS),
+    )
+    serving = repository.serving()
+    told: dict[str, Any] = {"session_id": asking.session_id}
+    asked = {"query": asking.context or asking.query}
+    try:
+        result = _answered(repository, serving, asking, clock)
+    except PieriaError as problem:
+        serving.tell(Event("recall_failed", {**asked, "reason": problem}, told))
+        raise
+    except Exception as problem:
+        failure = PipelineError("task_crashed", hint=f"What went wrong: {type(problem).__name__}: {problem}")
+        serving.tell(Event("recall_failed", {**asked, "reason": failure}, told))
+        raise failure from problem
+    told["trace"] = result.trace
+    serving.tell(Event("recall_executed", {**asked, "results": result}, told))
+    if serving.counts_uses:
+        _note_uses(repository, [touched.id for touched in result.touched_nodes], clock)
+    return result
 
 
 def in_context(context: Mapping[str, Any] | None, query: str) -> str | None:
@@ -90,27 +114,19 @@ def in_context(context: Mapping[str, Any] | None, query: str) -> str | None:
     return f"Goal: {context['goal']}\nRecent context:\n{steps}\n\nQuery: {query}"
 
 
-def _answered(
-    repository: Repository,
-    serving: Serving,
-    query: str,
-    session_id: str | None,
-    hops: int,
-    context: str | None,
-    clock: Clock,
-) -> RecallResult:
+def _answered(repository: Repository, serving: Serving, asking: _Asking, clock: Clock) -> RecallResult:
     from pieria.learning.reasoning import reasoned
     from pieria.learning.recalled import RecallResult, TouchedNode
 
-    looking = _looking(repository, serving, session_id, hops, clock)
-    found, trace = looking.find(query, context)
+    looking = _looking(repository, serving, asking, clock)
+    found, trace = looking.find(asking.query, asking.context)
     memory = reasoned(
         found,
-        context or query,
+        asking.context or asking.query,
         serving.mind,
         repository.config,
         repo_id=repository.id,
-        session_id=session_id,
+        session_id=asking.session_id,
     )
     trace = replace(
         trace,
@@ -122,7 +138,7 @@ def _answered(
     return RecallResult(memory, touched, trace, found.candidates)
 
 
-def _looking(repository: Repository, serving: Serving, session_id: str | None, hops: int, clock: Clock) -> Looking:
+def _looking(repository: Repository, serving: Serving, asking: _Asking, clock: Clock) -> Looking:
     """In a bank every memory is a node, whoever keeps it there, and what cannot be embedded is found by its words."""
     from pieria.graph.searching import searching_of
     from pieria.graph.valuing import values_of
@@ -137,9 +153,10 @@ def _looking(repository: Repository, serving: Serving, session_id: str | None, h
         searching=searching_of(backend, clock),
         values=values_of(None, repository.config),
         config=repository.config,
-        max_hops=hops,
+        max_hops=asking.hops,
         repo_id=repository.id,
-        session_id=session_id,
+        session_id=asking.session_id,
+        verbosity=asking.verbosity,
     )
 
 
@@ -148,10 +165,14 @@ def _note_uses(repository: Repository, used: list[str], clock: Clock) -> None:
     if repository.bank is not None:
         repository.bank.graph._note_uses(used)
         return
+    from pieria.graph.tending import alone
+
     try:
-        held = repository.backend.get_metadata(used) if used else {}
-        counted = {id: metadata.record_access(clock()) for id, metadata in held.items()}
-        if counted:
-            repository.backend.update_metadata(counted)
-    except PieriaError as problem:
-        log.warning("uses of %d nodes were not counted: %s", len(used), problem)
+        with alone(repository.backend):
+            held = repository.backend.get_metadata(used) if used else {}
+            counted = {id: metadata.record_access(clock()) for id, metadata in held.items()}
+            if counted:
+                repository.backend.update_metadata(counted)
+    except Exception:
+        # The question was answered; that is not to be lost for what is only counted.
+        log.warning("uses of %d nodes were not counted", len(used), exc_info=True)

@@ -33,6 +33,23 @@ def test_a_question_is_answered_with_the_nodes_that_the_answer_rests_on(ask: Ask
     assert "node" not in brief["touched_nodes"][0]
 
 
+def test_what_a_caller_s_session_keeps_to_itself_is_recalled_by_it_and_by_no_other(ask: Ask, host: Host) -> None:
+    own = host.bank.remember("The ferry to Split is called Karolina.", scope="session")
+
+    def found(at: Host) -> bool:
+        told = ask("sessions_recall", at=at, query="What is the ferry to Split called?")
+        return own.id in [node["id"] for node in told["touched_nodes"]]
+
+    assert (found(host), found(host.having(session="tuesday"))) == (True, False)
+
+
+def test_the_trace_is_as_detailed_as_it_was_asked_for(ask: Ask) -> None:
+    told = {much: ask("sessions_recall", query="rye bread", verbosity=much) for much in ("summary", "detailed")}
+    assert {much: one["trace"]["verbosity"] for much, one in told.items()} == {much: much for much in told}
+    assert told["summary"]["trace"]["relevances"] is None
+    assert told["detailed"]["trace"]["relevances"].keys() == told["detailed"]["trace"]["scores"].keys()
+
+
 @requirement("document.context")
 def test_a_session_s_goal_and_last_steps_belong_to_the_question(ask: Ask, refused: Refused) -> None:
     id = ask("sessions_start", goal="Bake rye bread")["session_id"]

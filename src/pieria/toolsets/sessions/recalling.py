@@ -7,10 +7,10 @@ from typing import Any
 
 from pieria.toolsets.host import Call
 from pieria.toolsets.sessions.finding import keeper, opened
-from pieria.toolsets.sessions.words import bank_of, told
+from pieria.toolsets.sessions.words import told
+from pieria.workspace import recalled_as_seen
 
 KINDS = ("episodic", "semantic", "procedural")
-DETAILED = "detailed"
 
 
 def recall(
@@ -23,21 +23,19 @@ def recall(
 ) -> dict[str, Any]:
     """A session is asked in its own bank, unless another one is named."""
     host = call.host
-    if session_id is None:
-        name = bank_of(call, bank).name
-        result = opened(host, name).recall(name, query, max_hops)
-    else:
+    if session_id is not None:
         own = keeper(host, session_id).name
-        name = own if bank is None else bank_of(call, bank).name
         opened(host, own)
-        result = opened(host, name).recall_in_context(name, session_id, query, max_hops)
+        host = host.having(bank_name=own) if bank is None else host
+    asked = host.other(bank)
+    workspace = opened(host, asked.name)
+    result = recalled_as_seen(workspace, asked, query, session_id, max_hops, verbosity)
     memory = result.reasoned
     reasoned = {kind: getattr(memory, kind) for kind in KINDS}
     cited = {kind: list(ids) for kind, ids in memory.cited.items()}
-    nodes = {one.node.id: one.node for found in result.candidates.values() for one in found}
     touched = [
         {"id": one.id, "type": one.type, "score": one.score, "phase": one.phase, "hop": one.hop}
-        | ({"node": told(nodes[one.id], whole=True)} if verbosity == DETAILED else {})
+        | ({} if one.node is None else {"node": told(one.node, whole=True)})
         for one in result.touched_nodes
     ]
     return {"reasoned": {**reasoned, "cited": cited}, "touched_nodes": touched, "trace": asdict(result.trace)}
