@@ -88,6 +88,19 @@ def test_the_configuration_of_the_workspace_says_what_weak_grounding_costs(opene
     assert workspace.get_metadata("mine", ["a"])["a"].cumulative_reward == pytest.approx(0.4)
 
 
+def test_a_bank_keeps_its_graph_in_order_by_the_configuration_it_was_opened_with(tmp_path: Path) -> None:
+    def newest(relevance: float, node: Any, metadata: Any, params: Any) -> float:
+        return float(node.id == "b")
+
+    config = {**MODELS, "value_function": {"module": newest}, "episodic_validation": {"orphan_penalty": 0.5}}
+    with Workspace(tmp_path, {"durability": "off"}, embedder=embed, config=config) as workspace:
+        bank = workspace.open("mine")
+        bank.graph.apply_changeset(learnt())
+        bank.graph.validate()
+        assert bank.graph.get_metadata(["a"])["a"].cumulative_reward == pytest.approx(0.4)
+        assert bank.graph.consolidate()["deleted_ids"] == ["a"]
+
+
 def test_calls_wait_their_turn_and_none_is_left_out(tmp_path: Path) -> None:
     backend, done = Gated(), queue.Queue[str]()
     told: list[tuple[str, int]] = []
@@ -138,6 +151,16 @@ def test_an_error_is_raised_or_given_to_the_callback_and_the_next_call_has_its_t
         for ask in (workspace.repair_graph, workspace.repair_graph_async, workspace.validate_episodic_async):
             with pytest.raises(NotFoundError):
                 ask("elsewhere")
+
+
+def test_an_error_that_nobody_waits_for_is_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    outcomes: queue.Queue[Any] = queue.Queue()
+    with Workspace(tmp_path) as workspace:
+        workspace.open_repo("mine", backend=InMemoryBackend())
+        workspace.decay_nodes_async("mine", threshold=7)
+        workspace.repair_graph_async("mine", outcomes.put)
+        assert outcomes.get(timeout=30)["checked"] == 0
+    assert "the graph of mine was not kept in order: threshold: expected a number from 0 to 1, got 7" in caplog.text
 
 
 def test_what_waits_when_its_repository_is_closed_is_told_so(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from pieria.record.time import Clock, micros
 from pieria.store.protocol import Finding, Reader, Store, Writer
 
 if TYPE_CHECKING:
+    from pieria.config import Config
     from pieria.sessions.opened import Judging
 
 log = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ class Core:
         origins: Mapping[str, tuple[Any, str]] | None = None,
         notify: Callable[[str, Event], object] | None = None,
         judging: Judging | None = None,
+        config: Config | None = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
@@ -105,6 +107,7 @@ class Core:
         self._origins = origins or {}
         self._notify = notify
         self._judging = judging
+        self._config = config
         self._on_close = on_close
         self._closed = False
         # What the process before left to be embedded.

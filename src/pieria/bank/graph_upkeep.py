@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 class GraphUpkeep:
+    """`config` is that with which the bank was opened, where none is given."""
+
     _bank: Bank
 
     def consolidate(
@@ -32,7 +34,13 @@ class GraphUpkeep:
 
         graph, bank = self._bank.graph, self._bank
         done = consolidate(
-            graph, config, threshold, dry_run=dry_run, progress=progress, repo_id=bank.name, clock=bank.clock
+            graph,
+            config or bank._config,
+            threshold,
+            dry_run=dry_run,
+            progress=progress,
+            repo_id=bank.name,
+            clock=bank.clock,
         )
         return self._told("consolidation_completed", done, dry_run)
 
@@ -51,7 +59,7 @@ class GraphUpkeep:
         graph, bank = self._bank.graph, self._bank
         done = decay(
             graph,
-            config,
+            config or bank._config,
             threshold,
             node_types,
             dry_run=dry_run,
@@ -67,7 +75,8 @@ class GraphUpkeep:
         """Takes of the rewards of knowledge that has no sources, or strays from them, for as long as it does."""
         from pieria.learning.episodic_validation import validate
 
-        done = validate(self._bank.graph, config, dry_run=dry_run, progress=progress, repo_id=self._bank.name)
+        graph, bank = self._bank.graph, self._bank
+        done = validate(graph, config or bank._config, dry_run=dry_run, progress=progress, repo_id=bank.name)
         return self._told("validation_completed", done, dry_run)
 
     def repair(self, *, dry_run: bool = False, progress: Progress | None = None) -> dict[str, Any]:

@@ -302,6 +302,7 @@ class Workspace(Recalling):
                 | self._origins(spot.name, resolved, thinker, embedder if handed.embedder is not None else None),
                 notify=None if handed.courier is None else handed.courier.tell,
                 judging=partial(self._judges, spot.name, resolved, handed, held.meter),
+                config=handed.config,
                 on_close=closing,
             )
         except BaseException:

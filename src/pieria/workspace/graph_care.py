@@ -154,6 +154,8 @@ class GraphCare:
         try:
             outcome = self._in_turn(repo_id, turn, care)
         except PieriaError as problem:
+            if callback is None:
+                log.warning("the graph of %s was not kept in order: %s", repo_id, problem)
             outcome = problem
         except Exception as problem:
             log.exception("keeping the graph of %s in order broke off", repo_id)
