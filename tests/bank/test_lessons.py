@@ -122,6 +122,16 @@ def test_what_was_declined_comes_back_with_new_evidence_only_and_waits(bank: Ban
         bank.upkeep.decline(id)
 
 
+def test_what_may_do_harm_waits_for_a_person_though_it_is_borne_out_by_what_does_none(bank: Bank) -> None:
+    def opened(mode: str) -> list[Line]:
+        denied: Line = ["ran", "make deploy", "Error: permission denied", True]
+        return [["prompt", "deploy"], denied, ["ran", f"chmod {mode} run", ""], ["ran", "make deploy", "done"]]
+
+    assert lived(bank, "monday", opened("777")) == ["proposed 0.5"]
+    for day in ("tuesday", "wednesday", "thursday"):
+        assert lived(bank, day, opened("644")) == ["proposed 0.5"]
+
+
 def test_what_was_removed_does_not_come_back(bank: Bank) -> None:
     lived(bank, "monday", MIGRATED)
     bank.remove(only(bank))

@@ -20,7 +20,7 @@ from pieria.record.composing import content_of, first_write, with_index
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.ids import derived_id, new_id
-from pieria.record.lesson import KINDS, PROCEDURE, RULE, TAG, TYPES
+from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG, TYPES
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import PROPOSAL_STATUSES, VISIBLE_STATUSES, Judgement, Memory, Standing, Times
 from pieria.record.time import iso, micros, moment
@@ -279,8 +279,8 @@ class Lessons:
             "sessions": [*body["sessions"], evidence["session"]][-ENOUGH:],
             "evidence": [*body["evidence"], evidence][-EVIDENCE:],
         }
-        if found.held_back is None and body.get("held_back") is not None:
-            held.body.pop("held_back")
+        if found.held_back is None and body.get("held_back") != HARMFUL:
+            held.body.pop("held_back", None)
         if again:
             held.superseded_by = held.valid_until = None
             held.status, held.reason = "proposed", "it was said again since"

@@ -13,7 +13,7 @@ from typing import Any
 from pieria.errors import PieriaError
 from pieria.learning.distilling.observations import OUTSIDE_TRUST
 from pieria.learning.distilling.pieces import short, turn_id
-from pieria.learning.lessons import weighing
+from pieria.learning.lessons import steps, weighing
 from pieria.learning.lessons.failing import Pair, Vain, failures
 from pieria.learning.lessons.telling import Saying, sayings
 from pieria.models.mind import Lesson, Mind
@@ -22,7 +22,7 @@ from pieria.record.analyser import query_terms
 from pieria.record.clipping import clipped
 from pieria.record.draft import TRUST, NewMemory
 from pieria.record.event import Event
-from pieria.record.lesson import KINDS, PROCEDURE, RULE, TAG
+from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG
 from pieria.record.standing import own_sentences, standing
 from pieria.record.time import iso
 
@@ -33,8 +33,8 @@ ONLY_A_MODEL = 0.7
 GROUNDED = 0.5
 """Of the terms of a rule that a model worded: what must stand in the words it rests on."""
 IMPORTANCE = {PROCEDURE: 0.65, RULE: 0.8}
-HARMFUL, OUTSIDE, MODEL = "it may do harm", "it came from outside", "only a model saw it"
-"""Why a lesson is held back: it is accepted by nobody but a person."""
+OUTSIDE, MODEL = "it came from outside", "only a model saw it"
+"""Why a lesson is held back as well: it is accepted by nobody but a person, unless it is borne out without that."""
 QUOTED = 300
 
 
@@ -178,7 +178,7 @@ def _rule(saying: Saying, lesson: Lesson, by: str, scope: str) -> Found:
         sources=(turn_id(saying.prompt.id),),
         about=None if saying.reply is None else turn_id(saying.reply.id),
         trust=TRUST["human"],
-        held_back=MODEL if is_alone else None,
+        held_back=HARMFUL if steps.is_risky(weighing.wanted(text)) else MODEL if is_alone else None,
     )
 
 

@@ -51,9 +51,9 @@ _SCRIPT = re.compile(
 )
 _PUTS_BACK = re.compile(r"\bgit (?:checkout|restore|stash|reset)\b")
 _RISKY = re.compile(
-    r"(?i)(?<!\S)sudo\b|\brm\s+-\w*[rf]|--force\b|--hard\b|(?<!\S)-f\b|--no-verify\b|\bchmod\s+(?:-R\s+)?(?:0?777|a\+|\+[rwx]*w)|\bkill(?:all)?\b"
+    r"(?i)(?<![^\s`])sudo\b|\brm\s+-\w*[rf]|--force\b|--hard\b|(?<![^\s`])-f\b|--no-verify\b|\bchmod\s+(?:-R\s+)?(?:0?777|a\+|\+[rwx]*w)|\bkill(?:all)?\b"
     r"|\bdrop\s+(?:database|table|schema)\b|\btruncate\b|\bprune\b|\bgit\s+(?:clean|push\s+-f|reset|filter-branch)\b"
-    r"|\bcurl\b[^|]*\|\s*(?:sudo\s+)?(?:ba|z)?sh\b|\bdown\s+-v\b|--privileged\b|--insecure\b|--trusted-host\b"
+    r"|\b(?:curl|wget)\b[^|]*\|\s*(?:sudo\s+)?(?:(?:ba|da|z)?sh|python3?|node|perl|ruby)\b|\bsh\s+<\(|\|\s*iex\b|\bdown\s+-v\b|--privileged\b|--insecure\b|--trusted-host\b"
     r"|--allow-unauthenticated\b|\bverify\s*=\s*false\b|--skip-\S+|--break-system-packages\b|\bdd\s+if=|\bmkfs"
 )
 _ASSIGNMENT = re.compile(r"(?<!\S)(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
@@ -87,7 +87,7 @@ def of_command(line: str) -> Step | None:
     if not acting or _PUTS_BACK.search(line):
         return None
     shown = shown_line(" && ".join(acting))
-    return Step(f"run `{shown}`", _sign(" && ".join(acting)), COMMAND, bool(_RISKY.search(line)))
+    return Step(f"run `{shown}`", _sign(" && ".join(acting)), COMMAND, is_risky(line))
 
 
 def of_edit(path: str, detail: str) -> Step | None:
@@ -113,7 +113,7 @@ def instead(failed: str, passed: str) -> Step | None:
     if not telling:
         return None
     sign = " ".join(sorted(_sign(word) for word in come))
-    return Step(f"run `{shown_line(passed)}` instead", f"instead {sign}", COMMAND, bool(_RISKY.search(passed)))
+    return Step(f"run `{shown_line(passed)}` instead", f"instead {sign}", COMMAND, is_risky(passed))
 
 
 def left_out(failed: str, passed: str, error: str) -> Step | None:
@@ -122,6 +122,11 @@ def left_out(failed: str, passed: str, error: str) -> Step | None:
     if not gone:
         return None
     return Step(f"run `{shown_line(passed)}`, without `{' '.join(gone)}`", f"without {' '.join(sorted(gone))}", COMMAND)
+
+
+def is_risky(told: str) -> bool:
+    """Whether what it says to do may do harm."""
+    return _RISKY.search(told) is not None
 
 
 def is_acting(part: str) -> bool:

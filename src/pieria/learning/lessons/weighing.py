@@ -56,6 +56,17 @@ def meant(rule: str) -> Meant:
     return Meant(forbids, _terms(rest), *((avoid, use) if forbids else (use, avoid)))
 
 
+def wanted(rule: str) -> str:
+    """What of it is to be done, without what is to be left."""
+    polarity = _POLARITY.match(rule)
+    assert polarity is not None
+    rest = rule[polarity.end() :]
+    instead = _INSTEAD.match(rest)
+    if polarity["never"] is not None:
+        return "" if instead is None else instead["avoid"]
+    return rest if instead is None else rest[: instead.end("use")]
+
+
 def same(one: Meant, other: Meant) -> bool:
     if one.forbids != other.forbids or opposed(one, other):
         return False

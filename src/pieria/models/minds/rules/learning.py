@@ -220,7 +220,7 @@ def _ended(part: str) -> str:
     """Without what tells why, or what else is to be done."""
     low = lowered(part)
     cuts = [
-        found.start() for found in (_ending().search(low), re.search(r"[;:]\s|\s[-–—(]\s?|[.!]\s*\Z", low)) if found
+        found.start() for found in (_ending().search(low), re.search(r"[;:]\s|\s(?:-\s|[–—(])|[.!]\s*\Z", low)) if found
     ]
     cuts += [found.start() for found in re.finditer(r", ", low)]
     return part[: min(cuts, default=len(part))].strip(" ,.;!")
