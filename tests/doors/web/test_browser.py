@@ -17,7 +17,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
 PARTS = ("", "/history", "/voices", "/edit", "/purge")
-SEEN = [view for view in views() if view.method == "GET"]
+OF_A_SESSION = "sessions/one"
+SEEN = [view for view in views() if view.method == "GET" and view.path != OF_A_SESSION]
 
 
 def barriers(window: Window) -> list[str]:
@@ -37,19 +38,33 @@ def too_wide(window: Window) -> int:
     return int(window.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
-@pytest.mark.parametrize("view", SEEN, ids=shown)
-def test_every_view_is_whole_and_open_to_everybody(opened: Opening, view: View) -> None:
-    window = opened()
-    window.go(address(view))
-    if not window.page.locator("html[data-look]").count():
+def look_over(window: Window, path: str) -> None:
+    """In the light and in the dark, with all that can be unfolded, and on a phone."""
+    page = window.go(path)
+    if not page.locator("html[data-look]").count():
         return  # it is no page, but what a script of one asks for
-    assert window.page.get_by_role("heading", level=1).count() == 1
+    assert page.get_by_role("heading", level=1).count() == 1
     assert barriers(window) == []
-    window.page.emulate_media(color_scheme="dark")
+    page.evaluate("document.querySelectorAll('details:not(.menu)').forEach(each => { each.open = true; })")
+    page.emulate_media(color_scheme="dark")
     assert barriers(window) == []
-    window.page.set_viewport_size({"width": 390, "height": 800})
+    page.set_viewport_size({"width": 390, "height": 800})
     assert barriers(window) == []
     assert too_wide(window) <= 0
+
+
+@pytest.mark.parametrize("view", SEEN, ids=shown)
+def test_every_view_is_whole_and_open_to_everybody(opened: Opening, view: View) -> None:
+    look_over(opened(), address(view))
+
+
+def test_a_session_is_whole_and_open_to_everybody(opened: Opening) -> None:
+    window = opened()
+    with pieria.open("notes") as bank:
+        session = bank.session("Mend the build", auto_commit=False)
+        session.append("The toolchain is registered twice.", "Removed the second registration.")
+        session.close_and_wait(60)
+    look_over(window, f"/banks/notes/{OF_A_SESSION}?id={session.id}")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
