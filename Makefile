@@ -65,8 +65,8 @@ $(NODE)/web.stamp: requirements/web/package.json requirements/web/package-lock.j
 	@touch $@
 
 chromium:
-	@command -v $${PIERIA_TEST_CHROMIUM:-chromium} >/dev/null || { echo "Chromium was not found. On Debian: apt-get install chromium;" \
-		"elsewhere name it: PIERIA_TEST_CHROMIUM=/path/to/chromium." >&2; exit 1; }
+	@command -v $${CHROMIUM:-chromium} >/dev/null || { echo "Chromium was not found. On Debian: apt-get install chromium;" \
+		"elsewhere name it: CHROMIUM=/path/to/chromium." >&2; exit 1; }
 
 screenshots: .venv/dev.stamp web chromium ## show every page, light and dark, in docs/pages (needs npm and Chromium)
 	@PYTHONPATH=src:. $(BIN)/python -m tests.doors.web.screenshots

@@ -96,9 +96,9 @@ def asking(view: View) -> dict[str, Any]:
 
 def chromium() -> str:
     """Raises where there is none: what is tested in a browser cannot be tested without one."""
-    named = os.environ.get("PIERIA_TEST_CHROMIUM", "chromium")
+    named = os.environ.get("CHROMIUM", "chromium")
     found = shutil.which(named)
-    assert found, f"{named} was not found: install Chromium, or name it in PIERIA_TEST_CHROMIUM"
+    assert found, f"{named} was not found: install Chromium, or name it in CHROMIUM"
     return found
 
 
