@@ -4,6 +4,7 @@ import pytest
 
 from pieria.models.mind import Found, Knowledge, Mind, Mode, Named, Procedure, Proposition, Said, StepSeen
 from pieria.models.minds.rules import RuleMind
+from pieria.workspace.recalling import in_context
 
 MIND = RuleMind()
 
@@ -186,6 +187,15 @@ def test_returns_are_the_rewards_of_the_steps_that_did_it() -> None:
 )
 def test_the_mode_of_a_question(query: str, mode: Mode) -> None:
     assert MIND.mode(query) == mode
+
+
+def test_a_question_in_a_session_is_read_before_what_it_is_asked_in_and_alone_says_its_mode() -> None:
+    context = {"goal": "Find out how to bake bread", "recent_steps": [f"cat log -> {'rye ' * 2_000}"]}
+    asked = in_context(context, "Who sells spelt flour?")
+    assert asked is not None
+    assert MIND.mode(asked) == "semantic"
+    assert MIND.plan(asked, "semantic")[0] == "spelt flour"
+    assert MIND.refine(asked, [])[:3] == ["sells", "spelt", "flour"]
 
 
 def test_a_plan_names_what_to_look_for() -> None:

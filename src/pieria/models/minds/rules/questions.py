@@ -15,12 +15,13 @@ _TAGS, _MISSING = 8, 5
 _READ = 4_000
 _PAST = frozenset(("when", "order"))
 _FACTS = frozenset(("who", "where", "which", "yes-no", "update"))
-_LABELS = re.compile(r"^(?:Goal: |Recent context:$|- |Query: )", re.MULTILINE)
+_IN_A_SESSION = re.compile(r"Goal: (.*)\nRecent context:\n- (.*)\n\nQuery: (.*)", re.DOTALL)
+"""How a question is laid out that is asked in a session: its goal, its last steps, and the question."""
 
 
 def mode_of(query: str) -> Mode:
-    """`mixed` where it asks for several kinds, or for none that shows."""
-    query = said(query)
+    """`mixed` where it asks for several kinds, or for none that shows. What it is asked in asks for nothing."""
+    query = _parts(query)[0]
     kinds = asks(query)
     low = lowered(query[:_READ])
     procedural = has_cue("mode.procedural", low) or ("request" in kinds and "how" in kinds)
@@ -42,8 +43,13 @@ def tags_of(query: str, mode: Mode) -> list[str]:
 
 
 def said(query: str) -> str:
-    """A question in the words of who asks it, without the layout of one that is asked in a session."""
-    return _LABELS.sub("", query)
+    """What is asked, and then, of a question in a session, what it is asked in: however long that is, it is read last."""
+    return "\n".join(_parts(query))
+
+
+def _parts(query: str) -> list[str]:
+    found = _IN_A_SESSION.fullmatch(query)
+    return [query] if found is None else [found[3], found[1], found[2].replace("\n- ", "\n")]
 
 
 def _names(text: str, *, with_times: bool) -> Iterator[str]:
