@@ -1,7 +1,9 @@
 """A session from its first step to what is kept of it, as an agent goes through it."""
 
+import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -240,6 +242,18 @@ def test_an_error_says_its_kind_its_reason_and_what_to_do(refused: Refused, begu
 
 
 @requirement("ours.private")
+def test_what_a_state_does_not_allow_is_told_with_the_tool_that_helps_as_the_page_shows(
+    ask: Ask, refused: Refused, begun: Begun
+) -> None:
+    id = begun()
+    assert "sessions_close" in refused("sessions_commit", session_id=id)["error"]["hint"]
+    assert "sessions_close" in refused("sessions_discard", session_id=id)["error"]["hint"]
+    ask("sessions_close", session_id=id)
+    page = Path(__file__).parents[3] / "docs" / "toolsets" / "sessions.md"
+    shown = next(line for line in page.read_text("utf-8").splitlines() if line.startswith('{"error"'))
+    assert refused("sessions_append", session_id=id, **TOKYO) == json.loads(shown)
+
+
 def test_what_is_private_is_neither_kept_nor_told(ask: Ask, begun: Begun) -> None:
     told = ask("sessions_start", goal="Open <private>the safe</private> it")
     assert "safe" not in told["goal"]

@@ -43,7 +43,7 @@ def tags_of(query: str, mode: Mode) -> list[str]:
 
 
 def said(query: str) -> str:
-    """What is asked, and then, of a question in a session, what it is asked in: however long that is, it is read last."""
+    """What is asked; and then what a question in a session is asked in, which may be longer than what is read."""
     return "\n".join(_parts(query))
 
 
