@@ -57,6 +57,17 @@ def test_a_node_shows_what_is_around_it_and_further_out_on_request(served: Serve
     assert further > nodes and "memory:heron" in further and "entity:Ada" in further
 
 
+def test_what_shares_a_tag_or_a_room_hangs_together(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("Herons fish at dawn.", id="dawn", place="birds/herons", tags=["grey"], at="2026-03-03")
+        bank.update("heron", tags=["grey"])
+    nodes, ties = told(served)
+    assert {"tag:grey", "place:birds/herons"} <= nodes and "place:api/auth" not in nodes
+    for id in ("dawn", "heron"):
+        assert {(f"memory:{id}", "is tagged", "tag:grey"), (f"memory:{id}", "in", "place:birds/herons")} <= ties
+    assert told(served, node="tag:grey")[0] == {"tag:grey", "memory:dawn", "memory:heron"}
+
+
 def test_a_search_is_where_to_look_from(served: Served) -> None:
     answer = served.client.get(f"{GRAPH}/data", params={"q": "what did we choose, JWT?", "until": "2026-01-02"}).json()
     assert [node["id"] for node in answer["nodes"] if node["focus"]] == ["memory:jwt"]

@@ -24,13 +24,15 @@ SEEDS, FOUND, EACH = 40, 12, 60
 one of them is tied to.
 """
 MOST = 2_000
-ENTITIES = 12
+NAMED = 12
 """Of what one memory names, so much is shown."""
 LABEL = 80
-MEMORY, PLACE, ENTITY = "memory", "place", "entity"
+MEMORY, PLACE, ENTITY, TAG = "memory", "place", "entity", "tag"
+SHARED = (PLACE, ENTITY, TAG)
+"""Of interest where they tie several together."""
 EVERY_KIND = (*KINDS, PLACE, ENTITY)
 TAKES = {
-    "node": text("From where to look: memory:ID, place:WING/ROOM or entity:NAME."),
+    "node": text("From where to look: memory:ID, place:WING/ROOM, entity:NAME or tag:NAME."),
     "q": text("What to look for; what is found is where to look from."),
     "kinds": several("Only these.", *EVERY_KIND),
     "since": text("Said on that day or later."),
@@ -85,6 +87,9 @@ class Drawn:
         to = self.asked.path("time/facts", entity=name)
         return self._put(Node(f"{ENTITY}:{name}", ENTITY, name, to, None, is_focus))
 
+    def tag(self, name: str, *, is_focus: bool = False) -> str:
+        return self._put(Node(f"{TAG}:{name}", TAG, name, self.asked.path("memories", tags=name), None, is_focus))
+
     def _put(self, node: Node) -> str:
         if node.key not in self.nodes and len(self.nodes) < MOST:
             self.nodes[node.key] = node
@@ -107,8 +112,13 @@ class Drawn:
         if found is None:
             return
         self._linked(found.id)
-        for name in found.entities[:ENTITIES]:
+        for name in found.entities[:NAMED]:
             self.tie(key, "names", self.entity(name))
+        for name in found.tags[:NAMED]:
+            self.tie(key, "is tagged", self.tag(name))
+        if found.place != f"{self.asked.bank.name}/{found.kind}":
+            # Where nobody put it, it lies with all of its kind, and that ties nothing.
+            self.tie(key, "in", self.place(found.place))
 
     def _linked(self, end: str | End) -> None:
         for neighbor in self.asked.bank.neighbors(end, limit=EACH):
@@ -130,13 +140,19 @@ class Drawn:
         for fact in self.asked.bank.facts.query(entity=name, limit=EACH):
             self.tie(self.entity(fact.subject), fact.predicate, self.entity(fact.object))
 
+    def _around_tag(self, key: str, name: str) -> None:
+        for memory in self.asked.bank.list(tags=[name], limit=EACH):
+            self.tie(self.memory(memory), "is tagged", key)
+
     # --- what is left of it
 
     def without_strays(self) -> None:
-        """Takes away what only one thing names: an entity is of interest where it ties several together."""
+        """Takes away what only one thing names, or lies in."""
         tied = Counter(end for tie in self.ties for end in (tie.source, tie.target))
         strays = {
-            key for key, node in self.nodes.items() if node.kind == ENTITY and tied[key] < 2 and not node.is_focus
+            key
+            for key, node in self.nodes.items()
+            if key.partition(":")[0] in SHARED and tied[key] < 2 and not node.is_focus
         }
         self._keep(lambda node: node.key not in strays)
 
@@ -153,6 +169,7 @@ _AROUND: Mapping[str, Callable[[Drawn, str, str], None]] = {
     MEMORY: Drawn._around_memory,
     PLACE: Drawn._around_place,
     ENTITY: Drawn._around_entity,
+    TAG: Drawn._around_tag,
 }
 
 
@@ -200,7 +217,9 @@ def _focused(found: Drawn, key: str) -> str:
         return found.place(name, is_focus=True)
     if what == ENTITY and name:
         return found.entity(name, is_focus=True)
-    raise InputError("node", "memory:ID, place:WING/ROOM or entity:NAME", key)
+    if what == TAG and name:
+        return found.tag(name, is_focus=True)
+    raise InputError("node", "memory:ID, place:WING/ROOM, entity:NAME or tag:NAME", key)
 
 
 def _page(asked: Asked) -> Answer:
