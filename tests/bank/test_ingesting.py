@@ -116,6 +116,25 @@ def test_all_that_is_wrong_is_told_before_anything_is_begun(opened: Opened) -> N
         bank.ingest({**TRIP, "steps": []})
 
 
+def test_what_cannot_be_taken_in_of_several_is_told_before_any_is_paid_for(opened: Opened) -> None:
+    bank = opened()
+    bank.ingest(TRIP)
+    before = nodes(bank)
+    with pytest.raises(ConflictError) as other:
+        bank.ingest_many([OTHER, {**TRIP, "goal": "Another"}, {**OTHER, "goal": "Another"}])
+    assert other.value.ids == ("run-7", "run-8")
+    hidden = {"observation": "<private>all of it</private>", "action": "Nothing."}
+    with pytest.raises(InputError, match=r"trajectories\[2\]\.steps\[0\]\.observation: expected some text outside"):
+        bank.ingest_many([TRIP, OTHER, {**OTHER, "source_id": "run-9", "steps": [hidden]}])
+    assert (nodes(bank), bank.receipt("run-8")) == (before, None)
+
+
+@pytest.mark.parametrize("metadata", [[], "", 0, False])
+def test_metadata_that_is_no_mapping_is_refused_though_it_is_empty(opened: Opened, metadata: object) -> None:
+    with pytest.raises(InputError, match="metadata: expected a mapping"):
+        opened().ingest({**TRIP, "metadata": metadata})
+
+
 def test_who_comes_while_the_same_is_under_way_gets_its_receipt_and_asks_no_model(tmp_path: Path) -> None:
     llm = Counting()
     with Workspace(tmp_path, {"durability": "off"}, llm=llm) as workspace, ThreadPoolExecutor(2) as threads:

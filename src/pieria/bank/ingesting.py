@@ -7,7 +7,7 @@ learnt from nor paid for twice, and another one under its name is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,12 @@ from pieria.bank.session_judging import judging_of
 from pieria.bank.turns import turns
 from pieria.errors import ConflictError, InputError
 from pieria.learning.episode import Episode
-from pieria.learning.experience import Experience
+from pieria.learning.experience import Experience, Taken
 from pieria.learning.preparing import prepared
 from pieria.learning.structuring import extract
 from pieria.record import check
 from pieria.record.changeset import Record
+from pieria.record.draft import Problems
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -41,6 +42,7 @@ def ingest_many(
     if isinstance(trajectories, str | bytes | Mapping) or not isinstance(trajectories, Iterable):
         raise InputError("trajectories", "a list of mappings", trajectories)
     given = _experiences(list(trajectories))
+    _check_all(bank, given)
     receipts = []
     for each in given:
         receipts.append(_ingested(bank, each))
@@ -53,6 +55,27 @@ def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
     with bank._reading() as reader:
         found = _found(reader, check.identifier(source_id, "source_id"))
     return None if found is None else found[1]
+
+
+def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
+    """Raises `ConflictError` with every name under which another payload is kept, or stands further up in the list;
+    and what is wrong with any that nothing is known of yet.
+    """
+    digests: dict[str, str] = {}
+    unknown: dict[str, int] = {}
+    with bank._reading() as reader:
+        for number, each in enumerate(given):
+            found = _found(reader, each.source_id)
+            if found is None:
+                unknown.setdefault(each.source_id, number)
+            digests.setdefault(each.source_id, each.digest if found is None else found[0])
+    others = dict.fromkeys(each.source_id for each in given if digests[each.source_id] != each.digest)
+    if others:
+        raise _other_payload(*others)
+    problems = Problems()
+    for number in unknown.values():
+        problems.of(_screened, bank, given[number], f"trajectories[{number}].")
+    problems.settle()
 
 
 def _ingested(bank: Bank, given: Experience) -> IngestReceipt:
@@ -74,11 +97,20 @@ def _learnt(bank: Bank, given: Experience) -> Changeset:
 def _lived(bank: Bank, given: Experience, judges: Judges) -> Episode:
     """What is private is cut before anybody judges it."""
     mind, config = judges.mind, judges.config
-    episode = Episode(bank._screen(given.goal, "goal").text)
-    for number, step in enumerate(given.steps):
-        words = [bank._screen(text, f"steps[{number}].{name}").text for name, text in step._asdict().items()]
+    goal, steps = _screened(bank, given)
+    episode = Episode(goal)
+    for words in steps:
         episode, _ = episode.append(*words, llm=mind, embedding=judges.embedder, config=config, repo_id=bank.name)
     return episode.score_pending_reward(llm=mind, config=config).close()
+
+
+def _screened(bank: Bank, given: Experience, where: str = "") -> tuple[str, list[Taken]]:
+    """The goal and the steps. Raises `InputError` for a text of which nothing is left."""
+    goal = bank._screen(given.goal, f"{where}goal").text
+    return goal, [
+        Taken(*(bank._screen(text, f"{where}steps[{number}].{name}").text for name, text in step._asdict().items()))
+        for number, step in enumerate(given.steps)
+    ]
 
 
 def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
@@ -140,6 +172,10 @@ def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
         return None
     digest, receipt = found
     if digest != given.digest:
-        hint = "Hand in what differs under a source_id of its own."
-        raise ConflictError("another payload was taken in under this source_id", ids=(given.source_id,), hint=hint)
+        raise _other_payload(given.source_id)
     return receipt
+
+
+def _other_payload(*source_ids: str) -> ConflictError:
+    hint = "Hand in what differs under a source_id of its own."
+    return ConflictError("another payload was taken in under this source_id", ids=source_ids, hint=hint)

@@ -49,7 +49,7 @@ class Experience:
             problems.of(check.identifier, given.get("source_id"), "source_id"),
             problems.of(check.text, given.get("goal"), "goal"),
             _steps(problems, given.get("steps")),
-            problems.of(check.mapping, given.get("metadata") or {}, "metadata"),
+            problems.of(check.mapping, {} if given.get("metadata") is None else given["metadata"], "metadata"),
         )
         problems.settle()
         return read

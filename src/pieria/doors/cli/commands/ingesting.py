@@ -46,11 +46,11 @@ def ingest(call: Call, /, file: str) -> None:
 
         try:
             receipts = bank.ingest_many(given, progress=count)
-        except InputError as problem:
-            raise TransferError(_name(file), NOTHING, [problem, *_inputs(problem)]) from problem
-        except (PieriaError, KeyboardInterrupt):
+        except (PieriaError, KeyboardInterrupt) as problem:
             if done:
                 call.note(f"{done:,} of {len(given):,} were taken in before this")
+            elif isinstance(problem, InputError):
+                raise TransferError(_name(file), NOTHING, [problem, *_inputs(problem)]) from problem
             raise
     document = {"receipts": [receipt.as_dict() for receipt in receipts], "new": sum(one.is_new for one in receipts)}
     call.reply(document, lambda: _shown(receipts), [receipt.source_id for receipt in receipts])
