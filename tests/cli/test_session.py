@@ -76,3 +76,12 @@ def test_each_command_lets_go_of_the_session(run: Run, bank: Bank) -> None:
         told = run("session", "append", id, f"Saw {number}.", "Noted it.")
         assert told.returncode == 0, told.stderr
     assert json.loads(run("session", "close", id).stdout)["state"] == "idle"
+
+
+def test_what_is_refused_says_which_command_goes_on(ask: Ask) -> None:
+    id = ask("session", "start", "Plan").json["session_id"]
+    ask("session", "close", id)
+    closed, unknown = ask("session", "append", id, *TOKYO), ask("session", "append", "session_x", *TOKYO)
+    assert "Its work is over: `pieria session start` begins another session." in closed.err
+    assert "`pieria session start` gives a session's id." in unknown.err
+    assert "sessions_" not in closed.err + unknown.err

@@ -266,3 +266,31 @@ def test_what_is_private_is_neither_kept_nor_told(ask: Ask, begun: Begun) -> Non
     assert "4711" not in str(ask("sessions_state", session_id=told["session_id"]))
     ask("sessions_close", session_id=told["session_id"])
     assert "4711" not in str(ask("sessions_nodes", types=["episodic", "source"]))
+
+
+@pytest.mark.parametrize("tool", ["sessions_append", "sessions_close", "sessions_commit", "sessions_discard"])
+def test_what_a_session_refuses_tells_its_state_and_the_tool_that_goes_on_from_there(
+    refused: Refused, begun: Begun, ask: Ask, tool: str
+) -> None:
+    id = begun(auto_commit=False)
+    more = TOKYO if tool == "sessions_append" else {}
+    if tool in ("sessions_commit", "sessions_discard"):
+        error = refused(tool, session_id=id)["error"]
+        assert (error["state"], "sessions_close" in error["hint"]) == ("collecting", True)
+        ask("sessions_close", session_id=id)
+    else:
+        ask("sessions_close", session_id=id)
+        error = refused(tool, session_id=id, **more)["error"]
+        assert (error["state"], "sessions_commit" in error["hint"]) == ("ready", True)
+    ask("sessions_commit", session_id=id)
+    error = refused(tool, session_id=id, **more)["error"]
+    assert (error["state"], "sessions_start" in error["hint"]) == ("idle", True)
+
+
+def test_to_close_without_waiting_what_is_closed_says_to_begin_another(
+    refused: Refused, begun: Begun, ask: Ask
+) -> None:
+    id = begun()
+    ask("sessions_close", session_id=id)
+    error = refused("sessions_close", session_id=id, wait=False)["error"]
+    assert (error["state"], "sessions_start" in error["hint"]) == ("idle", True)

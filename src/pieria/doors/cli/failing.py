@@ -22,11 +22,12 @@ _AS_COMMANDS = (
     ("`scratchpad.read`", "`pieria scratchpad read`"),
     ("`jobs.list`", "`pieria jobs list`"),
     *((f"`{verb}`", f"`pieria facts {verb}`") for verb in ("query", "timeline", "unalias", "aliases")),
+    *((f"sessions_{verb} ", f"`pieria session {verb}` ") for verb in ("start", "close", "commit", "discard", "state")),
     ("or with replace,", "or with --replace,"),
     ('unless_exists="id"', "--unless-exists id"),
     ("without a cursor.", "without a cursor; to go on, write times in full: 7d is another time in every call."),
 )
-"""What errors call by its name in Python, and what to type instead."""
+"""What errors call by its name in Python or as a tool, and what to type instead."""
 
 _REPORT = "Run it again with --debug for the traceback, and report it."
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from pieria.errors import PieriaError, PipelineError
+from pieria.errors import PieriaError, PipelineError, SessionError
 from pieria.toolsets.host import Call
 from pieria.toolsets.sessions.envelope import told
 from pieria.toolsets.sessions.finding import begun, logged, taken_up
@@ -16,6 +18,17 @@ AGAIN = "Nothing is lost: sessions_commit tries again, and sessions_discard give
 LATER = "It goes on, and nothing is lost: sessions_state tells when it is done."
 RECENT = 5
 """Steps that are told of."""
+REFUSALS = frozenset(
+    ("not_collecting", "not_ready", "not_idle", "not_discardable", "invalid_operation", "session_failed")
+)
+NEXT = {
+    "idle": "Its work is over: sessions_start begins another session.",
+    "collecting": "sessions_close ends the work first. With auto_commit, what was learnt is kept by itself.",
+    "extracting": "It ends by itself: sessions_state tells when.",
+    "ready": "Its work is over: sessions_commit keeps what waits, and sessions_discard gives it up.",
+    "failed": "sessions_commit tries again, and sessions_discard gives it up.",
+}
+"""By state, what helps where something else is refused; the engine's own hints speak of its functions."""
 
 
 def start(
@@ -28,7 +41,8 @@ def start(
 
 def append(call: Call, session_id: str, observation: str, action: str) -> dict[str, Any]:
     session = taken_up(call.host, session_id)
-    trace = session.take(observation, action)
+    with _refused(session):
+        trace = session.take(observation, action)
     return {
         "session_id": session_id,
         "state": session.state,
@@ -47,9 +61,11 @@ def close(call: Call, session_id: str, wait: bool) -> dict[str, Any]:
     is_closed = session.state == EXTRACTING
     if not wait:
         if not is_closed:
-            session.close_async()
+            with _refused(session):
+                session.close_async()
         return {"session_id": session_id, "state": session.state}
-    state = _waited(session.wait if is_closed else session.close_and_wait, call)
+    with _refused(session):
+        state = _waited(session.wait if is_closed else session.close_and_wait, call)
     reply = {"session_id": session_id, "state": state}
     if state == FAILED:
         return {**reply, "error": told(_fault(session))}
@@ -59,7 +75,8 @@ def close(call: Call, session_id: str, wait: bool) -> dict[str, Any]:
 def commit(call: Call, session_id: str) -> dict[str, Any]:
     """Where knowledge could not be drawn, that is tried again first."""
     session = taken_up(call.host, session_id)
-    session.commit()
+    with _refused(session):
+        session.commit()
     state = _waited(session.wait, call)
     if state == FAILED:
         raise PipelineError("extraction_failed", errors=(_fault(session),), hint=AGAIN)
@@ -70,7 +87,8 @@ def commit(call: Call, session_id: str) -> dict[str, Any]:
 
 def discard(call: Call, session_id: str) -> dict[str, Any]:
     session = taken_up(call.host, session_id)
-    session.discard()
+    with _refused(session):
+        session.discard()
     return {"session_id": session_id, "state": session.state}
 
 
@@ -81,6 +99,17 @@ def state(call: Call, session_id: str) -> dict[str, Any]:
     profile = None if kept.profile is None else kept.profile["name"]
     how = {"auto_commit": kept.auto_commit, "profile": profile}
     return {"session_id": session_id, "state": kept.state, "goal": kept.goal, "recent_steps": recent, **how}
+
+
+@contextmanager
+def _refused(session: Any) -> Iterator[None]:
+    """A refusal says in which state the session is, and which tool goes on from there."""
+    try:
+        yield
+    except SessionError as problem:
+        at = "extracting" if problem.reason == "extraction_in_progress" else session.state
+        hint = NEXT[at] if problem.reason in REFUSALS or at == "extracting" else problem.hint
+        raise SessionError(problem.reason, problem.state or session.state, hint=hint) from problem
 
 
 def _waited(wait: Any, call: Call) -> Any:
