@@ -42,7 +42,7 @@ with Workspace(sys.argv[1], {"durability": "off", "embedder": "hashing"}) as wor
     rest, far = [0.0] * 381, [0.0] * 383
     for number in range(40):
         near = [1.0, 0.0, 0.01 * number, *rest]
-        fact = Semantic(id=f"w{number}", proposition=f"Writer says {number}.", embedding=near)
+        fact = Semantic(id=f"w{number}", proposition=f"Writer says {'so' * number}.", embedding=near)
         step = Episodic(id=f"s{number}", observation="Seen.", action=f"Done {number}.", embedding=[*far, 1.0])
         ties = [(fact.id, step.id, Edge.PROVENANCE), ("tag", fact.id, Edge.MEMBERSHIP)]
         bank.graph.apply_changeset(Changeset([fact, step], ties))
@@ -74,7 +74,7 @@ def drawn(seed: int) -> tuple[Changeset, dict[str, NodeMetadata]]:
     nodes += [Source(id=f"source{n}", episode_id="e", step_index=n, embedding=vector()) for n in range(6)]
     nodes += [Episodic(id=f"step{n}", observation="Seen.", action=f"Done {n}.", embedding=vector()) for n in range(6)]
     nodes += [
-        Semantic(id=f"fact{n:02}", proposition=f"Fact {n}.", embedding=vector(), created_at=MADE) for n in range(30)
+        Semantic(id=f"fact{n:02}", proposition=f"Fact {n % 2}.", embedding=vector(), created_at=MADE) for n in range(30)
     ]
     nodes += [Procedural(id=f"how{n}", instruction=f"Do {n}.", embedding=vector(), created_at=MADE) for n in range(6)]
     ties = [(f"step{n}", f"source{n}", Edge.PROVENANCE) for n in range(6)]

@@ -136,6 +136,18 @@ def test_only_facts_that_share_a_tag_are_compared_and_only_above_the_threshold(b
     assert ids(backend, "semantic") == {"a", "alone", "at"}
 
 
+def test_facts_that_name_other_numbers_are_never_made_one(backend: GraphBackend) -> None:
+    told = {
+        "first": "The server b3 listens on port 8000.",
+        "again": "Port 8000 is where the server B3 listens.",
+        "port": "The server b3 listens on port 8001.",
+        "server": "The server b4 listens on port 8000.",
+    }
+    facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
+    put(backend, [*facts, Tag(id="tag", label="ports")], tagged(*told), {"first": used(9)})
+    assert consolidated(backend)["deleted_ids"] == ["again"]
+
+
 def test_ties_and_uses_of_the_loser_are_the_winners(backend: GraphBackend) -> None:
     step = Episodic(id="step", observation="The ferry was full.", action="Waited.")
     nodes: list[Node] = [fact("a"), fact("b"), fact("c", near(0.1)), step, Tag(id="tag", label="tides")]

@@ -77,6 +77,11 @@ class BankTended:
                 if edge is not None:
                     yield source, target, edge
 
+    def texts(self, looks: Sequence[Look]) -> dict[str, str]:
+        with self._bank._reading() as reader:
+            found = reader.contents([look.mark.row for look in looks])
+        return {look.id: found[look.mark.row].text for look in looks if look.mark.row in found}
+
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         if not self._caught_up:
             self._bank._embedding.catch_up(CATCHING_UP, math.inf)

@@ -60,6 +60,9 @@ class Tended(Protocol):
     def ties(self) -> Iterator[Tie]:
         """Each once, whether or not both of its ends are there."""
 
+    def texts(self, looks: Sequence[Look]) -> dict[str, str]:
+        """By id, what they say."""
+
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         """By id, of those that have any."""
 
@@ -150,6 +153,9 @@ class ByCallbacks:
                     told_there = other in held and id in held[other].links[edge]
                     if id < other or not told_there:
                         yield id, other, edge
+
+    def texts(self, looks: Sequence[Look]) -> dict[str, str]:
+        return {look.id: look.mark.text for look in looks}
 
     def vectors(self, looks: Sequence[Look]) -> dict[str, Any]:
         return {look.id: look.mark.embedding for look in looks if look.mark.embedding is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
     from pieria.config import Config
+
+_NUMBERED = re.compile(r"\w*\d\w*")
 
 
 def consolidate(
@@ -58,10 +61,17 @@ def _ranked(graph: Tended, worth: Worth) -> list[Look]:
     """The best first; what may not be put away stands before all that may."""
     found = []
     for page in graph.looks(("semantic",)):
+        texts = graph.texts(page)
         for look, (value, _) in zip(page, worth.of(page), strict=True):
             # What uses it had is worked out anew when they are added to another's.
-            found.append((not _lasts(look), -value, look.created_at, look.id, look._replace(metadata=None)))
+            light = look._replace(metadata=None, apart=(look.apart, _numbers(texts.get(look.id, ""))))
+            found.append((not _lasts(look), -value, look.created_at, look.id, light))
     return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])]
+
+
+def _numbers(text: str) -> tuple[str, ...]:
+    """A vector hardly tells port 8000 from port 8001, and they are two facts all the same."""
+    return tuple(sorted(set(_NUMBERED.findall(text.casefold()))))
 
 
 def _lasts(look: Look) -> bool:
