@@ -108,9 +108,13 @@ def test_all_that_is_wrong_is_told_before_anything_is_begun(opened: Opened) -> N
         bank.ingest_many([TRIP, wrong])
     told = {error.parameter for error in (caught.value, *caught.value.errors) if isinstance(error, InputError)}
     assert told == {
-        f"trajectories[1].{name}"
-        for name in ("trajectory.meta", "source_id", "goal", "steps[0].reaction", "steps[0].action")
+        f"trajectories[1].{name}" for name in ("meta", "source_id", "goal", "steps[0].reaction", "steps[0].action")
     }
+    assert isinstance(caught.value, InputError)
+    assert caught.value.message == (
+        "trajectories[1].meta: expected no names but source_id, goal, steps, metadata, got 'meta'"
+    )
+    assert caught.value.hint == "Did you mean metadata?"
     assert nodes(bank) == []
     with pytest.raises(InputError, match="1 to 10,000 steps"):
         bank.ingest({**TRIP, "steps": []})

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple, Self
 
 from pieria.errors import InputError
@@ -44,7 +45,7 @@ class Experience:
         if not isinstance(given, Mapping):
             raise InputError("trajectory", f"a mapping with {', '.join(FIELDS)}", given)
         problems = Problems()
-        problems.found += _unknown(given, FIELDS, "trajectory")
+        problems.found += _unknown(given, FIELDS)
         read = cls(
             problems.of(check.identifier, given.get("source_id"), "source_id"),
             problems.of(check.text, given.get("goal"), "goal"),
@@ -73,10 +74,18 @@ def _step(problems: Problems, given: object, parameter: str) -> Taken:
     if not isinstance(given, Mapping):
         problems.found.append(InputError(parameter, f"a mapping with {' and '.join(TAKEN)}", given))
         return Taken("", "")
-    problems.found += _unknown(given, TAKEN, parameter)
+    problems.found += _unknown(given, TAKEN, f"{parameter}.")
     return Taken(*(problems.of(check.text, given.get(name), f"{parameter}.{name}") for name in TAKEN))
 
 
-def _unknown(given: Mapping[Any, Any], known: tuple[str, ...], parameter: str) -> list[InputError]:
-    others = [str(name) for name in given if name not in known]
-    return [InputError(f"{parameter}.{name}"[:200], f"one of {', '.join(known)}", given.get(name)) for name in others]
+def _unknown(given: Mapping[Any, Any], known: tuple[str, ...], within: str = "") -> list[InputError]:
+    return [
+        InputError(f"{within}{name}"[:200], f"no names but {', '.join(known)}", name, hint=_meant(str(name), known))
+        for name in given
+        if name not in known
+    ]
+
+
+def _meant(name: str, known: tuple[str, ...]) -> str | None:
+    near = get_close_matches(name, known, 1)
+    return f"Did you mean {near[0]}?" if near else None
