@@ -28,6 +28,9 @@ def test_whole_trajectories_are_taken_in_once(ask: Ask, tmp_path: Path) -> None:
     assert ask("ingest", str(file)).json == {**first, "new": 0}
     assert "known already run-7" in ask("ingest", str(file), "--no-json").out
     assert ask("ingest", str(file), "-q").out == "run-7\nrun-8\n"
+    step = {"observation": "A note:\u2028two lines.\x85", "action": "Read it."}
+    marked = (json.dumps({**TRIP, "source_id": name, "steps": [step]}, ensure_ascii=False) for name in ("a", "b"))
+    assert ask("ingest", "-", stdin="\r\n".join(marked)).json["new"] == 2
     whole = ask("ingest", "-", stdin=json.dumps([TRIP])).json
     assert whole["receipts"] == first["receipts"][:1]
     changed = ask("ingest", "-", stdin=json.dumps({**TRIP, "goal": "Another"}))

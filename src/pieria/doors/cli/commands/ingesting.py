@@ -87,9 +87,9 @@ def _text(file: str) -> str:
 
 
 def _lines(file: str, written: str) -> list[Any]:
-    """What is no JSON as a whole is one object a line."""
+    """What is no JSON as a whole is one object a line. Within a text JSON allows all that ends lines elsewhere."""
     read, problems = [], []
-    for number, line in enumerate(written.splitlines(), 1):
+    for number, line in enumerate(written.split("\n"), 1):
         try:
             read += [parsed(line)] if line.strip() else []
         except ValueError as problem:
