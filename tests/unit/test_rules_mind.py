@@ -4,6 +4,7 @@ import pytest
 
 from pieria.models.mind import Found, Knowledge, Mind, Mode, Named, Procedure, Proposition, Said, StepSeen
 from pieria.models.minds.rules import RuleMind
+from pieria.models.minds.rules.merging import Claim
 from pieria.workspace.recalling import in_context
 
 MIND = RuleMind()
@@ -212,6 +213,19 @@ def test_refining_asks_for_what_nothing_found_speaks_of() -> None:
     found = [Found("semantic", "Maya moved to Bern in 2021.")]
     assert MIND.refine("Which editor does Maya use in Bern?", found) == ["editor", "use"]
     assert MIND.refine("Did Maya move to Bern?", found) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "against"),
+    [
+        ("The server b3 listens on port 8003.", "The server b0 listens on port 8000.", False),
+        ("The server b3 listens on port 8003.", "The server b3 listens on port 8000.", True),
+        ("The shop runs version v2.1 of the library.", "The shop runs version v2.2 of the library.", True),
+        ("The release is planned for 2026-01-05.", "The release is planned for 2026-02-07.", True),
+    ],
+)
+def test_another_number_contradicts_unless_it_is_another_thing_s(one: str, other: str, against: bool) -> None:
+    assert Claim(one).contradicts(Claim(other)) is against
 
 
 def test_the_latest_comes_first_where_what_was_found_contradicts_itself() -> None:

@@ -40,7 +40,7 @@ class Claim:
 
     def contradicts(self, other: Claim) -> bool:
         """Whether both give the same thing different values: another object of a predicate that has one at a time, or
-        the same words with another number."""
+        the same words with another number, unless a name with digits says that it is another thing's."""
         theirs = other._values
         if any(key in theirs and theirs[key] != held for key, held in self._values.items()):
             return True
@@ -48,7 +48,14 @@ class Claim:
         shared = self.terms & other.terms
         differing = self.terms ^ other.terms
         alike = len(shared) >= 2 and len(shared) / max(len(self.terms), len(other.terms)) >= _ALIKE
-        return bool(mine and others) and alike and differing == mine | others
+        of_others = _names_a_thing(mine) and _names_a_thing(others)
+        return bool(mine and others) and alike and differing == mine | others and not of_others
+
+
+def _names_a_thing(numbers: frozenset[str]) -> bool:
+    """Whether there is a name such as `b3` beside a value; `v2.1` is no name beside the `2.1` that is read from it."""
+    values = tuple(term for term in numbers if not term[0].isalpha())
+    return bool(values) and any(term[0].isalpha() and not term.endswith(values) for term in numbers)
 
 
 def _values(text: str) -> dict[tuple[str, str], frozenset[str]]:
