@@ -64,14 +64,6 @@ def test_a_session_that_is_not_there_is_told_as_any_error(ask: Ask) -> None:
     assert ask("session", "start", "").code == 2
 
 
-def test_what_its_state_does_not_allow_is_told_with_the_command_that_helps(ask: Ask) -> None:
-    id = ask("session", "start", "Bake bread").json["session_id"]
-    assert "hint: `pieria session close` ends the work first" in ask("session", "commit", id).err
-    ask("session", "close", id)
-    assert "`pieria session start` begins another" in ask("session", "append", id, "The oven is hot.", "Waited.").err
-    assert "`pieria session list` names those there are" in ask("session", "show", "nobody").err
-
-
 def test_a_session_is_found_whatever_bank_it_is_in(ask: Ask) -> None:
     id = ask("session", "start", "Plan", "--bank", "other").json["session_id"]
     assert ask("session", "append", id, *TOKYO).json["step_index"] == 0

@@ -6,7 +6,6 @@ Each command is a process: it takes the session up by its id, and lets go of it 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,24 +15,12 @@ from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Group
 from pieria.doors.cli.running import REFUSED
 from pieria.doors.cli.values import OneOf, text_of
-from pieria.errors import NotFoundError, PipelineError, SessionError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 PROFILES = ("coding", "research", "customer_support")
 FAILED, READY = "failed", "ready"
-HINTS = {
-    "session": "`pieria session list` names those there are; one that is over is not among them.",
-    "not_collecting": "Its work is over, and `pieria session start` begins another.",
-    "not_ready": "`pieria session close` ends the work first. With --auto-commit, what was learnt is kept by itself.",
-    "not_discardable": "Only what was learnt and not kept is thrown away: `pieria session close` ends the work first.",
-    "extraction_in_progress": "It ends by itself: `pieria session state` tells when.",
-    "extraction_failed": "Nothing is lost: `pieria session commit` tries again, `pieria session discard` gives up.",
-    "extraction_timeout": "It goes on, and nothing is lost: `pieria session state` tells when it is done.",
-    "session_failed": "`pieria session commit` tries again, and `pieria session discard` gives it up.",
-}
-"""What to do, in commands, where there is no such session or its state does not allow one."""
 
 
 @click.group(cls=Group)
@@ -54,9 +41,7 @@ def start(call: Call, /, goal: tuple[str, ...], profile: str | None, auto_commit
     """Begin one: GOAL says what is to be done."""
     said = text_of(goal, "the goal")
     _answer(
-        call,
-        "started",
-        _asked(call, "sessions_start", begins=True, goal=said, profile=profile, auto_commit=auto_commit),
+        call, "started", asked(call, "sessions_start", begins=True, goal=said, profile=profile, auto_commit=auto_commit)
     )
 
 
@@ -67,7 +52,7 @@ def start(call: Call, /, goal: tuple[str, ...], profile: str | None, auto_commit
 @click.pass_obj
 def append(call: Call, /, id: str, observation: str, action: str) -> None:
     """Record a step: what was observed, and what was done about it."""
-    told = _asked(call, "sessions_append", session_id=id, observation=observation, action=action)
+    told = asked(call, "sessions_append", session_id=id, observation=observation, action=action)
     _answer(call, f"step {told['step_index']} of", told)
 
 
@@ -82,7 +67,7 @@ def close(ctx: click.Context, /, id: str, wait: bool) -> None:
     failed: `pieria session commit` tries again.
     """
     call: Call = ctx.obj
-    told = _asked(call, "sessions_close", session_id=id, wait=wait)
+    told = asked(call, "sessions_close", session_id=id, wait=wait)
     _answer(call, "closed", told)
     if told["state"] == READY:
         call.note(f"nothing is kept yet: pieria session commit {id}, or discard")
@@ -96,7 +81,7 @@ def close(ctx: click.Context, /, id: str, wait: bool) -> None:
 @click.pass_obj
 def commit(call: Call, /, id: str) -> None:
     """Keep what a closed session has learnt; of one that failed, try to learn again first."""
-    _answer(call, "committed", _asked(call, "sessions_commit", session_id=id))
+    _answer(call, "committed", asked(call, "sessions_commit", session_id=id))
 
 
 @session.command()
@@ -104,7 +89,7 @@ def commit(call: Call, /, id: str) -> None:
 @click.pass_obj
 def discard(call: Call, /, id: str) -> None:
     """Throw away what a closed session has learnt and not kept, with its steps."""
-    _answer(call, "discarded", _asked(call, "sessions_discard", session_id=id))
+    _answer(call, "discarded", asked(call, "sessions_discard", session_id=id))
 
 
 @session.command()
@@ -112,7 +97,7 @@ def discard(call: Call, /, id: str) -> None:
 @click.pass_obj
 def state(call: Call, /, id: str) -> None:
     """Tell how one stands, with its last steps."""
-    _answer(call, "session", _asked(call, "sessions_state", session_id=id))
+    _answer(call, "session", asked(call, "sessions_state", session_id=id))
 
 
 @session.command(name="list")
@@ -135,7 +120,7 @@ def list_sessions(call: Call, /) -> None:
 @click.pass_obj
 def show(call: Call, /, id: str) -> None:
     """Show all that is kept of one: every step that is not learnt from yet, and why it failed, where it did."""
-    with _in_commands(), hosted(call) as host:
+    with hosted(call) as host:
         from pieria.toolsets.sessions.finding import logged
 
         kept, steps = logged(host, id)
@@ -154,27 +139,12 @@ def show(call: Call, /, id: str) -> None:
 @click.pass_obj
 def resume(call: Call, /, id: str) -> None:
     """Let what a process left unfinished go on: a step that was not judged, or learning that was cut off."""
-    with _in_commands(), hosted(call) as host, call.progress("learning") as report:
+    with hosted(call) as host, call.progress("learning") as report:
         from pieria.toolsets.sessions.finding import taken_up
 
         taken = taken_up(host, id)
         told = {"session_id": id, "state": taken.wait(LONGEST, report), "goal": taken.goal}
     _answer(call, "resumed", told)
-
-
-@contextmanager
-def _in_commands() -> Iterator[None]:
-    try:
-        yield
-    except (NotFoundError, PipelineError, SessionError) as problem:
-        told = problem.resource if isinstance(problem, NotFoundError) else problem.reason
-        problem.hint = HINTS.get(str(told), problem.hint)
-        raise
-
-
-def _asked(call: Call, tool: str, **arguments: Any) -> Any:
-    with _in_commands():
-        return asked(call, tool, **arguments)
 
 
 LONGEST = 3_600.0
