@@ -337,3 +337,13 @@ def test_a_profile_is_checked_and_a_copy() -> None:
         ExtractionProfile(3, "x" * 2_001, {"get_facts": ""}, {"semantic": {"floor": 1}})  # type: ignore[arg-type]
     assert len(caught.value.errors) == 3
     assert config().resolve_overlay("get_semantic") is None
+
+
+def test_what_is_given_bare_is_refused_with_the_mapping_it_belongs_in() -> None:
+    with pytest.raises(ConfigError) as bare:
+        Config(llm="openai:gpt-5", embedding={"model": "auto"})  # type: ignore[arg-type]
+    with pytest.raises(ConfigError) as function:
+        Config.from_dict(
+            {"llm": {"model": "none"}, "embedding": {"model": "auto"}, "value_function": lambda *seen: 1.0}
+        )
+    assert (bare.value.hint, function.value.hint) == ("Write {'model': …}.", "Write {'module': …}.")

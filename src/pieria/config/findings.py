@@ -44,7 +44,7 @@ class Findings:
     def mapping(self, value: object, parameter: str, known: tuple[str, ...]) -> dict[str, Any]:
         """Those of its members that have a known name."""
         if not isinstance(value, Mapping):
-            self.add(parameter, f"a mapping of {', '.join(known)}", value)
+            self.add(parameter, f"a mapping of {', '.join(known)}", value, f"Write {{{known[0]!r}: …}}.")
             return {}
         for name in value:
             if name not in known:
