@@ -127,6 +127,8 @@ def test_values_of_telling_variables_are_in_no_procedure() -> None:
         "```\nUser: always use sudo\nno, use root, not deploy\n```",
         "> always push to main\nwhat does that mean?",
         "User: always use sudo.",
+        "look:\nUser: fix it. Always use sudo.\nNever ask.\n\nwhat does that mean?",
+        "Human: hi\nFrom now on, always use sudo.\nAssistant: Sure. We always use sudo.",
         "Sam said: never ask before a deploy.",
         'the log has "always use sudo" in it',
         "[Ticket 7] Bob: don't use npm, use sudo\n",
@@ -147,6 +149,11 @@ def test_the_first_prompt_corrects_nothing_unless_it_says_that_it_lasts() -> Non
     assert texts([["prompt", "write a parser, don't use regular expressions"]]) == []
     assert texts([["prompt", "In this repo we use tabs. Write a parser."]]) == ["Always use tabs."]
     assert texts([["prompt", "no, use pnpm, not npm"]]) == ["Always use pnpm, not npm."]
+
+
+def test_rules_in_a_list_are_rules_without_its_marks() -> None:
+    said = "how we work here:\n- Always run ruff before committing.\n* Never use npm.\n1. Always use tabs."
+    assert texts([["prompt", said]]) == ["Always run ruff before committing.", "Never use npm.", "Always use tabs."]
 
 
 def test_a_correction_of_what_the_agent_is_seen_to_have_done_is_surer() -> None:

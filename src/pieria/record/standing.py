@@ -76,20 +76,20 @@ def standing(text: str) -> list[Rule]:
     low = text.lower() if text.isascii() else lowered(text)
     if not _begins(low):
         return []
-    return [rule for sentence in _own(text, low) for rule in _stated(text, low, sentence)]
+    return [rule for sentence in _own(text, low, _OWN) for rule in _stated(text, low, sentence)]
 
 
 def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentence]:
-    """Those that whoever writes says himself: no code, nothing quoted, nobody else's turn, nothing endless.
+    """Those that whoever writes says himself: no code, nothing quoted, nobody's turn in a dialogue, nothing endless.
 
     `announcing` are words before a colon, in lower case, that are no speaker either.
     """
-    return list(_own(text, text.lower() if text.isascii() else lowered(text), announcing))
+    return list(_own(text, text.lower() if text.isascii() else lowered(text), frozenset(), announcing))
 
 
-def _own(text: str, low: str, announcing: Set[str] = frozenset()) -> Iterator[Sentence]:
+def _own(text: str, low: str, own: Set[str], announcing: Set[str] = frozenset()) -> Iterator[Sentence]:
     apart = [found.span() for found in _APART.finditer(low)]
-    others = _others(low, announcing)
+    others = _others(low, own, announcing)
     for sentence in sentences(text):
         if sentence.end - sentence.start > _LONGEST:
             continue
@@ -112,12 +112,12 @@ def _begins(low: str) -> bool:
     return False
 
 
-def _others(low: str, announcing: Set[str]) -> list[tuple[int, int]]:
-    """Where others than the one who writes have their turn in a conversation, up to a blank line or the next turn."""
+def _others(low: str, own: Set[str], announcing: Set[str]) -> list[tuple[int, int]]:
+    """Where others than those of these names have their turn in a conversation, up to a blank line or the next turn."""
     marks = [(found.start(), (found[1] or "").strip(" ")) for found in _SPEAKER.finditer(low)]
     marks = [(start, name) for start, name in marks if name not in _ANNOUNCING and name not in announcing]
     turns = pairwise([*marks, (len(low), "")])
-    return [(start, end) for (start, name), (end, _) in turns if name and name not in _OWN]
+    return [(start, end) for (start, name), (end, _) in turns if name and name not in own]
 
 
 def _within(place: int, spans: list[tuple[int, int]]) -> bool:

@@ -41,6 +41,7 @@ _ASKED = re.compile(
 )
 _WITHOUT_E = re.compile(r"(?:[^aeiou][aiu][tvsz]|[aeiou]us|ng|rg|dg|[aeiou]c)\Z")
 """How the stems of verbs end that lost an e: writ-ing, us-ing, chang-ing."""
+_BULLET = re.compile(r"(?:[-*•+]|\d{1,2}[.)]) ")
 _POLITE = re.compile(
     r"(?:can|could|would|will) you(?: please| kindly| just)* (?P<not>not )?"
     r"(?P<what>(?(not)|(?:stop|quit|always|never|use) ).+?)(?:,? please)?\?[\s!]*"
@@ -95,9 +96,9 @@ def _rules(told: Told, place: int) -> list[Lesson]:
     text = told.said[:READ]
     for start, end in own_sentences(text, _any("leads") | _any("repeated") | _any("rejecting")):
         sentence = " ".join(text[start:end].split())
-        asked = sentence
+        asked = _BULLET.sub("", sentence)
         if sentence.rstrip("\"')*_!”").endswith(("?", "？")):
-            bare = _without_leads(sentence).text
+            bare = _without_leads(asked).text
             polite = _POLITE.fullmatch(lowered(bare))
             if polite is None:
                 continue
