@@ -148,6 +148,15 @@ def test_a_rule_of_a_person_is_told_once_in_its_own_words_and_under_their_trust(
     assert rules(bank) == ""
 
 
+def test_what_was_said_twice_and_declined_is_told_in_neither_place(bank: Bank) -> None:
+    for day in ("monday", "tuesday"):
+        lived(bank, day, [["prompt", f"Hello, it is {day}. From now on, always use pnpm."]])
+    [rule] = bank.upkeep.proposals("accepted")
+    assert rules(bank).count("always use pnpm") == 1
+    bank.upkeep.decline(rule.id)
+    assert rules(bank) == ""
+
+
 def test_a_later_correction_that_says_otherwise_ends_the_rule(bank: Bank) -> None:
     lived(bank, "monday", PUT_RIGHT)
     [old] = bank.upkeep.proposals("accepted")
@@ -160,6 +169,34 @@ def test_a_later_correction_that_says_otherwise_ends_the_rule(bank: Bank) -> Non
     assert "use npm, not pnpm" in rules(bank) and "use pnpm" not in rules(bank)
     bank.upkeep.accept(old.id)
     assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
+
+
+def test_a_rule_holds_again_when_the_correction_that_ended_it_is_declined(bank: Bank) -> None:
+    lived(bank, "monday", PUT_RIGHT)
+    back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]
+    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *back])
+    declined = bank.upkeep.decline(only(bank, "accepted"))
+    assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
+    assert "use pnpm" in rules(bank)
+    bank.undo(declined.change)
+    assert [each.text for each in bank.upkeep.proposals("superseded")] == [PNPM]
+
+
+def test_a_correction_that_comes_in_after_a_later_one_waits(bank: Bank) -> None:
+    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *PUT_RIGHT])
+    back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]
+    assert lived(bank, "monday", back) == ["proposed 0.8"]
+    assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
+
+
+def test_where_an_accepted_lesson_was_put_is_left_as_it_is_when_it_is_borne_out(bank: Bank) -> None:
+    lived(bank, "monday", MIGRATED)
+    id = only(bank)
+    bank.upkeep.accept(id)
+    bank.upkeep.promote(id)
+    lived(bank, "tuesday", MIGRATED)
+    held = bank.get(id)
+    assert held is not None and (held.status, held.tier) == ("promoted", "settled")
 
 
 def test_a_person_sees_which_rule_a_proposal_would_end(bank: Bank) -> None:

@@ -176,6 +176,11 @@ class Lessons:
         return [each.id for each in gone]
 
     def decline(self, held: Held, who: str, reason: str | None = None) -> None:
+        """Rules that it had ended hold again."""
+        for each in self.held.values():
+            if each.superseded_by == held.id:
+                each.superseded_by = each.valid_until = None
+                each.reason, each.touched = "the correction that said otherwise was declined", True
         held.status, held.reason, held.touched = "declined", reason, True
         held.body = {**held.body, "decided": {"by": who, "at": iso(self._bank.clock())}}
 
@@ -293,10 +298,17 @@ class Lessons:
 
     def _settle(self, held: Held) -> None:
         """Accepted by default only where it is sure enough, does no harm, and nobody had declined it."""
-        if held.status == "proposed" and self._is_enough(held) and self._decided_by(held) in (None, BY_CONFIDENCE):
+        if held.status != "proposed" or not self._is_enough(held) or self._is_outdated(held):
+            return
+        if self._decided_by(held) in (None, BY_CONFIDENCE):
             self.accept(
                 held, BY_CONFIDENCE, f"its confidence of {held.confidence:g} is above {self._bank._accept_above:g}"
             )
+
+    def _is_outdated(self, held: Held) -> bool:
+        """Whether a rule that is told says the opposite, and was said after it: sessions may come in late."""
+        opposed = self.contradicted(held, however_late=True) if held.type == RULE else []
+        return any(each.at > held.at and each.status != "proposed" for each in opposed)
 
     def _is_enough(self, held: Held) -> bool:
         return held.confidence > self._bank._accept_above and held.body.get("held_back") is None
@@ -313,12 +325,13 @@ class Lessons:
         changes: dict[str, Any] = {
             "at": held.at,
             "status": held.status,
-            "tier": "settled" if held.status == "active" else "working",
             "confidence": held.confidence,
             "valid_until": held.valid_until,
             "superseded_by": held.superseded_by,
             "reason": held.reason,
         }
+        if held.before is None or held.before[1].state.status != held.status:
+            changes["tier"] = "settled" if held.status == "active" else "working"
         if held.before is None:
             assert held.draft is not None
             draft = bank._redrafted(held.draft, {"body": _kept_body(held)})

@@ -32,7 +32,10 @@ def spoken_for(source: Source, memories: Sequence[Memory]) -> dict[str, set[str]
         return {}
     known = source.filter.known_at
     links = source.reader.links([End("memory", id) for id in turns], DRAWN_FROM, known)
-    drawn = {link.source.name: link.target.name for link in links if link.target.name in turns}
+    drawn: dict[str, set[str]] = {}
+    for link in links:
+        if link.target.name in turns:
+            drawn.setdefault(link.source.name, set()).add(link.target.name)
     if not drawn:
         return {}
     asked = source.filter.having(ids=tuple(drawn)).anything()
@@ -41,7 +44,8 @@ def spoken_for(source: Source, memories: Sequence[Memory]) -> dict[str, set[str]
     found: dict[str, set[str]] = {}
     for memory in held.values():
         if lesson.TAG in memory.tags and memory.body.get("type") == lesson.RULE and memory.status != "proposed":
-            found.setdefault(drawn[memory.id], set()).update(_quotes(memory))
+            for turn in drawn[memory.id]:
+                found.setdefault(turn, set()).update(_quotes(memory))
     return found
 
 
