@@ -32,6 +32,7 @@ APART = {
     "pieria bench graphcare",
     "pieria bench graph",
     "pieria bench palace",
+    "pieria bench pages",
 }
 """They work on banks of their own, or for callers who are no people; tests of their own look at them."""
 

@@ -153,6 +153,16 @@ def test_counts_are_by_value_most_first(
         assert list(reader.count(ALL, by).values()) == sorted(expected.values(), reverse=True)
 
 
+def test_counts_by_several_columns_are_those_by_each(store: Store) -> None:
+    diary = memory("two", "2", kind="diary", author="maya")
+    apply(store, memory("one", "1"), diary, memory("three", "3", author="maya"))
+    columns = ("author", "kind", "tier")
+    with store.reading() as reader:
+        found = reader.counts_by(ALL, columns)
+        assert found == {each: reader.count(ALL, each) for each in columns}
+        assert list(found["kind"].items()) == [("note", 2), ("diary", 1)]
+
+
 def test_a_memory_comes_back_as_it_was_written(store: Store) -> None:
     write = memory(
         "Ein Reiher, 鷺, 🪶 — \u202etfel\u202c and 'quotes' \"double\" %s :x ?",

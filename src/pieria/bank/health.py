@@ -36,7 +36,7 @@ class Health(Core):
         """Counts of what there is, by kind and standing, and the store's sizes."""
         everything = self._everything()
         with self._reading() as reader:
-            groups = {by: reader.count(everything, by) for by in ("kind", "status", "tier", "scope")}
+            groups = reader.counts_by(everything, ("kind", "status", "tier", "scope"))
             waiting = reader.pending_count()
             last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
             facts = summary.stats(reader, self.clock(), everything)

@@ -235,6 +235,9 @@ class Reader(QueueReader, Protocol):
     def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
         """How many are visible, by a column of the state; without one under the key `total`."""
 
+    def counts_by(self, filter: Filter, columns: Sequence[str]) -> dict[str, dict[str, int]]:
+        """As `count` by each of these columns, in one look at the visible memories."""
+
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         """The sessions of the visible memories that stand, that which began last first; equal ones by their names,
         backwards. What ended counts for when a session began and ended, where the filter lets it through.

@@ -137,6 +137,26 @@ def test_the_keyboard_leads_everywhere(opened: Opening) -> None:
     page.wait_for_url("**/recall")
 
 
+def test_the_keyboard_reaches_what_leads_nowhere_too(opened: Opening) -> None:
+    window = opened()
+    for word in ("gateway", "token"):
+        window.go(f"/banks/notes/recall?q={word}")
+    page = window.go("/banks/notes/sessions")
+    for _ in range(2):
+        page.keyboard.press("j")
+    assert page.locator("tr[data-item]").nth(1).evaluate("row => row === document.activeElement")
+
+
+def test_a_session_is_followed_as_it_goes_on(opened: Opening) -> None:
+    page = opened().go("/banks/notes/sessions")
+    with pieria.open("notes") as bank:
+        session = bank.session("Mend the build")
+        page.get_by_role("link", name="Mend the build").wait_for()
+        page.goto(f"{page.url}/one?id={session.id}")
+        session.append("The toolchain is registered twice.", "Removed the second registration.")
+        page.get_by_text("The toolchain is registered twice.").first.wait_for()
+
+
 def test_dark_is_remembered(opened: Opening) -> None:
     page = opened().go("/banks/notes/recall")
     before = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
@@ -146,15 +166,17 @@ def test_dark_is_remembered(opened: Opening) -> None:
     assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") != before
 
 
-def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Opening) -> None:
-    page = opened().go("/banks/notes/recall")
+@pytest.mark.parametrize("path", ["recall", "memories", "time"])
+def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Opening, path: str) -> None:
+    page = opened().go(f"/banks/notes/{path}")
     page.locator("#live").wait_for(state="attached")
     subprocess.run([*ENTRY, "remember", "The kettle whistles in G.", "--bank", "notes", "--quiet"], check=True)
     page.get_by_text("The kettle whistles in G.").wait_for()
 
 
-def test_what_comes_meanwhile_takes_nobody_s_place(opened: Opening) -> None:
-    page = opened().go("/banks/notes/memories")
+@pytest.mark.parametrize("path", ["memories", "time"])
+def test_what_comes_meanwhile_takes_nobody_s_place(opened: Opening, path: str) -> None:
+    page = opened().go(f"/banks/notes/{path}")
     page.keyboard.press("j")
     before = page.evaluate("document.activeElement.href")
     with pieria.open("notes") as bank:

@@ -110,6 +110,18 @@ def palace(ctx: click.Context, /, size: int, as_json: bool) -> None:
     _told(ctx, measure_palace(size, _say), as_json=as_json)
 
 
+@bench.command(context_settings={"help_option_names": HELP})
+@click.option("--n", "size", type=click.IntRange(min=1_000), default=100_000, show_default=True,
+              help="Memories in the bank that is shown.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def pages(ctx: click.Context, /, size: int, as_json: bool) -> None:
+    """Time what a server takes to show each page of a large bank, and to search as one types, without models."""
+    from pieria.doors.bench.pages import measure_pages
+
+    _told(ctx, measure_pages(size, _say), as_json=as_json)
+
+
 def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))

@@ -46,6 +46,9 @@ AND (s.importance, s.row) < (%(after_value)s, %(after_row)s)
 -- name: count
 SELECT {column} AS value, count(*) FROM state s WHERE s.bank = %(bank)s AND {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
+-- name: counts_by
+SELECT {columns}, count(*) FROM state s WHERE s.bank = %(bank)s AND {where} GROUP BY {columns}
+
 -- name: sessions
 SELECT s.session, min(s.at), max(s.at), count(*) FILTER (WHERE s.ended = '') FROM state s WHERE s.bank = %(bank)s AND {where}
 GROUP BY s.session HAVING count(*) FILTER (WHERE s.ended = '') > 0 {after}

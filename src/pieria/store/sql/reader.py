@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -101,6 +102,17 @@ class SQLReader(QueueRows, CopyReads):
             assert by in COLUMNS
             sql = self._sql["count"].format(where=where, column=f"s.{by}")
         return {str(value): number for value, number in self._session.execute(sql, params) if value is not None}
+
+    def counts_by(self, filter: Filter, columns: Sequence[str]) -> dict[str, dict[str, int]]:
+        assert set(columns) <= set(COLUMNS)
+        where, params = driven(self._session, filter)
+        sql = self._sql["counts_by"].format(where=where, columns=", ".join(f"s.{each}" for each in columns))
+        found: dict[str, Counter[str]] = {each: Counter() for each in columns}
+        for *values, number in self._session.execute(sql, params):
+            for column, value in zip(columns, values, strict=True):
+                if value is not None:
+                    found[column][str(value)] += number
+        return {column: dict(sorted(each.items(), key=lambda one: (-one[1], one[0]))) for column, each in found.items()}
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         where, params = driven(self._session, filter)

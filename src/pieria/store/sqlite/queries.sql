@@ -40,6 +40,9 @@ AND (s.importance, s.row) < (:after_value, :after_row)
 -- name: count
 SELECT {column} AS value, count(*) FROM state s WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
+-- name: counts_by
+SELECT {columns}, count(*) FROM state s WHERE {where} GROUP BY {columns}
+
 -- name: sessions
 SELECT s.session, min(s.at) AS first, max(s.at), count(*) FILTER (WHERE s.ended = '') AS standing
 FROM state s WHERE {where}

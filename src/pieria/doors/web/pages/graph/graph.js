@@ -39,9 +39,13 @@ function take(told, { anew }) {
   draw();
 }
 
+// Where no graph is answered, what is drawn stays, and the page says that the server does not answer.
 async function ask(path) {
-  const answer = await fetch(path, { headers: { Accept: "application/json" } });
-  return answer.ok ? answer.json() : { nodes: [], links: [] };
+  const answer = await fetch(path).catch(() => null);
+  if (answer?.redirected) location.assign(answer.url);
+  const isTold = answer?.ok && !answer.redirected;
+  if (!isTold) document.dispatchEvent(new CustomEvent("htmx:error"));
+  return isTold ? answer.json() : null;
 }
 
 function paint(node, canvas, scale) {
@@ -79,6 +83,7 @@ async function expand(node) {
   const path = new URL(place.dataset.data, location.href);
   path.searchParams.set("node", node.id);
   const told = await ask(path.pathname + path.search);
+  if (!told) return;
   for (const each of told.nodes) each.focus = each.id === node.id;
   for (const each of held.nodes.values()) each.focus = false;
   take(told, { anew: false });
@@ -120,13 +125,12 @@ function once(act) {
 
 async function fresh() {
   const source = document.getElementById("drawn")?.dataset.source;
-  if (source) take(await ask(source), { anew: true });
+  const told = source && await ask(source);
+  if (told) take(told, { anew: true });
 }
 
 if (place && globalThis.ForceGraph) {
-  place.hidden = false;
   new ResizeObserver(() => graph?.width(place.clientWidth).height(place.clientHeight)).observe(place);
-  document.querySelector("details.table")?.removeAttribute("open");
   document.addEventListener("htmx:after:swap", fresh);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shades.clear());
   await fresh();

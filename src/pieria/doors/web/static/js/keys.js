@@ -1,13 +1,19 @@
 // The keyboard: a table of keys and what each does. The pages bring their own letters, in the links that lead to them.
 const items = () => [...document.querySelectorAll("[data-item]")].filter((each) => each.getClientRects().length);
-const handle = (item) => (item.matches("a, button, [tabindex]") ? item : item.querySelector("a, button"));
+
+// What of an item is reached: what leads on from it or, where nothing does, the item itself.
+function handle(item) {
+  const found = item.matches("a, button, [tabindex]") ? item : item.querySelector("a, button");
+  if (!found) item.tabIndex = -1;
+  return found ?? item;
+}
 
 function move(step) {
   const all = items();
   const at = all.findIndex((each) => each.contains(document.activeElement));
   const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step))];
   if (!next) return;
-  handle(next)?.focus({ preventScroll: true });
+  handle(next).focus({ preventScroll: true });
   next.scrollIntoView({ block: "nearest" });
 }
 

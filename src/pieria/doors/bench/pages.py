@@ -1,0 +1,166 @@
+"""`pieria bench pages`: what the web page takes to show a large bank, as the server that shows it tells it."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from pieria.doors.bench.filled import Filled, Say, filled
+from pieria.doors.bench.rows import Row, quantile
+from pieria.doors.bench.speed import machine
+from pieria.doors.http.app import application
+from pieria.doors.http.callers import Door
+from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.server import Server, bind
+from pieria.doors.http.service import service
+from pieria.doors.http.tokens import Tokens
+from pieria.doors.web.page import path_of
+from pieria.toolsets import registry
+from pieria.workspace import Workspace
+
+BANK = "bench"
+NAMED, NAMES = 500, 100
+"""So many memories have tags and name somebody, of so many people, of whom as many facts are known."""
+LOADS, TYPED = 10, 20
+"""Times that a page is loaded, and questions that are typed."""
+LETTERS = 3
+"""Typed between two looks at what is found so far."""
+PAGE_TARGET, TYPED_TARGET = 300.0, 150.0
+MOST = 101_000
+"""Memories up to which the targets have to be kept: 100,000, and what is written meanwhile."""
+WAITED = 120.0
+_TOLD = re.compile(r"page;dur=([\d.]+)")
+
+
+LATER = {
+    "what is due, which Fading loads later": path_of(BANK, "fading/due"),
+    "the checks, which Health loads later": path_of(BANK, "health/checks"),
+}
+"""What goes over the whole bank, and nobody waits for who opens the page."""
+
+
+def measure_pages(size: int, say: Say) -> dict[str, Any]:
+    with TemporaryDirectory(prefix="pieria-bench-") as folder, filled(Path(folder), size, say, BANK) as full:
+        _people(full)
+        with Workspace(data=Path(folder), embedder=full.meaning.embed) as workspace, _served(workspace) as asked:
+            rows = [_loaded(full, asked, name, path, say) for name, path in (*pages(full).items(), *LATER.items())]
+            rows.append(_typed(full, asked, say))
+    return {"machine": machine(), "rows": [row.as_dict() for row in rows], "notes": []}
+
+
+def pages(full: Filled) -> dict[str, str]:
+    """What is opened, by the name of its row."""
+    one = full.bank.list(limit=1)[0].id
+    return {
+        "Recall": path_of(BANK, "recall"),
+        "Memories": path_of(BANK, "memories"),
+        "a memory": path_of(BANK, "memory", id=one),
+        "Graph": path_of(BANK, "graph"),
+        "Graph, three steps outwards": path_of(BANK, "graph", hops=3),
+        "Graph, of one name": path_of(BANK, "graph", node=f"entity:{_name(0)}"),
+        "Time": path_of(BANK, "time"),
+        "facts over time": path_of(BANK, "time/facts"),
+        "Fading": path_of(BANK, "fading"),
+        "Sessions": path_of(BANK, "sessions"),
+        "Health": path_of(BANK, "health"),
+    }
+
+
+def _people(full: Filled) -> None:
+    """What a filled bank lacks, and pages show."""
+    texts = list(full.workload.texts(NAMED))
+    items: list[dict[str, Any]] = [
+        {"text": text, "kind": "observation", "tags": [f"tag{number % 50}"], "entities": [_name(number % NAMES)]}
+        for number, text in enumerate(texts)
+    ]
+    made = full.bank.remember_many(items)
+    for number in range(NAMES):
+        full.bank.facts.add(_name(number), "works_on", f"part {number % 20}", memory=made[number].id)
+        full.bank.link(made[number].id, made[number + 1].id, "related")
+
+
+def _name(number: int) -> str:
+    return f"Name {number}"
+
+
+Ask = Callable[[str], float]
+"""What the server took for the page at a path, in milliseconds."""
+
+
+@contextmanager
+def _served(workspace: Workspace) -> Iterator[Ask]:
+    door = Door(Tokens(workspace.data), None, always=False)
+    app = application(service(workspace, registry()), door, Hosts(), None)
+    bound, ready = bind("127.0.0.1", 0), threading.Event()
+    server = Server(app, ready.set)
+    thread = threading.Thread(target=server.run, args=([bound.listener],), daemon=True)
+    thread.start()
+    ready.wait(WAITED)
+    connection = http.client.HTTPConnection(urlsplit(bound.url).netloc, timeout=WAITED)
+
+    def ask(path: str) -> float:
+        connection.request("GET", path, headers={"Accept": "text/html"})
+        answer = connection.getresponse()
+        answer.read()
+        told = _TOLD.search(answer.getheader("Server-Timing", ""))
+        if answer.status != 200 or told is None:
+            raise RuntimeError(f"the server answered {path} with {answer.status}")
+        return float(told[1])
+
+    try:
+        yield ask
+    finally:
+        connection.close()
+        server.should_exit = True
+        thread.join(WAITED)
+
+
+def _loaded(full: Filled, ask: Ask, name: str, path: str, say: Say) -> Row:
+    """A write between two loads: nothing is shown that was found before it."""
+    took, worked = [], []
+    for number in range(LOADS):
+        full.write_one()
+        idle = time.process_time()
+        took.append(ask(path))
+        worked.append(1000 * (time.process_time() - idle))
+        say(f"loading {name}", number + 1, LOADS)
+    detail = {
+        "first_ms": round(took[0], 1),
+        "max_ms": round(max(took), 1),
+        "processor_p50_ms": round(statistics.median(worked), 1),
+    }
+    return _row(f"{name}, p50", statistics.median(took), None if name in LATER else PAGE_TARGET, full, detail)
+
+
+def _typed(full: Filled, ask: Ask, say: Say) -> Row:
+    """Questions as they come to be, some letters at a time."""
+    took, worked = [], []
+    for number in range(TYPED):
+        full.write_one()
+        question, vector = full.question()
+        for end in range(LETTERS, len(question) + 1, LETTERS):
+            full.meaning.prepare(question[:end].strip(), vector)
+            idle = time.process_time()
+            took.append(ask(f"{path_of(BANK, 'recall')}?q={quote(question[:end])}"))
+            worked.append(1000 * (time.process_time() - idle))
+        say("typing questions", number + 1, TYPED)
+    detail = {
+        "p50_ms": round(statistics.median(took), 1),
+        "processor_p50_ms": round(statistics.median(worked), 1),
+        "processor_p95_ms": round(quantile(worked, 0.95), 1),
+    }
+    return _row("search as one types, p95", quantile(took, 0.95), TYPED_TARGET, full, detail)
+
+
+def _row(name: str, value: float, target: float | None, full: Filled, detail: dict[str, Any]) -> Row:
+    met = value < target if target is not None and full.size <= MOST else None
+    return Row(name, round(value, 1), "ms", "" if met is None else f"< {target:g}", met, detail)

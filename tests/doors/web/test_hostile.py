@@ -1,0 +1,65 @@
+"""Hostile text wherever somebody may write one, through every page in headless Chromium: shown, and nothing runs."""
+
+import html
+
+import pytest
+from tests.doors.web.conftest import HOSTILE, Opening, Window
+
+import pieria
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+LINE = "x" * 1_000_000
+NAME = "<img/src=x onerror=document.title='owned'>\u202e"
+"""As short as names have to be."""
+
+
+def hostile_bank() -> str:
+    """The id of a session of the bank `notes`, where names, facts, steps and jobs are hostile, and a line is long."""
+    with pieria.open("notes") as bank:
+        bank.remember(HOSTILE, id="named", tags=[NAME], entities=[NAME], author=NAME, source=NAME, session=NAME)
+        bank.remember(LINE, id="long", entities=[NAME], place="wing/room")
+        bank.facts.add(NAME, "works_on", NAME, source=NAME, memory="named")
+        bank.facts.add(NAME, "works_on", "x" * 200)
+        bank.jobs.add("grind", {"of": HOSTILE}, due="2999-01-01")
+        session = bank.session(HOSTILE, auto_commit=False)
+        for observation in (HOSTILE, LINE[:20_000], "It works."):
+            session.append(observation, HOSTILE)
+        session.close_and_wait(60)
+        return str(session.id)
+
+
+def is_unharmed(window: Window) -> bool:
+    page = window.page
+    planted = "main img, main b:text-is('bold'), main script, main svg[onload], [onerror], [onload]"
+    return bool(page.title() != "owned" and page.locator(planted).count() == 0)
+
+
+def test_hostile_text_runs_on_no_page(opened: Opening) -> None:
+    session = hostile_bank()
+    window = opened()
+    asked = (
+        "recall?q=bold+end", "memories", "memory?id=named", "graph", "graph?node=memory:named&hops=3",
+        f"graph?q={'x' * 300}", "time", "time/facts", "fading", "fading?id=named", "fading?id=long", "fading/due",
+        "sessions", f"sessions/one?id={session}", "sessions/ask?q=bold+end", "health", "health/checks",
+    )  # fmt: skip
+    for path in asked:
+        page = window.go(f"/banks/notes/{path}")
+        if path in ("graph", "graph?node=memory:named&hops=3"):
+            page.wait_for_selector("#canvas[data-ready=yes] canvas")
+        assert is_unharmed(window), path
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, path
+    page = window.go("/banks/notes/time/facts")
+    page.get_by_role("link", name="onerror").first.click()
+    assert is_unharmed(window) and page.get_by_role("row").count() > 1
+
+
+def test_what_is_asked_for_is_no_more_than_text(opened: Opening) -> None:
+    window = opened()
+    page = window.go("/banks/notes/sessions/ask")
+    page.get_by_label("The question").fill(HOSTILE.replace("\x1b", ""))
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_text("How it was found").wait_for()
+    assert is_unharmed(window)
+    window.go(f"/banks/notes/time/facts?entity={html.escape('<b>nobody</b>')}")
+    assert is_unharmed(window)
