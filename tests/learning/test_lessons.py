@@ -118,6 +118,23 @@ def test_values_of_telling_variables_are_in_no_procedure() -> None:
     assert "abc123" not in told and "hunter2" not in told
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "aws login --db-password hunter2x",
+        "acme auth --api-key 'hunter2x'",
+        "docker login -u me -p hunter2x",
+        "acme --TOKEN=hunter2x up",
+    ],
+)
+def test_values_of_telling_options_are_in_no_procedure_nor_in_what_it_is_known_by(line: str) -> None:
+    denied: Line = ["ran", "make deploy", "Error: denied", True]
+    [found] = lessons([["prompt", "deploy"], denied, ["ran", line, "ok"], ["ran", "make deploy", "done"]])
+    [changed] = lessons([["prompt", "deploy"], denied, ["ran", f"{line} && make deploy", "done"]])
+    told = f"{found} {changed}".replace(found.new.text, found.new.text.casefold())
+    assert "hunter" not in told and "…" in told
+
+
 # --- what people say
 
 

@@ -56,7 +56,11 @@ _RISKY = re.compile(
     r"|\b(?:curl|wget)\b[^|]*\|\s*(?:sudo\s+)?(?:(?:ba|da|z)?sh|python3?|node|perl|ruby)\b|\bsh\s+<\(|\|\s*iex\b|\bdown\s+-v\b|--privileged\b|--insecure\b|--trusted-host\b"
     r"|--allow-unauthenticated\b|\bverify\s*=\s*false\b|--skip-\S+|--break-system-packages\b|\bdd\s+if=|\bmkfs"
 )
-_ASSIGNMENT = re.compile(r"(?<!\S)(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|\S+)")
+_ASSIGNMENT = re.compile(r"(?<!\S)(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|\[secret: \w+\]|\S+)")
+_OPTION = re.compile(
+    r"(?i)(?<!\S)(?P<option>--?[\w-]*(?:passw|passphrase|token|secret|api-?key|credential)[\w-]*|(?:sshpass|login)\b[^|;&]{0,80}?\s-p)"
+    r"(?P<mark>\s+|=)(?:\"[^\"]*\"|'[^']*'|\[secret: \w+\]|(?![-<>|&])\S+)"
+)
 _TELLING_NAME = re.compile(r"(?i)key|token|secret|pass|pwd|auth|cred|dsn|ur[li]|cookie|session|private|salt")
 _NOISE = re.compile(
     r"-(?:v+|q+|x|s|vv\w*|ra?|j\d*|n\d*)|--(?:verbose|quiet|lf|ff|tb=\S+|color\S*|no-color|trace|debug|maxfail\S*|durations\S*|log-\S+|progress\S*)"
@@ -150,12 +154,12 @@ def is_checking(command: Command | None, line: str) -> bool:
 
 
 def shown_line(line: str) -> str:
-    """On one line, short, and without values that a name makes a secret."""
+    """On one line, short, and without values that the name of a variable or of an option makes a secret."""
 
     def masked(found: re.Match[str]) -> str:
         return f"{found['name']}=…" if _TELLING_NAME.search(found["name"]) else found[0]
 
-    return clipped(_ASSIGNMENT.sub(masked, plain(line)).replace("`", "'"), SHOWN)
+    return clipped(_ASSIGNMENT.sub(masked, _without_options(plain(line))).replace("`", "'"), SHOWN)
 
 
 def _acts(command: Command, part: str) -> bool:
@@ -173,14 +177,18 @@ def _verb(command: Command) -> str:
 
 
 def _words(line: str) -> list[str]:
-    return _ASSIGNMENT.sub(lambda found: f"{found['name']}=", plain(line)).split()
+    return _ASSIGNMENT.sub(lambda found: f"{found['name']}=", _without_options(plain(line))).split()
+
+
+def _without_options(line: str) -> str:
+    return _OPTION.sub(r"\g<option>\g<mark>…", line)
 
 
 def _sign(line: str) -> str:
     """Without what differs from one time to the next: numbers, values, where the project lies, branches."""
     if line.startswith("git "):
         line = " ".join(word for place, word in enumerate(line.split()) if place < 2 or word.startswith("-"))
-    bare = _ASSIGNMENT.sub(lambda found: f"{found['name']}=", " ".join(line.split()).casefold())
+    bare = _ASSIGNMENT.sub(lambda found: f"{found['name']}=", _without_options(" ".join(line.split())).casefold())
     return re.sub(r"\d+", "0", re.sub(r"(?<!\S)/\S+/(?=[^/\s]+)", "", bare))
 
 
