@@ -171,6 +171,14 @@ def test_a_later_correction_that_says_otherwise_ends_the_rule(bank: Bank) -> Non
     assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
 
 
+def test_a_rule_that_somebody_ended_holds_again_once_it_is_said_again(bank: Bank) -> None:
+    lived(bank, "monday", PUT_RIGHT)
+    bank.invalidate(only(bank, "accepted"))
+    assert "use pnpm" not in rules(bank)
+    assert lived(bank, "tuesday", [["prompt", "hello"], *PUT_RIGHT]) == ["accepted 0.8"]
+    assert "use pnpm" in rules(bank)
+
+
 def test_a_rule_holds_again_when_the_correction_that_ended_it_is_declined(bank: Bank) -> None:
     lived(bank, "monday", PUT_RIGHT)
     back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]

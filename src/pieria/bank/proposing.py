@@ -273,12 +273,12 @@ class Lessons:
         body, evidence = held.body, dict(found.evidence)
         if evidence["session"] in body["sessions"]:
             return False
-        if body["seen"] >= ENOUGH and held.status in VISIBLE_STATUSES and not held.is_superseded:
+        if body["seen"] >= ENOUGH and held.status in VISIBLE_STATUSES and held.valid_until is None:
             return False
-        again = held.is_superseded and micros(found.new.at) > held.at  # type: ignore[arg-type]
+        again = held.valid_until is not None and micros(found.new.at) > held.valid_until  # type: ignore[arg-type]
         held.body = {
             **body,
-            # What was said anew after it had been superseded begins anew.
+            # What is seen anew after it had ended begins anew.
             "seen": 1 if again else body["seen"] + 1,
             "base": found.base if again else max(body["base"], found.base),
             "sessions": [*body["sessions"], evidence["session"]][-ENOUGH:],
@@ -288,7 +288,7 @@ class Lessons:
             held.body.pop("held_back", None)
         if again:
             held.superseded_by = held.valid_until = None
-            held.status, held.reason = "proposed", "it was said again since"
+            held.status, held.reason = "proposed", "it was seen again since it ended"
             held.body.pop("decided", None)
         elif held.status == "declined":
             held.status, held.reason = "proposed", "it was seen again since it was declined"
