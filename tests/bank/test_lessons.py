@@ -248,6 +248,8 @@ def test_nothing_but_a_decision_makes_a_proposal_more_than_that(bank: Bank) -> N
     id = only(bank)
     for verb in (
         lambda: bank.update(id, status="active"),
+        lambda: bank.update(id, tags=["mine"]),
+        lambda: bank.revise(id, body={}, text="Never mind."),
         lambda: bank.upkeep.promote(id),
         lambda: bank.upkeep.merge([id, id]),
     ):

@@ -77,7 +77,7 @@ class Correcting(Extracting):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id)
-            if "status" in given:
+            if _RESTS_ON.intersection(given):
                 check_decided(held.state)
             changed = _changed_state(held.state, changes, kept_reason)
             contents = {name: given[name] for name in CONTENT if name in given}
@@ -166,6 +166,8 @@ class Correcting(Extracting):
             if held.state.valid_until is not None and held.state.valid_until <= self._now():
                 hint = "Remember what holds now, or give it another valid_until with update."
                 raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
+            if _RESTS_ON.intersection(given):
+                check_decided(held.state)
             before = holder._content_draft(writer, held)
             draft = holder._redrafted(before, {name: given[name] for name in CONTENT if name in given})
             state = _changed_state(held.state, changes, kept_reason)
@@ -365,6 +367,8 @@ def _end(value: object) -> int:
 
 
 _NONE_MEANS: dict[str, Any] = {"tags": (), "entities": (), "files": (), "body": {}, "meta": {}}
+_RESTS_ON = frozenset({"status", "body", "tags"})
+"""What a proposal is known by and rests on: without it nobody could decide on it any more."""
 _MAY_BE_NONE = ("confidence", "valid_from")
 _STATE_VALUES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "importance": (check.number, ()),
