@@ -198,7 +198,9 @@ def test_any_encoding_can_show_any_text(ask: Ask, environment: dict[str, str], e
         [ENTRY[0], "-c", program, json.dumps(lines)], capture_output=True, check=False, timeout=60,
         env={**environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
     )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, b"")
+    # Where the scripts of the web page were not fetched, `doctor` says so.
+    told = [line for line in done.stderr.splitlines() if b"make web" not in line]
+    assert (done.returncode, told) == (0, [])
     as_json, _, shown = done.stdout.decode(encoding).partition("\n")
     assert json.loads(as_json)["memories"][0]["text"] == text
     assert shown

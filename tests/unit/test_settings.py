@@ -30,6 +30,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "upkeep_fades": ("note", "note,drawer"),
     "count_uses": (False, True),
     "session_lease": (1.0, 90.0),
+    "accept_above": (0.5, 1.0),
     "capture": (True, False),
     "embedder": ("hashing", "none"),
     "embedder_threads": (1, 2),
