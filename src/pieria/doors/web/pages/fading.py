@@ -69,7 +69,7 @@ def _due(asked: Asked) -> Answer:
 
 def _reviewed(asked: Asked) -> Answer:
     asked.bank.upkeep.review(asked.given["id"])
-    return Moved(asked.path("fading/due"))
+    return Moved(asked.path("fading"))
 
 
 def _worked(asked: Asked) -> Answer:
