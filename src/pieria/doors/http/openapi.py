@@ -72,7 +72,7 @@ def _of_tool(toolset: Toolset, tool: Tool) -> dict[str, Any]:
         "x-access": tool.access.name,
         **names,
         "parameters": [_in_path("bank")],
-        "requestBody": _body(tool.input_schema),
+        "requestBody": _body(_taken(tool)),
         "responses": {"200": _content("The tool's reply.", replied), **failed},
     }
 
@@ -90,6 +90,19 @@ def _of_resource(resource: Resource) -> dict[str, Any]:
         "parameters": parameters,
         **takes,
     }
+
+
+def _taken(tool: Tool) -> Schema:
+    """What a tool takes: where null stands for what is left out, too."""
+    schema = tool.input_schema
+    if not tool.takes_null:
+        return schema
+    required = schema.get("required", ())
+    parts = {
+        name: part if name in required else {"anyOf": [part, {"type": "null"}]}
+        for name, part in tool.parameters.items()
+    }
+    return {**schema, "properties": parts}
 
 
 def _operation(tool: Tool, tag: str, answered: Schema, status: int = 200) -> dict[str, Any]:
