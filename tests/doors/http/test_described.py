@@ -52,7 +52,15 @@ def test_the_description_is_openapi_and_names_every_tool(served: Served) -> None
     assert described["openapi"] == "3.1.0"
     for _, tool in registry():
         operation = described["paths"][f"/v1/banks/{{bank}}/tools/{tool.name}"]["post"]
-        assert operation["requestBody"]["content"]["application/json"]["schema"] == tool.input_schema
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        if not tool.takes_null:
+            assert schema == tool.input_schema
+            continue
+        optional = set(tool.parameters) - set(tool.input_schema.get("required", ()))
+        assert {**schema, "properties": {}} == {**tool.input_schema, "properties": {}}
+        for name, part in schema["properties"].items():
+            told = {"anyOf": [tool.parameters[name], {"type": "null"}]}
+            assert part == (told if name in optional else tool.parameters[name]), (tool.name, name)
     for schema in described["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(schema)
     ids = [one["operationId"] for path in described["paths"].values() for one in path.values()]
