@@ -47,7 +47,7 @@ class Tool:
     objects: tuple[str, ...] = ()
     """Parameters that are JSON text, and are taken as the object itself, too."""
     takes_null: bool = False
-    """Whether null stands for what is left out, as clients send it that fill in every parameter; it is not listed."""
+    """Whether null stands for what is left out, as clients send it that fill in every parameter. OpenAPI says so."""
     settled: tuple[str, ...] = ()
     """Parameters whose listed default is that of a setting: where one is left out, its handler is not given it."""
 
