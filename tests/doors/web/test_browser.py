@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -172,6 +173,15 @@ def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Openi
     page.locator("#live").wait_for(state="attached")
     subprocess.run([*ENTRY, "remember", "The kettle whistles in G.", "--bank", "notes", "--quiet"], check=True)
     page.get_by_text("The kettle whistles in G.").wait_for()
+
+
+def test_a_page_is_live_whatever_script_comes_last(opened: Opening) -> None:
+    window = opened()
+    window.page.route("**/hx-sse.js", lambda route: (time.sleep(0.3), route.continue_()))
+    page = window.go("/banks/notes/memories")
+    with pieria.open("notes") as bank:
+        bank.remember("Something newer.")
+    page.get_by_text("Something newer.").wait_for()
 
 
 @pytest.mark.parametrize("path", ["memories", "time"])
