@@ -171,7 +171,7 @@ def opened(browser: Any) -> Iterator[Opening]:
                 viewport={"width": 390, "height": 800} if phone else {"width": 1280, "height": 860},
             )
             contexts.append(context)
-            context.set_default_timeout(10_000)
+            context.set_default_timeout(60_000)
             window = Window(context.new_page(), served, url)
             window.watch()
             windows.append(window)
