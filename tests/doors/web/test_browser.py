@@ -4,6 +4,7 @@ import json
 import subprocess
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from tests.doors.http.conftest import ENTRY
@@ -177,7 +178,12 @@ def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Openi
 
 def test_a_page_is_live_whatever_script_comes_last(opened: Opening) -> None:
     window = opened()
-    window.page.route("**/hx-sse.js", lambda route: (time.sleep(0.3), route.continue_()))
+
+    def late(route: Any) -> None:
+        time.sleep(0.3)
+        route.continue_()
+
+    window.page.route("**/hx-sse.js", late)
     page = window.go("/banks/notes/memories")
     with pieria.open("notes") as bank:
         bank.remember("Something newer.")
