@@ -35,6 +35,7 @@ from pieria.doors.web.rendering import Html, Templates
 from pieria.doors.web.tasks import Tasks
 from pieria.doors.web.witness import Witness
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, UnknownError
+from pieria.record.banks import check_bank_name, same_bank
 from pieria.toolsets.validating import validated
 
 log = logging.getLogger(__name__)
@@ -199,16 +200,17 @@ class Site:
         }
         if shown.part is not None and _is_part(request):
             return Html(self._templates.part(shown.template, shown.part, around), shown.status, headers)
-        around["bank_names"] = self._service.names(around["visitor"]) if bank is not None and around["visitor"] else []
+        names = self._service.names(around["visitor"]) if bank is not None and around["visitor"] else []
+        around["bank_names"] = names
+        # A name is the same in any case; what the bank is called is shown.
+        around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
         return Html(self._templates.whole(shown.template, around), shown.status, headers)
 
     def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
         """A page that says what was expected, what came, and what to do; of a part, that alone."""
-        bank = request.path_params.get("bank")
         shown = Shown("failed.html", part="error", status=status)
         values = {"error": error, "status": status}
-        name = segment(request, "bank") if bank is not None else None
-        response = self._page(request, None, name, shown, values)
+        response = self._page(request, None, _bank_of(request), shown, values)
         told = {name: value for name, value in headers_of(error).items() if name != "WWW-Authenticate"}
         response.headers.update({**told, **headers})
         return response
@@ -280,6 +282,16 @@ class Site:
             hint = "Load the page again and send the form once more: it was made before the server was started anew."
             raise AccessError("foreign_origin", hint=hint)
         return [(name, value) for name, value in fields if name != SEAL]
+
+
+def _bank_of(request: Request) -> str | None:
+    """The bank that is asked for, where one can be called so. What is wrong with another name, its refusal says."""
+    if "bank" not in request.path_params:
+        return None
+    try:
+        return check_bank_name(segment(request, "bank"))
+    except (InputError, Refused):
+        return None
 
 
 def _cookie(scope: Scope) -> str:
