@@ -2,6 +2,7 @@
 twice or by half.
 """
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -15,6 +16,8 @@ from pieria.errors import CorruptError, NewerVersionError, StorageError
 from pieria.store.postgres import migrate
 from pieria.store.postgres.migrate import migrations
 from pieria.store.postgres.statements import COLUMNS
+
+WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%INDEX CONCURRENTLY%%'"
 
 
 def test_steps_are_numbered_through_and_never_change_their_phase() -> None:
@@ -93,6 +96,37 @@ def test_many_take_a_step_at_once_and_it_is_taken_once(opened: Opened, empty_dat
     with ThreadPoolExecutor(6) as threads:
         list(threads.map(lambda _: take(empty_database, step), range(6)))
     assert admin.execute("SELECT count(*) FROM pieria.migration WHERE number = %s", (step.number,)).fetchone() == (1,)
+
+
+def test_indexes_are_built_while_others_write_however_often_that_was_broken_off(
+    opened: Opened, empty_database: str, admin: Admin
+) -> None:
+    """By one of two who come at once, on a bank as an older Pieria left it."""
+    store = opened()
+    apply(store, memory("heron", "m"))
+    built = [step for step in migrations() if step.beside_others]
+    admin.execute("DELETE FROM pieria.migration WHERE number = ANY(%s)", ([step.number for step in built],))
+    admin.execute("CREATE INDEX state_by_session ON pieria.state (bank, session, at) WHERE session IS NOT NULL")
+    admin.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'pieria.state_by_turn'::regclass")
+    with psycopg.connect(empty_database) as writing, ThreadPoolExecutor(2) as threads:
+        writing.execute("LOCK TABLE pieria.state IN ROW EXCLUSIVE MODE")
+        taking = [threads.submit(take, empty_database) for _ in range(2)]
+        # It waits for that transaction, and nobody who writes waits for it.
+        while not admin.execute(WAITING).fetchone():
+            assert not any(each.done() for each in taking)
+            time.sleep(0.01)
+        apply(store, memory("stork", "n"))
+        writing.commit()
+        for each in taking:
+            each.result(30)
+    assert admin.execute("SELECT count(*) FROM pieria.migration").fetchone() == (len(migrations()),)
+    made = admin.execute(
+        "SELECT indexrelid::regclass::text, indisvalid FROM pg_index "
+        "WHERE indrelid IN ('pieria.state'::regclass, 'pieria.fact'::regclass)"
+    ).fetchall()
+    assert {"pieria.state_by_turn", "pieria.state_by_moment"} <= {name for name, _ in made}
+    assert {"pieria.state_by_session", "pieria.state_by_at"}.isdisjoint(name for name, _ in made)
+    assert all(valid for _, valid in made)
 
 
 def test_a_table_that_was_taken_away_is_called_damage(opened: Opened, admin: Admin) -> None:

@@ -1,12 +1,17 @@
-"""Brings a database to the schema this Pieria knows: numbered steps in two phases, each in one transaction.
+"""Brings a database to the schema this Pieria knows: numbered steps in two phases, each in one transaction but those
+that build indexes.
 
 What is in `pre` only adds, so that an older Pieria goes on with it: those steps may be taken while it still runs. What
 is in `post` comes once no older one runs any more, and shuts it out. The numbers are those of both together.
+
+A step that begins with `BESIDE_OTHERS` builds indexes of large tables: in no transaction, so that nobody who writes
+waits for it. It may be broken off anywhere and is taken from its beginning then, which must do no harm.
 """
 
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,8 +26,10 @@ from pieria.store.postgres.driver import HOW_TO_EXTEND, SET_UP, Connection, chec
 
 Phase = Literal["pre", "post"]
 PHASES: tuple[Phase, ...] = ("pre", "post")
+BESIDE_OTHERS = "-- beside others\n"
 LOCK = 0x50494552
 """Of those who migrate in a database one after another: `PIER`, as a bank's file is marked."""
+NAP = 0.05
 LEDGER = """
 CREATE TABLE IF NOT EXISTS pieria.migration (
     number     integer PRIMARY KEY,
@@ -44,6 +51,10 @@ class Migration:
     @property
     def checksum(self) -> str:
         return hashlib.sha256(self.sql.encode()).hexdigest()
+
+    @property
+    def beside_others(self) -> bool:
+        return self.sql.startswith(BESIDE_OTHERS)
 
 
 @cache
@@ -72,7 +83,7 @@ def migrate(
     if len(_missing(steps, applied)) == 0:
         check_vectors(_vectors(connection))
         return
-    connection.execute("SELECT pg_advisory_lock(%s)", (LOCK,))
+    _take_turn(connection)
     try:
         # Another process may have taken the same steps while this one waited.
         _extend(connection)
@@ -84,6 +95,14 @@ def migrate(
     finally:
         if not connection.closed:
             connection.execute("SELECT pg_advisory_unlock(%s)", (LOCK,))
+
+
+def _take_turn(connection: Connection) -> None:
+    """Asked for again and again: whoever waited within a statement would hold up an index that is built beside others,
+    which waits for every statement begun before it.
+    """
+    while not connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchall()[0][0]:
+        time.sleep(NAP)
 
 
 def _missing(steps: Sequence[Migration], applied: dict[int, tuple[str, str]]) -> list[Migration]:
@@ -110,12 +129,26 @@ def _vectors(connection: Connection) -> str | None:
 
 
 def _apply(connection: Connection, step: Migration) -> None:
+    if step.beside_others:
+        _build(connection, step)
     with connection.transaction():
-        connection.execute(step.sql.encode())
+        if not step.beside_others:
+            connection.execute(step.sql.encode())
         connection.execute(
             "INSERT INTO pieria.migration (number, phase, name, checksum) VALUES (%s, %s, %s, %s)",
             (step.number, step.phase, step.name, step.checksum),
         )
+
+
+def _build(connection: Connection, step: Migration) -> None:
+    """However long it takes."""
+    connection.execute("SET statement_timeout = 0")
+    try:
+        for statement in filter(str.strip, step.sql.split(";\n")):
+            connection.execute(statement.encode())
+    finally:
+        if not connection.closed:
+            connection.execute("RESET statement_timeout")
 
 
 def _applied(connection: Connection, where: str, steps: Sequence[Migration]) -> dict[int, tuple[str, str]]:

@@ -123,26 +123,27 @@ WHERE v.bank = %(bank)s AND v.row = ANY(%(rows)s::bigint[]) AND v.what = %(what)
 ORDER BY v.row, v.number
 
 -- name: around
--- `seen` bounds how much of a session is looked through for neighbours that may be seen.
+-- `seen` bounds how much of a session is looked through for neighbours that may be seen. They are put in order by what
+-- is known of them: by columns of `state` the server might go through the whole bank in that order.
 SELECT
     o.row,
     (SELECT string_agg(f.row::text, ',' ORDER BY f.at DESC, f.row DESC) FROM (
-        SELECT s.row, s.at FROM (
-            SELECT s.row, s.known_from FROM state s
+        SELECT n.row, n.at FROM (
+            SELECT s.row, s.known_from, s.at FROM state s
             WHERE s.bank = %(bank)s AND s.session = o.session AND (s.at, s.row) < (o.at, o.row) AND s.scope = o.scope
               AND {known}
             ORDER BY s.at DESC, s.row DESC LIMIT %(seen)s
         ) n JOIN state s ON s.bank = %(bank)s AND s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} AND {company} ORDER BY s.at DESC, s.row DESC LIMIT %(reach)s
+        WHERE {where} AND {company} ORDER BY n.at DESC, n.row DESC LIMIT %(reach)s
     ) f),
     (SELECT string_agg(f.row::text, ',' ORDER BY f.at, f.row) FROM (
-        SELECT s.row, s.at FROM (
-            SELECT s.row, s.known_from FROM state s
+        SELECT n.row, n.at FROM (
+            SELECT s.row, s.known_from, s.at FROM state s
             WHERE s.bank = %(bank)s AND s.session = o.session AND (s.at, s.row) > (o.at, o.row) AND s.scope = o.scope
               AND {known}
             ORDER BY s.at, s.row LIMIT %(seen)s
         ) n JOIN state s ON s.bank = %(bank)s AND s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} AND {company} ORDER BY s.at, s.row LIMIT %(reach)s
+        WHERE {where} AND {company} ORDER BY n.at, n.row LIMIT %(reach)s
     ) f)
 FROM (
     SELECT s.row, s.session, s.scope, s.at, s.status, s.channel, s.valid_from, s.valid_until FROM state s

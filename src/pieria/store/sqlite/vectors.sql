@@ -111,13 +111,14 @@ FROM json_each(:rows) j CROSS JOIN vector v ON v.row = j.value AND v.what = :wha
 ORDER BY v.row, v.number
 
 -- name: around
--- `seen` bounds how much of a session is looked through for neighbours that may be seen.
+-- `seen` bounds how much of a session is looked through for neighbours that may be seen. By `+` the row is no column,
+-- whose comparison with a column no index takes: a session of one moment would be read from its end for each turn.
 SELECT
     o.row,
     (SELECT group_concat(row) FROM (
         SELECT s.row FROM (
             SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
-            WHERE s.session = o.session AND (s.at, s.row) < (o.at, o.row) AND s.scope = o.scope AND {known}
+            WHERE s.session = o.session AND (s.at, s.row) < (o.at, +o.row) AND s.scope = o.scope AND {known}
             ORDER BY s.at DESC, s.row DESC LIMIT :seen
         ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
         WHERE {where} AND {company} LIMIT :reach
@@ -125,7 +126,7 @@ SELECT
     (SELECT group_concat(row) FROM (
         SELECT s.row FROM (
             SELECT s.row, s.known_from FROM state s INDEXED BY state_by_session
-            WHERE s.session = o.session AND (s.at, s.row) > (o.at, o.row) AND s.scope = o.scope AND {known}
+            WHERE s.session = o.session AND (s.at, s.row) > (o.at, +o.row) AND s.scope = o.scope AND {known}
             ORDER BY s.at, s.row LIMIT :seen
         ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
         WHERE {where} AND {company} LIMIT :reach

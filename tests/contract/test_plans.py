@@ -1,0 +1,53 @@
+"""Where much is alike, what lies next to a place is found by an index, and not by reading all that is alike."""
+
+import re
+from collections.abc import Callable
+
+from tests.contract.making import ALL, apply, memory
+
+from pieria.store.protocol import Reader, Store
+from pieria.store.sqlite.session import SQLiteSession
+
+MANY = 1_000
+FILTER = ALL.having(session="talk")
+
+
+def plan(store: Store, ask: Callable[[Reader], object]) -> str:
+    """How the store goes about all that is asked of it."""
+    with store.reading() as reader:
+        session = reader._session  # type: ignore[attr-defined]
+        execute, asked = session.execute, []
+
+        def noting(sql: str, values: object = ()) -> object:
+            asked.append((sql, values))
+            return execute(sql, values)
+
+        session.execute = noting
+        ask(reader)
+        explain = "EXPLAIN QUERY PLAN " if isinstance(session, SQLiteSession) else "EXPLAIN "
+        return "\n".join(str(line[-1]) for sql, values in asked for line in execute(explain + sql, values).fetchall())
+
+
+def know(store: Store, table: str) -> None:
+    """A server plans by what it knows of a table, and looks at it only now and then."""
+    with store.writing() as writer:
+        session = writer._session  # type: ignore[attr-defined]
+        if not isinstance(session, SQLiteSession):
+            session.execute(f"ANALYZE {table}")
+
+
+def test_turns_of_one_moment_are_read_from_the_place_that_is_asked_for(store: Store) -> None:
+    rows = apply(store, *(memory(f"turn {n}", f"t{n}", kind="turn", session="talk") for n in range(MANY))).rows
+    know(store, "state")
+    with store.reading() as reader:
+        at = reader.select(ALL, "oldest", 1)[0].at
+    place = (int(at.timestamp() * 1_000_000), rows[MANY // 2])
+    asks: dict[str, Callable[[Reader], object]] = {
+        "around": lambda reader: reader.around(rows[500:502], ALL, 2),
+        "the session's before": lambda reader: reader.select(FILTER, "newest", 5, place),
+        "the bank's after": lambda reader: reader.select(ALL, "oldest", 5, place),
+    }
+    for name, ask in asks.items():
+        said = plan(store, ask)
+        assert re.search(r"\(at,row\)[<>]|Index Cond: .*ROW\(at, .?row.?\) [<>] ROW\(", said), (name, said)
+        assert "TEMP B-TREE" not in said, (name, said)
