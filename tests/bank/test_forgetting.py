@@ -7,7 +7,7 @@ import pytest
 from tests.bank.kept import Kept
 
 from pieria import Bank
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import ConflictError, InputError, NotFoundError
 
 RUN: dict[str, Any] = {
     "source_id": "run-7",
@@ -117,6 +117,32 @@ def test_facts_that_name_the_source_are_taken_back_and_come_back_with_it(bank: B
     assert done.seq is not None
     bank.undo(done.seq)
     assert {fact.object for fact in bank.facts.query("Maya")} == {"billing", "search"}
+
+
+def test_a_purge_is_one_change_and_erases_the_facts_from_there_as_well(bank: Bank) -> None:
+    kept = bank.remember("Rates were low.", source="old.md")
+    bank.remember("Rates rise in May.", id="may", source="rates.md")
+    bank.facts.add("Maya", "works_on", "billing", source="rates.md")
+    bank.facts.add("Ola", "said", "rates rise", source="rates.md", memory=kept.id)
+    bank.facts.add("Maya", "works_on", "search", source="old.md")
+    before = bank.changes()[-1].seq
+    done = bank.forget(source="rates.md", purge=True)
+    assert [change.what for change in bank.changes(since=before)] == ["purge"]
+    assert done.receipt is not None
+    assert (done.seq, len(done.facts), done.receipt.erased["facts"]) == (None, 2, 2)
+    with bank.store.reading() as reader:
+        assert [fact["object"] for fact in reader.dump("fact")] == ["search"]
+    with pytest.raises(ConflictError, match="purged since"):
+        bank.undo(before + 1)
+
+
+def test_where_nothing_but_facts_come_from_there_they_are_erased(bank: Bank) -> None:
+    fact = bank.facts.add("Maya", "works_on", "billing", source="rates.md")
+    done = bank.forget(source="rates.md", purge=True)
+    assert (done.ids, done.facts) == ((), (fact.id,))
+    with pytest.raises(NotFoundError):
+        bank.facts.history(fact.id)
+    assert bank.doctor().well
 
 
 def test_what_another_session_keeps_to_itself_is_not_forgotten_from_here(kept: Kept, bank: Bank) -> None:

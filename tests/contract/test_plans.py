@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable
 
-from tests.contract.making import ALL, apply, memory
+from tests.contract.making import ALL, apply, memory, triple
 
+from pieria.record.fact import FactQuery
+from pieria.record.filter import ANY_TIME
 from pieria.store.protocol import Reader, Store
 from pieria.store.sqlite.session import SQLiteSession
 
@@ -51,3 +53,14 @@ def test_turns_of_one_moment_are_read_from_the_place_that_is_asked_for(store: St
         said = plan(store, ask)
         assert re.search(r"\(at,row\)[<>]|Index Cond: .*ROW\(at, .?row.?\) [<>] ROW\(", said), (name, said)
         assert "TEMP B-TREE" not in said, (name, said)
+
+
+def test_facts_of_a_source_are_found_among_all_others(store: Store) -> None:
+    facts = [triple(f"f{n}", f"Subject {n}", "is", "there", source=f"{n}.md") for n in range(MANY)]
+    apply(store, facts=facts)
+    know(store, "fact")
+    query = FactQuery(source="7.md")
+    asked = ALL.having(valid_at=ANY_TIME)
+    with store.reading() as reader:
+        assert [fact.id for fact in reader.facts(query, asked)] == ["f7"]
+    assert "fact_by_source" in plan(store, lambda reader: reader.facts(query, asked))

@@ -124,7 +124,7 @@ def test_indexes_are_built_while_others_write_however_often_that_was_broken_off(
         "SELECT indexrelid::regclass::text, indisvalid FROM pg_index "
         "WHERE indrelid IN ('pieria.state'::regclass, 'pieria.fact'::regclass)"
     ).fetchall()
-    assert {"pieria.state_by_turn", "pieria.state_by_moment"} <= {name for name, _ in made}
+    assert {"pieria.state_by_turn", "pieria.state_by_moment", "pieria.fact_by_source"} <= {name for name, _ in made}
     assert {"pieria.state_by_session", "pieria.state_by_at"}.isdisjoint(name for name, _ in made)
     assert all(valid for _, valid in made)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pieria.bank.removing import NAMING, Removing, erased_with
+from pieria.bank.removing import NAMING, Erasure, Removing, erased_with, erasure, finished
 from pieria.bank.replies import Forgotten
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
@@ -34,7 +34,8 @@ class Forgetting(Removing):
         """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
 
         `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
-        from it. With `dry_run` it is only told. Raises `NotFoundError` where there is nothing from there.
+        from it, and what is known as facts from there. With `dry_run` it is only told. Raises `NotFoundError` where
+        there is nothing from there.
         """
         check.flag(purge, "purge")
         check.flag(dry_run, "dry_run")
@@ -45,24 +46,36 @@ class Forgetting(Removing):
         if purge and reason is not None:
             raise InputError("reason", "none with purge, which keeps nothing", reason)
         kept_reason = self._reason(reason)
-        with self._reading() as reader:
-            told = self._from(reader, where, purge)
         if dry_run:
-            return told
-        receipt = self.purge(told.ids) if purge and told.ids else None
+            with self._reading() as reader:
+                return self._from(reader, where, purge)
+        return self._erased_from(where) if purge else self._removed_from(where, kept_reason)
+
+    def _removed_from(self, where: Mapping[str, str], reason: str | None) -> Forgotten:
         planned: list[Forgotten] = []
 
         def plan(writer: Writer) -> Changeset:
-            there = told if purge else self._from(writer, where, purge)
+            there = self._from(writer, where, purge=False)
             planned.append(there)
-            ended = [] if purge else [*_ended(writer, (*there.ids, *there.also), kept_reason)]
-            return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, kept_reason, self)])
+            ended = [*_ended(writer, (*there.ids, *there.also), reason)]
+            return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, self)])
 
         change = self._apply(plan)
         [there] = planned
-        if not purge:
-            self._tell("nodes_deleted", node_ids=[*there.ids, *there.also])
-        return replace(there, dry_run=False, seq=None if change is None else change.seq, receipt=receipt)
+        self._tell("nodes_deleted", node_ids=[*there.ids, *there.also])
+        return replace(there, dry_run=False, seq=None if change is None else change.seq)
+
+    def _erased_from(self, where: Mapping[str, str]) -> Forgotten:
+        planned: list[tuple[Forgotten, Erasure]] = []
+
+        def plan(writer: Writer) -> Changeset:
+            there = self._from(writer, where, purge=True)
+            planned.append((there, erasure(writer, self, list(there.ids), there.facts)))
+            return planned[0][1].changeset
+
+        change = self._apply(plan)
+        [(there, erased)] = planned
+        return replace(there, dry_run=False, receipt=None if change is None else finished(self, erased))
 
     def _from(self, reader: Reader, where: Mapping[str, str], purge: bool) -> Forgotten:
         """What came from there, as far as it is seen here, and what goes with it."""
@@ -81,9 +94,8 @@ class Forgetting(Removing):
 def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterator[tuple[str, str | None]]:
     """The facts that name the source, each with its memory. None is of a session but by its memory."""
     if where.keys() == {"source"}:
-        for fact in reader.facts(FactQuery(), bank._filter().having(valid_at=ANY_TIME)):
-            if fact.source == where["source"]:
-                yield fact.id, fact.memory
+        for fact in reader.facts(FactQuery(source=where["source"]), bank._filter().having(valid_at=ANY_TIME)):
+            yield fact.id, fact.memory
 
 
 def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Removing) -> Iterator[FactRow]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
 
 from pieria.bank.core import Core
 from pieria.bank.grounding import noted
@@ -13,7 +15,7 @@ from pieria.bank.tracing import REVISES, reached
 from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError
 from pieria.record import check
-from pieria.record.changeset import Changeset, Stored, Write
+from pieria.record.changeset import Changeset, Write
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
 from pieria.record.link import DRAWN_FROM, End, Link, LinkRow, row_of
@@ -84,40 +86,56 @@ class Removing(Core):
 
 def _would_purge(holder: Removing, ids: list[str]) -> Receipt:
     with holder._reading() as reader:
-        every = erased_with(reader, ids)
-        shown = reader.states(every, holder._filter().having(ids=tuple(every)).anything())
-        return Receipt(
-            ids=tuple(ids),
-            also=tuple(id for id in every if id not in ids and id in shown),
-            erased=_counted(reader, every, holder),
-            unreached=(*notes_of(reader, every), *holder.store.copies()),
-        )
+        receipt = erasure(reader, holder, ids).receipt
+    return replace(receipt, unreached=(*receipt.unreached, *holder.store.copies()))
 
 
 def _purged(holder: Removing, ids: list[str]) -> Receipt:
-    erased: dict[str, int] = {}
-    every: list[str] = []
-    shown: dict[str, Stored] = {}
-    notes: list[str] = []
+    planned: list[Erasure] = []
 
     def plan(writer: Writer) -> Changeset:
-        holder._check_known(writer, ids)
-        every.extend(erased_with(writer, ids))
-        shown.update(writer.states(every, holder._filter().having(ids=tuple(every)).anything()))
-        erased.update(_counted(writer, every, holder))
-        notes.extend(notes_of(writer, every))
-        links = list(_of_left_places(writer, holder, every))
-        records = [*bared(writer, every), *without_words_of(writer, every), *noted(writer, dict.fromkeys(every, 0.0))]
-        return Changeset("purge", erase=every, links=links, records=records, ids=tuple(every))
+        planned.append(erasure(writer, holder, ids))
+        return planned[0].changeset
 
     holder._apply(plan)
-    holder._tell("nodes_deleted", node_ids=every)
-    return Receipt(
+    return finished(holder, planned[0])
+
+
+class Erasure(NamedTuple):
+    """A purge that is planned."""
+
+    changeset: Changeset
+    receipt: Receipt
+    """As far as it is known before: of what cannot be reached only the notes."""
+
+
+def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
+    """Of these memories with all that goes along, and of these facts."""
+    holder._check_known(reader, ids)
+    every = erased_with(reader, ids)
+    shown = reader.states(every, holder._filter().having(ids=tuple(every)).anything())
+    receipt = Receipt(
         ids=tuple(ids),
         also=tuple(id for id in every if id not in ids and id in shown),
-        erased=erased,
-        unreached=(*notes, *holder.store.scrub(), *holder.store.copies()),
+        erased=_counted(reader, every, facts, holder),
+        unreached=tuple(notes_of(reader, every)),
     )
+    links = list(_of_left_places(reader, holder, every))
+    records = [
+        *bared(reader, every),
+        *without_words_of(reader, every),
+        *noted(reader, dict.fromkeys(every, 0.0)),
+    ]
+    told = (*every, *facts)
+    changes = Changeset("purge", erase=every, erase_facts=list(facts), links=links, records=records, ids=told)
+    return Erasure(changes, receipt)
+
+
+def finished(holder: Core, erasure: Erasure) -> Receipt:
+    """Once it is written: what it held on the disk goes as well."""
+    holder._tell("nodes_deleted", node_ids=erasure.changeset.erase)
+    receipt = erasure.receipt
+    return replace(receipt, unreached=(*receipt.unreached, *holder.store.scrub(), *holder.store.copies()))
 
 
 def erased_with(reader: Reader, ids: list[str]) -> list[str]:
@@ -177,10 +195,10 @@ def _tied(reader: Reader, ids: list[str]) -> list[str]:
     return [id for id in dict.fromkeys(ends) if id not in ids]
 
 
-def _counted(reader: Reader, ids: list[str], holder: Core) -> dict[str, int]:
+def _counted(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, int]:
     histories = [reader.history(id) for id in ids]
     everything = holder._filter().having(viewer=Viewer(everything=True)).anything()
-    facts = [
+    drawn = [
         fact.id
         for id in ids
         for fact in reader.facts(FactQuery(memory=id, include_ended=True, every_version=True), everything)
@@ -190,6 +208,6 @@ def _counted(reader: Reader, ids: list[str], holder: Core) -> dict[str, int]:
         "memories": len(ids),
         "versions": len({memory.row for history in histories for memory in history}),
         "links": len({link.id for link in links}),
-        "facts": len(set(facts)),
+        "facts": len({*drawn, *facts}),
         "usage": len(reader.usage(ids)),
     }

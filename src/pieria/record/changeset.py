@@ -141,6 +141,8 @@ class Changeset:
     records: list[Record] = field(default_factory=list)
     erase: list[str] = field(default_factory=list)
     """Memory ids to erase everywhere, with their links, usage and the facts that name them."""
+    erase_facts: list[str] = field(default_factory=list)
+    """Facts to erase, every version of them."""
     purged: list[str] = field(default_factory=list)
     """Ids to remember as purged, so that nothing brings them back unasked."""
     jobs: list[NewJob] = field(default_factory=list)
@@ -154,10 +156,10 @@ class Changeset:
     @property
     def empty(self) -> bool:
         kept = self.writes or self.links or self.facts or self.unuse or self.usage
-        return not (kept or self.records or self.erase or self.purged)
+        return not (kept or self.records or self.erase or self.erase_facts or self.purged)
 
     def written_ids(self) -> tuple[str, ...]:
         found = [w.state.id for w in self.writes] + [row.id for row in self.links] + [row.id for row in self.facts]
-        found += [*self.unuse, *(use.id for use in self.usage), *self.erase, *self.purged]
+        found += [*self.unuse, *(use.id for use in self.usage), *self.erase, *self.erase_facts, *self.purged]
         found += [f"{record.collection}:{record.key}" for record in self.records]
         return tuple(dict.fromkeys(found))

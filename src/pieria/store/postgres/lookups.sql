@@ -66,3 +66,6 @@ memory IS NOT NULL
 
 -- name: fact_memory
 memory = %(memory)s
+
+-- name: fact_source
+source = %(source)s

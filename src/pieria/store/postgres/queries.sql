@@ -509,6 +509,9 @@ DELETE FROM usage WHERE bank = %(bank)s AND id = %(1)s
 -- name: erase_id.fact
 DELETE FROM fact WHERE bank = %(bank)s AND memory = %(1)s
 
+-- name: erase_fact
+DELETE FROM fact WHERE bank = %(bank)s AND id = %(1)s
+
 -- name: erase_id.link_source
 DELETE FROM link WHERE bank = %(bank)s AND source = %(1)s AND source_is = 'memory'
 

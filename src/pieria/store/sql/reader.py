@@ -321,6 +321,9 @@ class SQLReader(QueueRows, CopyReads):
         if query.memory is not None:
             parts.append(blocks["fact_memory"])
             params["memory"] = query.memory
+        if query.source is not None:
+            parts.append(blocks["fact_source"])
+            params["source"] = query.source
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
         sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1 = 1", visible=visible)
         return self._session.execute(sql, params)

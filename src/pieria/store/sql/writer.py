@@ -58,7 +58,10 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self.enqueue(changeset.jobs)
         if changeset.erase:
             embedded.erase(changeset.erase)
-            self._erase(changeset.erase, counters, known)
+            self._erase(changeset.erase, counters)
+        self._many("erase_fact", [(id,) for id in changeset.erase_facts])
+        if changeset.erase or changeset.erase_facts:
+            counters["unscrubbed"] = known
         self._many("remember_purged", [(id, known) for id in (*changeset.erase, *changeset.purged)])
         self._many("insert_journal", [(change.seq, known, change.who, change.what, _written(list(change.ids)))])
         self._keep(counters)
@@ -167,7 +170,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             else:
                 self._many("put_record", [(record.collection, record.key, _written(record.value))])
 
-    def _erase(self, ids: Iterable[str], counters: dict[str, int], known: int) -> None:
+    def _erase(self, ids: Iterable[str], counters: dict[str, int]) -> None:
         for id in ids:
             rows = self._session.execute(self._sql["rows_of"], (id,)).fetchall()
             for row, length in rows:
@@ -179,7 +182,6 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             for step in ("state", "usage", "fact", "link_source", "link_target"):
                 self._session.execute(self._sql[f"erase_id.{step}"], (id,))
             self._erase_jobs(id)
-        counters["unscrubbed"] = known
         self._unindexed()
 
     def rebuild_index(

@@ -56,3 +56,6 @@ memory IS NOT NULL
 
 -- name: fact_memory
 memory = :memory
+
+-- name: fact_source
+source = :source

@@ -438,6 +438,9 @@ DELETE FROM usage WHERE id = ?
 -- name: erase_id.fact
 DELETE FROM fact WHERE memory = ?
 
+-- name: erase_fact
+DELETE FROM fact WHERE id = ?
+
 -- name: erase_id.link_source
 DELETE FROM link WHERE source = ? AND source_is = 'memory'
 
