@@ -88,6 +88,24 @@ def test_another_payload_under_the_same_name_is_refused(opened: Opened) -> None:
     assert bank.receipt("run-9") is None
 
 
+def test_the_receipt_of_what_was_erased_says_so_and_it_is_not_taken_in_again(opened: Opened) -> None:
+    bank = opened()
+    receipt = bank.ingest(TRIP)
+    erased = {*bank.purge(bank.list(source="run-7", kinds="source")[0].id).also} & set(receipt.node_ids)
+    told = bank.receipt("run-7")
+    assert told is not None
+    assert erased < set(told.purged) < set(receipt.node_ids) == {*told.node_ids, *told.purged}
+    assert bank.ingest(TRIP).node_ids == told.node_ids
+    bank.forget(source="run-7", purge=True)
+    for payload in (TRIP, {**TRIP, "goal": "Another"}):
+        [again] = bank.ingest_many([payload])
+        assert (again.is_new, again.node_ids, set(again.purged)) == (False, (), set(receipt.node_ids))
+    assert nodes(bank) == []
+    with bank._reading() as reader:
+        assert reader.records("receipts")["run-7"]["digest"] is None
+    assert bank.ingest({**TRIP, "source_id": "run-9"}).is_new
+
+
 def test_what_it_comes_to_is_knowledge_that_says_where_it_comes_from(opened: Opened) -> None:
     bank = opened()
     receipt = bank.ingest(TRIP)

@@ -494,7 +494,8 @@ class Bank:
         """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
 
         `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
-        from it. With `dry_run` it is only told. Raises `NotFoundError` where there is nothing from there.
+        from it, and what is known as facts from there. With `dry_run` it is only told. Raises `NotFoundError` where
+        there is nothing from there.
         """
     async def get(
         self,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank import receipts
 from pieria.bank.replies import IngestReceipt
 from pieria.bank.session_judging import judging_of
 from pieria.bank.turns import turns
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pieria.sessions.opened import Judges
     from pieria.store.protocol import Progress, Reader, Writer
 
-RECEIPTS = "receipts"
-
 
 def ingest(bank: Bank, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
     return _ingested(bank, Experience.of(trajectory))
@@ -43,17 +41,17 @@ def ingest_many(
         raise InputError("trajectories", "a list of mappings", trajectories)
     given = _experiences(list(trajectories))
     _check_all(bank, given)
-    receipts = []
+    taken_in = []
     for each in given:
-        receipts.append(_ingested(bank, each))
+        taken_in.append(_ingested(bank, each))
         if progress is not None:
-            progress(len(receipts), len(given))
-    return receipts
+            progress(len(taken_in), len(given))
+    return taken_in
 
 
 def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
     with bank._reading() as reader:
-        found = _found(reader, check.identifier(source_id, "source_id"))
+        found = receipts.found(reader, check.identifier(source_id, "source_id"))
     return None if found is None else found[1]
 
 
@@ -65,10 +63,10 @@ def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
     unknown: dict[str, int] = {}
     with bank._reading() as reader:
         for number, each in enumerate(given):
-            found = _found(reader, each.source_id)
+            found = receipts.found(reader, each.source_id)
             if found is None:
                 unknown.setdefault(each.source_id, number)
-            digests.setdefault(each.source_id, each.digest if found is None else found[0])
+            digests.setdefault(each.source_id, (found and found[0]) or each.digest)
     others = dict.fromkeys(each.source_id for each in given if digests[each.source_id] != each.digest)
     if others:
         raise _other_payload(*others)
@@ -124,7 +122,7 @@ def _kept(bank: Bank, given: Experience, learnt: Changeset) -> IngestReceipt:
         if known is not None:
             found.append(known)
             raise _QuickerError
-        yield Record(RECEIPTS, given.source_id, {"digest": given.digest, **receipt.as_dict()})
+        yield receipts.kept(given.digest, receipt)
 
     more = {"source": given.source_id, "meta": json.loads(given.metadata or "{}")}
     try:
@@ -156,22 +154,13 @@ def _experiences(given: list[Experience | Mapping[str, Any]]) -> list[Experience
     return read
 
 
-def _found(reader: Reader, source_id: str) -> tuple[str, IngestReceipt] | None:
-    """The digest of what was taken in under this name, and its receipt."""
-    held = reader.records(RECEIPTS, source_id).get(source_id)
-    if held is None:
-        return None
-    stored = datetime.fromisoformat(held["stored_at"])
-    return held["digest"], IngestReceipt(source_id, tuple(held["node_ids"]), stored, is_new=False)
-
-
 def _known(reader: Reader, given: Experience) -> IngestReceipt | None:
-    """The receipt of the same payload. Raises `ConflictError` where there is one of another."""
-    found = _found(reader, given.source_id)
+    """The receipt of the same payload, or of one that was erased. Raises `ConflictError` where there is another."""
+    found = receipts.found(reader, given.source_id)
     if found is None:
         return None
     digest, receipt = found
-    if digest != given.digest:
+    if digest not in (given.digest, None):
         raise _other_payload(given.source_id)
     return receipt
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pieria.bank.core import Core
 from pieria.bank.grounding import noted
+from pieria.bank.receipts import without_digests
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
 from pieria.bank.tracing import REVISES, reached
@@ -124,6 +125,7 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
     records = [
         *bared(reader, every),
         *without_words_of(reader, every),
+        *without_digests(reader, every),
         *noted(reader, dict.fromkeys(every, 0.0)),
     ]
     told = (*every, *facts)

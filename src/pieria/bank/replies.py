@@ -161,11 +161,19 @@ class IngestReceipt:
 
     source_id: str
     node_ids: tuple[str, ...]
+    """As far as they were not erased since."""
     stored_at: datetime
+    purged: tuple[str, ...] = ()
+    """Those that were. Where all were, it is taken in no more, whatever its payload."""
     is_new: bool = field(default=True, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"source_id": self.source_id, "node_ids": list(self.node_ids), "stored_at": iso(self.stored_at)}
+        return {
+            "source_id": self.source_id,
+            "node_ids": list(self.node_ids),
+            "stored_at": iso(self.stored_at),
+            "purged": list(self.purged),
+        }
 
 
 @dataclass(frozen=True, slots=True)

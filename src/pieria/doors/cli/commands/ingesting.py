@@ -31,8 +31,8 @@ def ingest(call: Call, /, file: str) -> None:
     """Learn from what was lived through elsewhere: from FILE, or - for standard input.
 
     One JSON object, a list of them, or one a line: {"source_id": …, "goal": …, "steps": [{"observation": …, "action":
-    …}, …], "metadata": {…}}. What was taken in already is neither learnt from nor paid for again; another payload under
-    the same source_id is refused.
+    …}, …], "metadata": {…}}. What was taken in already is neither learnt from nor paid for again, erased since or not;
+    another payload under the same source_id is refused.
     """
     given = _read(file)
     done = 0
@@ -64,8 +64,12 @@ def _shown(receipts: Sequence[IngestReceipt]) -> Iterator[RenderableType]:
         said = counted(len(one.node_ids), "node")
         if one.is_new:
             yield line(("learnt from ", "green"), (one.source_id, "bold"), (f"  {said}", "dim"))
+        elif one.purged and not one.node_ids:
+            yield line(("erased since ", "yellow"), (one.source_id, "bold"), "  it is not taken in again under this id")
         else:
-            yield line(("known already ", "yellow"), (one.source_id, "bold"), f"  {said}, {stamp(one.stored_at)}")
+            erased = f", {len(one.purged):,} erased since" if one.purged else ""
+            said = f"{said}, {stamp(one.stored_at)}{erased}"
+            yield line(("known already ", "yellow"), (one.source_id, "bold"), f"  {said}")
 
 
 def _read(file: str) -> list[Any]:
