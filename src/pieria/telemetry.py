@@ -68,7 +68,26 @@ SPANS: Mapping[str, Span] = {
     "toolset.call": Span(("tool", "toolset"), ("error",)),
 }
 POINTS: Mapping[str, Point] = {
-    "recall.answered": Point(("duration", "hits"), ("repo_id", "session_id", "ids")),
+    "recall.answered": Point(
+        ("duration", "embedding", "hits", "confidence"),
+        ("repo_id", "session_id", "ids", "policy", "arms", "left_out", "late"),
+    ),
+    "retrieval.answered": Point(
+        ("duration", "candidates"),
+        (
+            *_IN_SESSION,
+            "mode",
+            "max_hops",
+            "phases",
+            "found",
+            "rejected",
+            "refinements",
+            "calls",
+            "failures",
+            "touched",
+            "cited",
+        ),
+    ),
     "session.op_enqueue": Point(("system_time",), ("op", "queue_depth", "projected_state", "session_id", "repo_id")),
     "memory_store.queue": Point(
         ("write_queue_size", "write_active", "maintenance_active", "pending_recalls"), ("repo_id", "event")
@@ -97,6 +116,11 @@ def attach(handler: Handler) -> Callable[[], None]:
         _listeners.pop(key, None)
 
     return detach
+
+
+def is_heard() -> bool:
+    """Whether anybody listens: what is told at length need not be put together for nobody."""
+    return bool(_listeners)
 
 
 def point(name: str, measurements: Mapping[str, Any], metadata: Mapping[str, Any] | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.models.llm_server import Request, llm_server
 
-from pieria import Bank, Config, EmbeddingResponse, Workspace
+from pieria import Bank, Config, EmbeddingResponse, Workspace, telemetry
 from pieria.errors import InputError, NotFoundError, PipelineError
 from pieria.graph import Changeset, Edge, Episodic, InMemoryBackend, NodeMetadata, Procedural, Semantic, Source, Tag
 from pieria.learning import RecallResult, RecallTrace
@@ -259,6 +259,48 @@ def test_a_model_that_answers_nonsense_costs_its_part_and_not_the_recall(tmp_pat
     assert (found.trace.mode, found.touched_nodes[0].id) == ("mixed", "pier")
     assert found.reasoned.semantic is None
     assert len(found.trace.problems) >= 3
+
+
+def measured(folder: Path, *script: Any, **config: Any) -> tuple[RecallResult, Any, Any]:
+    """What a recall brings, and what telemetry tells of it."""
+    heard: list[Any] = []
+    detach = telemetry.attach(lambda event, *told: heard.append(told) if event[1:] == ("retrieval", "answered") else 0)
+    try:
+        found, _ = recalled(folder, *script, **config)
+    finally:
+        detach()
+    [(measurements, metadata)] = heard
+    return found, measurements, metadata
+
+
+def test_telemetry_tells_how_a_recall_went_and_nothing_that_was_said(tmp_path: Path) -> None:
+    script = ("mixed", "ferry", {"tags": ["timetable"]}, CANDIDATES, CANDIDATES, CANDIDATES)
+    found, counts, about = measured(tmp_path, *script, refinement_threshold=1.0)
+    listed = telemetry.POINTS["retrieval.answered"]
+    assert (set(counts), set(about)) == (set(listed.measurements), set(listed.metadata))
+    assert [each["tags"] for each in about["refinements"]] == [1]
+    asked = {each["step"]: each["calls"] for each in about["calls"]}
+    assert asked == {
+        "get_mode": 1,
+        "get_plan": 1,
+        "get_refined_query": 1,
+        "reason_episodic": 1,
+        "reason_semantic": 1,
+        "reason_procedural": 1,
+    }
+    assert sum(each["input_tokens"] for each in about["calls"]) == found.trace.tokens["input_tokens"]
+    assert {"mode", "terms", "embedding", "hop_0", "multi_hop", "refinement", "reasoning"} <= about["phases"].keys()
+    assert sum(count for *_, count in about["found"]) == counts["candidates"] == len(found.touched_nodes)
+    assert [one[0] for one in about["touched"]] == [one.id for one in found.touched_nodes]
+    said = [QUESTION, "timetable", "pier nine", "It says so", "telephone"]
+    assert [words for words in said if words in repr((counts, about))] == []
+
+
+def test_what_a_model_failed_at_is_told_by_names_alone(tmp_path: Path) -> None:
+    found, _, about = measured(tmp_path, "perhaps", "ferry", *[{"nothing": 1}] * 12)
+    assert len(about["failures"]) == len(found.trace.problems)
+    assert {"step": "mode", "error": "prompt"} in about["failures"]
+    assert "perhaps" not in repr(about) and "nothing" not in repr(about)
 
 
 def test_a_model_sees_the_number_of_each_candidate_and_no_ids(tmp_path: Path) -> None:

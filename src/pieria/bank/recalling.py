@@ -17,6 +17,7 @@ from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core
 from pieria.errors import InputError, NewerVersionError, PieriaError
 from pieria.recall.answer import Recall
+from pieria.recall.gathering import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
@@ -166,15 +167,34 @@ class Recalling(Core):
                 sources = [replace(source, without="by_meaning is false") for source in sources]
             embedded = perf_counter() - embedded
             found = search(sources, question, k, walk)
-        telemetry.point(
-            "recall.answered",
-            {"duration": int(1e9 * (perf_counter() - begun)), "hits": len(found)},
-            {"repo_id": self.name, "session_id": self.viewer.session, "ids": [hit.memory.id for hit in found]},
-        )
+        if telemetry.is_heard():
+            self._measured(found, perf_counter() - begun, embedded)
         told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}
         if by_vector and len(asked) > EMBEDDED:
             told["question"] = {"characters": EMBEDDED, "of": len(asked)}
         return replace(found, plan={**found.plan, "embedding": told})
+
+    def _measured(self, found: Recall, seconds: float, embedded: float) -> None:
+        """How it went, in sizes, names and ids. That an arm was left out is told; why might quote somebody."""
+        left_out: Mapping[str, str] = found.plan["left_out"]
+        telemetry.point(
+            "recall.answered",
+            {
+                "duration": int(1e9 * seconds),
+                "embedding": int(1e9 * embedded),
+                "hits": len(found),
+                "confidence": round(found.confidence, 3),
+            },
+            {
+                "repo_id": self.name,
+                "session_id": self.viewer.session,
+                "ids": [hit.memory.id for hit in found],
+                "policy": found.plan["policy"],
+                "arms": {name: (arm["candidates"], arm["ms"]) for name, arm in found.plan["arms"].items()},
+                "left_out": [name for name, why in left_out.items() if why not in (LATE, OFF)],
+                "late": [name for name, why in left_out.items() if why == LATE],
+            },
+        )
 
     def _mark(self, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
         """Tells whose cursor it is: bank, question and all that is asked of an answer, but not the moment of asking."""

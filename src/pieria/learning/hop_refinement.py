@@ -45,10 +45,13 @@ class Refined(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Nothing more is to be looked for at this hop; `problem` says what went wrong, if anything did."""
+    """Nothing more is to be looked for at this hop; `problem` says what went wrong, if anything did, and `error` is the
+    code of that.
+    """
 
     state: State
     problem: str | None = None
+    error: str = ""
 
 
 def init(config: Config | None, max_hops: int) -> State:
@@ -85,7 +88,7 @@ def maybe_refine(
             vectors = _vectors(tags, ctx) if tags else []
         except PieriaError as problem:
             log.info("hop %d could not be refined: %s", hop, problem)
-            return Skipped(after, f"the question was not asked more closely at hop {hop}: {problem}")
+            return Skipped(after, f"the question was not asked more closely at hop {hop}: {problem}", problem.code)
     if not tags:
         return Skipped(after)
     told = {

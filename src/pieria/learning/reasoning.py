@@ -38,6 +38,8 @@ class _Answer(NamedTuple):
     shown: tuple[str, ...]
     cited: tuple[str, ...] = ()
     problem: str | None = None
+    error: str = ""
+    """The code of the error that the problem comes from."""
 
 
 def reason(
@@ -70,6 +72,11 @@ def reasoned(
         cited={kind: answer.cited for kind, answer in answers.items()},
         shown={kind: answer.shown for kind, answer in answers.items()},
         problems=tuple(answer.problem for answer in answers.values() if answer.problem is not None),
+        failures=tuple(
+            {"step": f"answer {kind}", "error": answer.error}
+            for kind, answer in answers.items()
+            if answer.problem is not None
+        ),
     )
 
 
@@ -86,7 +93,7 @@ def _answer(mind: Mind, query: str, kind: Knowledge, candidates: Sequence[Tagged
     try:
         text = mind.synthesize(query, kind, found)
     except PieriaError as problem:
-        return _Answer(None, ids, problem=f"nothing was said of what is {kind}: {problem}")
+        return _Answer(None, ids, problem=f"nothing was said of what is {kind}: {problem}", error=problem.code)
     if not text.strip():
         return _Answer(None, ids)
     places = sorted({*_marked(text, len(ids)), *([] if _MARKS.search(text) else _repeated(text, found))})

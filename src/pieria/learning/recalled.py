@@ -103,6 +103,8 @@ class ReasonedMemory:
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=nothing)
     problems: tuple[str, ...] = ()
     """What kept an answer from being made."""
+    failures: tuple[Mapping[str, str], ...] = ()
+    """The same as names: the `step`, and the code of the `error`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,10 @@ class RecallTrace:
     llm_calls: int = 0
     tokens: Mapping[str, int] = field(default_factory=nothing)
     """What the language model read and wrote, as `input_tokens` and `output_tokens`."""
+    model_calls: list[dict[str, Any]] = field(default_factory=list)
+    """The same by `step` and `model`: `calls`, how many `failed`, tokens, and `duration_us`."""
+    failures: list[Mapping[str, str]] = field(default_factory=list)
+    """The problems as names, without a word of the question: the `step`, and the code of the `error`."""
 
 
 @dataclass(frozen=True, slots=True)

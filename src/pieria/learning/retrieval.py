@@ -112,7 +112,7 @@ def retrieve(
         session_id=session_id,
     )
     result, trace = looking.find(check.text(query, "query", too_long="ask for the part that matters"))
-    return result, replace(trace, llm_calls=tally.calls, tokens=dict(tally.tokens))
+    return result, replace(trace, llm_calls=tally.calls, tokens=dict(tally.tokens), model_calls=tally.by_step)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Looking:
     verbosity: str | None = None
     """Of the trace, where it is not as configured."""
     _found: dict[str, _Met] = field(default_factory=dict)
-    _problems: list[str] = field(default_factory=list)
+    _problems: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _rejected: dict[str, int] = field(default_factory=dict)
     _timings: dict[str, int] = field(default_factory=dict)
 
@@ -139,8 +139,10 @@ class Looking:
         begun = perf_counter()
         asked = query if context is None else context
         with telemetry.during("retrieval.retrieve", repo_id=self.repo_id, session_id=self.session_id) as measured:
-            mode = self._mode(asked)
-            tags = self._tags(asked, mode)
+            with self._timed("mode"):
+                mode = self._mode(asked)
+            with self._timed("terms"):
+                tags = self._tags(asked, mode)
             with self._timed("embedding"):
                 question = self._question(query, [] if context is None else [context], tags)
             with self._timed("hop_0"):
@@ -168,7 +170,8 @@ class Looking:
             rejected={phase: number for phase, number in self._rejected.items() if number},
             phase_timings=self._timings,
             refinements=state.refinements,
-            problems=self._problems,
+            problems=list(self._problems),
+            failures=list(self._problems.values()),
         )
         return result, trace
 
@@ -178,10 +181,11 @@ class Looking:
         try:
             mode: Mode = self.mind.mode(asked)
         except PieriaError as problem:
-            self._problem(f"the kind of question could not be told, so all kinds are looked for: {problem}")
+            told = f"the kind of question could not be told, so all kinds are looked for: {problem}"
+            self._problem(told, "mode", problem.code)
             return "mixed"
         if mode not in get_args(Mode):
-            self._problem(f"{mode!r} is no kind of question, so all kinds are looked for")
+            self._problem(f"{mode!r} is no kind of question, so all kinds are looked for", "mode", "reply")
             return "mixed"
         return mode
 
@@ -189,7 +193,7 @@ class Looking:
         try:
             tags = [tag.strip() for tag in self.mind.plan(asked, mode)]
         except PieriaError as problem:
-            self._problem(f"there are no terms, so the question alone is looked for: {problem}")
+            self._problem(f"there are no terms, so the question alone is looked for: {problem}", "terms", problem.code)
             return []
         return list(dict.fromkeys(tag for tag in tags if tag))[:TAGS]
 
@@ -199,7 +203,8 @@ class Looking:
         except PieriaError as problem:
             if not self.searching.reads_words:
                 raise
-            self._problem(f"the question could not be embedded, so its words alone are looked for: {problem}")
+            told = f"the question could not be embedded, so its words alone are looked for: {problem}"
+            self._problem(told, "embedding", problem.code)
             return Question(query, [])
         return Question(query, own + self._embedded([*others, *tags]))
 
@@ -207,7 +212,8 @@ class Looking:
         try:
             return self.embedder.passages(texts).vectors.tolist() if texts else []
         except PieriaError as problem:
-            self._problem(f"terms could not be embedded, so the question alone is looked for: {problem}")
+            told = f"terms could not be embedded, so the question alone is looked for: {problem}"
+            self._problem(told, "embedding", problem.code)
             return []
 
     # --- the graph
@@ -251,7 +257,7 @@ class Looking:
             refined = maybe_refine(state, asked, self._tagged(), hop, ctx)
             if not isinstance(refined, Refined):
                 if refined.problem is not None:
-                    self._problem(refined.problem)
+                    self._problem(refined.problem, "refinement", refined.error)
                 return refined.state, []
             closer = Question(" ".join([question.text, *refined.tags]), [*question.vectors[:1], *refined.vectors])
             new = self._take(self.searching.found(closer, MODES[mode], self.values), "refinement", hop)
@@ -269,7 +275,7 @@ class Looking:
         self._found = dict(both[:MOST])
         self._rejected[phase] = self._rejected.get(phase, 0) + reached.below + max(0, len(both) - MOST)
         for problem in reached.problems:
-            self._problem(problem)
+            self._problem(problem, phase, "truncated")
         return [id for id in new if id in self._found]
 
     def _tagged(self) -> list[TaggedCandidate]:
@@ -287,10 +293,9 @@ class Looking:
             tagged = in_order(TaggedCandidate.from_provenance(node, _share(node, steps)) for node in sources)
         return tagged[: int(params_of(self.values, "source")["top_k"])]
 
-    def _problem(self, problem: str) -> None:
+    def _problem(self, problem: str, step: str, error: str) -> None:
         log.info("recall: %s", problem)
-        if problem not in self._problems:
-            self._problems.append(problem)
+        self._problems.setdefault(problem, {"step": step, "error": error})
 
     @contextmanager
     def _timed(self, phase: str) -> Iterator[None]:

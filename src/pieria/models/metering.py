@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 
 class Meter(Protocol):
@@ -37,14 +38,34 @@ class Unmetered:
 UNMETERED = Unmetered()
 
 
+@dataclass(slots=True)
+class _Spent:
+    """What one step cost with one model."""
+
+    step: str
+    model: str
+    calls: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    duration_us: int = 0
+
+
 class Tally:
-    """Counts the calls of one piece of work, and has them metered besides."""
+    """Counts the calls of one piece of work, all in all and by step, and has them metered besides."""
 
     def __init__(self, meter: Meter = UNMETERED) -> None:
         self._meter = meter
         self._lock = threading.Lock()
         self.calls = 0
         self.tokens = {"input_tokens": 0, "output_tokens": 0}
+        self._spent: dict[tuple[str, str], _Spent] = {}
+
+    @property
+    def by_step(self) -> list[dict[str, Any]]:
+        """Of each step, by the model that it asked: `calls`, how many of them `failed`, tokens and microseconds."""
+        with self._lock:
+            return [asdict(spent) for spent in self._spent.values()]
 
     def allow(self, step: str, model: str) -> None:
         self._meter.allow(step, model)
@@ -54,4 +75,10 @@ class Tally:
             self.calls += 1
             for name in self.tokens:
                 self.tokens[name] += usage.get(name, 0)
+            spent = self._spent.setdefault((step, model), _Spent(step, model))
+            spent.calls += 1
+            spent.failed += failed
+            spent.input_tokens += usage.get("input_tokens", 0)
+            spent.output_tokens += usage.get("output_tokens", 0)
+            spent.duration_us += int(1e6 * seconds)
         self._meter.note(step, model, usage, seconds, failed)

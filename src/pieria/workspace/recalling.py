@@ -6,10 +6,13 @@ How candidates are found and put into words is told in `learning`. Here it is se
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pieria import telemetry
 from pieria.errors import NotFoundError, PieriaError, PipelineError
 from pieria.notifier import Event
 from pieria.record import check
@@ -90,6 +93,7 @@ def _recalled(repository: Repository, asking: _Asking, clock: Clock) -> RecallRe
     serving = repository.serving()
     told: dict[str, Any] = {"session_id": asking.session_id}
     asked = {"query": asking.context or asking.query}
+    begun = perf_counter()
     try:
         result = _answered(repository, serving, asking, clock)
     except PieriaError as problem:
@@ -99,11 +103,37 @@ def _recalled(repository: Repository, asking: _Asking, clock: Clock) -> RecallRe
         failure = PipelineError("task_crashed", hint=f"What went wrong: {type(problem).__name__}: {problem}")
         serving.tell(Event("recall_failed", {**asked, "reason": failure}, told))
         raise failure from problem
+    if telemetry.is_heard():
+        _measured(repository.id, asking, result, perf_counter() - begun)
     told["trace"] = result.trace
     serving.tell(Event("recall_executed", {**asked, "results": result}, told))
     if serving.counts_uses:
         _note_uses(repository, [touched.id for touched in result.touched_nodes], clock)
     return result
+
+
+def _measured(repo_id: str, asking: _Asking, result: RecallResult, seconds: float) -> None:
+    """How it went, in sizes, names and ids: none of its terms, of its answers or of what a model said."""
+    trace, touched = result.trace, result.touched_nodes
+    found = Counter((one.phase, one.hop, one.type) for one in touched)
+    telemetry.point(
+        "retrieval.answered",
+        {"duration": int(1e9 * seconds), "candidates": len(touched)},
+        {
+            "repo_id": repo_id,
+            "session_id": asking.session_id,
+            "mode": trace.mode,
+            "max_hops": trace.hops,
+            "phases": trace.phase_timings,
+            "found": [(*how, count) for how, count in found.items()],
+            "rejected": trace.rejected,
+            "refinements": [{**each, "tags": len(each["tags"])} for each in trace.refinements],
+            "calls": trace.model_calls,
+            "failures": trace.failures,
+            "touched": [(one.id, one.type, one.score, one.phase, one.hop) for one in touched],
+            "cited": result.reasoned.cited,
+        },
+    )
 
 
 def in_context(context: Mapping[str, Any] | None, query: str) -> str | None:
@@ -120,6 +150,7 @@ def _answered(repository: Repository, serving: Serving, asking: _Asking, clock: 
 
     looking = _looking(repository, serving, asking, clock)
     found, trace = looking.find(asking.query, asking.context)
+    begun = perf_counter()
     memory = reasoned(
         found,
         asking.context or asking.query,
@@ -130,9 +161,12 @@ def _answered(repository: Repository, serving: Serving, asking: _Asking, clock: 
     )
     trace = replace(
         trace,
+        phase_timings={**(trace.phase_timings or {}), "reasoning": int(1e6 * (perf_counter() - begun))},
         problems=[*trace.problems, *memory.problems],
+        failures=[*trace.failures, *memory.failures],
         llm_calls=serving.tally.calls,
         tokens=dict(serving.tally.tokens),
+        model_calls=serving.tally.by_step,
     )
     touched = [TouchedNode.from_tagged(each, trace.verbosity) for each in found.all]
     return RecallResult(memory, touched, trace, found.candidates)

@@ -19,8 +19,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
 PARTS = ("", "/history", "/voices", "/edit", "/purge")
-OF_A_SESSION = "sessions/one"
-SEEN = [view for view in views() if view.method == "GET" and view.path != OF_A_SESSION]
+OF_A_SESSION, OF_A_RECALL = "sessions/one", "sessions/trace"
+APART = (OF_A_SESSION, OF_A_RECALL)
+"""What needs more than a memory to be there."""
+SEEN = [view for view in views() if view.method == "GET" and view.path not in APART]
 
 
 def barriers(window: Window) -> list[str]:
@@ -67,6 +69,18 @@ def test_a_session_is_whole_and_open_to_everybody(opened: Opening) -> None:
         session.append("The toolchain is registered twice.", "Removed the second registration.")
         session.close_and_wait(60)
     look_over(window, f"/banks/notes/{OF_A_SESSION}?id={session.id}")
+
+
+def test_the_trace_of_a_recall_is_whole_and_open_to_everybody(opened: Opening) -> None:
+    window = opened()
+    question = {"query": "How do APIs authenticate?"}
+    for path in ("recall", "tools/sessions_recall"):
+        window.served.client.post(f"/v1/banks/notes/{path}", json=question)
+    page = window.go("/banks/notes/sessions")
+    paths = [link.get_attribute("href") for link in page.locator(f"a[href*='{OF_A_RECALL}']").all()]
+    assert len(paths) == 2
+    for path in paths:
+        look_over(window, path)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -141,10 +155,10 @@ def test_the_keyboard_leads_everywhere(opened: Opening) -> None:
 
 def test_the_keyboard_reaches_what_leads_nowhere_too(opened: Opening) -> None:
     window = opened()
-    for word in ("gateway", "token"):
-        window.go(f"/banks/notes/recall?q={word}")
+    with pieria.open("notes") as bank:
+        bank.session("Mend the build", auto_commit=False).append("It fails.", "Looked at the log.")
     page = window.go("/banks/notes/sessions")
-    for _ in range(2):
+    for _ in range(3):
         page.keyboard.press("j")
     assert page.locator("tr[data-item]").nth(1).evaluate("row => row === document.activeElement")
 

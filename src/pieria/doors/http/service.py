@@ -132,6 +132,10 @@ class Service:
             case ("recall", "answered"):
                 told = {"ids": about["ids"], "hits": measured["hits"], "ms": round(measured["duration"] / 1e6, 3)}
                 self.hub.publish("recall", about["repo_id"], told)
+            case ("retrieval", "answered"):
+                ids = [id for id, *_ in about["touched"]]
+                told = {"ids": ids, "hits": measured["candidates"], "ms": round(measured["duration"] / 1e6, 3)}
+                self.hub.publish("recall", about["repo_id"], told)
             case ("session", "transition", "stop"):
                 told = {name: about.get(name) for name in ("session_id", "from_state", "to_state")}
                 self.hub.publish("transition", str(about.get("repo_id")), told)

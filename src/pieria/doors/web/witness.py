@@ -7,22 +7,24 @@ started anew has seen nothing.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pieria import telemetry
+from pieria.errors import NotFoundError
 from pieria.record.banks import same_bank
+from pieria.record.ids import new_id
 from pieria.record.time import Clock, system_clock
 
 KEPT = 1_000
 TOLD: Mapping[str, str] = {
     "recall.answered": "recall",
+    "retrieval.answered": "recall of knowledge",
     "retrieval.retrieve": "recall of knowledge",
-    "retrieval.hop_refinement": "asked more closely",
-    "reasoning.reason": "put into words",
+    "reasoning.reason": "recall of knowledge",
     "episode.append": "step",
     "structuring.extract_trajectory": "trajectory learnt from",
     "structuring.extract": "episode learnt from",
@@ -30,19 +32,38 @@ TOLD: Mapping[str, str] = {
     "graph.apply_changeset": "knowledge written",
 }
 """Spans and points that are told, and what they are called."""
-ABOUT = ("from_state", "to_state", "candidate_types", "hop")
+WITHIN = ("retrieval.retrieve", "reasoning.reason")
+"""Spans that are part of something else, and are told where they break off."""
+TRACED: Mapping[str, tuple[str, ...]] = {
+    name: tuple(part for part in telemetry.POINTS[name].metadata if part not in ("repo_id", "session_id"))
+    for name in ("recall.answered", "retrieval.answered")
+}
+"""Points that tell how something came about, and what of their metadata does."""
+TOUCHED = ("ids", "touched")
+LISTED = 40
+"""Of what a recall touched, so many are kept, the best first."""
+ABOUT = ("from_state", "to_state")
 """What of their metadata is of interest beside the measurements."""
-LEFT_OUT = ("duration", "monotonic_time", "ids")
+LEFT_OUT = ("duration", "embedding", "monotonic_time")
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
+    """`trace` is how it came about, where that can be told; `failure` the kind of error by which it broke off."""
+
+    id: str
     at: datetime
-    what: str
+    name: str
     bank: str
     session: str | None
     ms: float | None
     measured: Mapping[str, Any]
+    trace: Mapping[str, Any] | None = None
+    failure: str | None = None
+
+    @property
+    def what(self) -> str:
+        return TOLD[self.name]
 
 
 class Witness:
@@ -51,30 +72,55 @@ class Witness:
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._seen: deque[Seen] = deque(maxlen=KEPT)
+        self._seen: OrderedDict[str, Seen] = OrderedDict()
 
     def hear(self, event: telemetry.Event, measured: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        names = event[1:-1] if event[-1] == "stop" else event[1:]
-        what, bank = TOLD.get(".".join(names)), about.get("repo_id")
-        if what is None or bank is None:
+        stage = event[-1] if event[-1] in ("start", "stop", "exception") else None
+        name = ".".join(event[1:] if stage is None else event[1:-1])
+        failure = about["kind"] if stage == "exception" else None
+        if name not in TOLD or stage == "start" or about.get("repo_id") is None or (name in WITHIN and failure is None):
             return
         duration = measured.get("duration")
-        told = {name: value for name, value in measured.items() if name not in LEFT_OUT}
-        told |= {name: about[name] for name in ABOUT if about.get(name) is not None}
+        told = {each: value for each, value in measured.items() if each not in LEFT_OUT}
+        told |= {each: about[each] for each in ABOUT if about.get(each) is not None}
         seen = Seen(
+            new_id(),
             self._clock(),
-            what,
-            same_bank(str(bank)),
+            name,
+            same_bank(str(about["repo_id"])),
             about.get("session_id"),
             None if duration is None else duration / 1e6,
             told,
+            _trace(name, measured, about),
+            failure,
         )
         with self._lock:
-            self._seen.append(seen)
+            self._seen[seen.id] = seen
+            while len(self._seen) > KEPT:
+                self._seen.popitem(last=False)
 
     def of(self, bank: str, session: str | None = None, limit: int = 50) -> list[Seen]:
         """The latest first: of a bank or, where one is named, of a session of it."""
         name = same_bank(bank)
         with self._lock:
-            found = [each for each in reversed(self._seen) if each.bank == name and session in (None, each.session)]
+            found = [
+                each for each in reversed(self._seen.values()) if each.bank == name and session in (None, each.session)
+            ]
         return found[:limit]
+
+    def found(self, id: str, bank: str) -> Seen:
+        """Raises `NotFoundError` for what was in another bank, too."""
+        with self._lock:
+            seen = self._seen.get(id)
+        if seen is None or seen.bank != same_bank(bank):
+            hint = f"The last {KEPT} are told, and those of before the server was started anew are not."
+            raise NotFoundError("event", id, hint=hint)
+        return seen
+
+
+def _trace(name: str, measured: Mapping[str, Any], about: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    if name not in TRACED:
+        return None
+    trace = {each: about[each] for each in TRACED[name]}
+    trace |= {each: tuple(trace[each][:LISTED]) for each in TOUCHED if each in trace}
+    return {**measured, **trace}

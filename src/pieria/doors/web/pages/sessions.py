@@ -34,7 +34,7 @@ def _overview(asked: Asked) -> Answer:
     values = {
         "sessions": sorted(asked.bank.sessions_kept(), key=lambda kept: kept.id, reverse=True),
         "states": STATES,
-        "seen": asked.witness.of(asked.bank_name, limit=SEEN),
+        "lately": asked.witness.of(asked.bank_name, limit=SEEN),
     }
     return Shown("sessions/sessions.html", values, part="now")
 
@@ -53,7 +53,7 @@ def _one(asked: Asked) -> Answer:
         "cuts": _cuts(kept, steps),
         "waiting": _waiting(kept.waiting),
         "ties": sum(len(changeset.links) for changeset in kept.waiting),
-        "seen": asked.witness.of(asked.bank_name, id, SEEN),
+        "lately": asked.witness.of(asked.bank_name, id, SEEN),
     }
     return Shown("sessions/one.html", values, part="now")
 
@@ -87,6 +87,23 @@ def _asked(asked: Asked) -> Answer:
     return Shown("sessions/ask.html", values, part="answer")
 
 
+def _traced(asked: Asked) -> Answer:
+    """How a recall came about, whichever door it came by; of what it brought, what the caller may see."""
+    seen = asked.witness.found(asked.given["id"], asked.bank_name)
+    if seen.trace is None:
+        raise NotFoundError("trace", seen.id, hint="Recalls have one; of anything else it is told how long it took.")
+    knowledge = "touched" in seen.trace
+    brought = seen.trace["touched"] if knowledge else [(id, None) for id in seen.trace["ids"]]
+    there = [(asked.bank.get(one[0]), one if knowledge else None) for one in brought]
+    values = {
+        "event": seen,
+        "knowledge": knowledge,
+        "touched": [(memory, how) for memory, how in there if memory is not None],
+        "whole": seen.trace["candidates" if knowledge else "hits"],
+    }
+    return Shown("sessions/trace.html", values)
+
+
 def _deciding(tool: str) -> Any:
     def decided(asked: Asked) -> Answer:
         reply = called(asked.registry, tool, {"session_id": asked.given["id"]}, asked.host)
@@ -110,6 +127,7 @@ PAGE = Page(
             _asked,
             {"q": text("The question."), "session": text("In which session it is asked.")},
         ),
+        View("GET sessions/trace", _traced, {"id": text("Of which recall.")}, ("id",)),
         View("POST sessions/commit", _deciding("sessions_commit"), ID, ("id",), Access.write),
         View("POST sessions/discard", _deciding("sessions_discard"), ID, ("id",), Access.write),
     ),

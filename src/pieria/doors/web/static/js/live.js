@@ -1,12 +1,18 @@
-// The bank changes while a page is open: whoever shows it is told, at once and then not more often than it can follow.
+// The bank changes, or something passes, while a page is open: whoever shows it is told, at once and then not more often
+// than it can follow.
 const PAUSE = 400;
+const HEARD = { stale: ["change", "reset"], passed: ["recall", "transition"] };
 
 export function freshen(live) {
   if (!live) return;
+  for (const [told, names] of Object.entries(HEARD)) follow(live, told, names);
+}
+
+function follow(live, told, names) {
   let waiting = null;
   let again = false;
   const tell = () => {
-    live.dispatchEvent(new CustomEvent("stale"));
+    live.dispatchEvent(new CustomEvent(told));
     waiting = setTimeout(() => {
       waiting = null;
       if (again) {
@@ -15,7 +21,7 @@ export function freshen(live) {
       }
     }, PAUSE);
   };
-  for (const name of ["change", "reset"]) {
+  for (const name of names) {
     live.addEventListener(name, () => {
       if (waiting === null) tell();
       else again = true;
