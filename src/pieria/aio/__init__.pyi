@@ -50,6 +50,7 @@ from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport,
 from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
 from pieria.bank.reviewing import Reinforced
+from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
 from pieria.bank.sources import Mark, Taken
 from pieria.bank.work import Rules
 from pieria.config import Config
@@ -750,8 +751,14 @@ class Bank:
         `profile` and `auto_commit` are so much of a configuration that is as the bank's otherwise.
         As a context manager it extracts and commits at the end; on an exception it keeps the steps, uncommitted.
         """
+    async def session_draft(self, id: str) -> SessionDraft | None:
+        """What it would write if it were committed now. No model is asked; None where the session is over."""
     async def session_kept(self, id: str) -> tuple[Kept, builtins.list[Step]] | None:
         """What is kept of a session that is not over, with its steps, whoever has it open; None where there is none."""
+    async def session_standing(self, id: str) -> SessionStanding | None:
+        """The same of one; None where it is over."""
+    async def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
+        """Where they stand, the last changed first: so many after the first `offset`, of all or of those in a state."""
     async def sessions(
         self,
         *,

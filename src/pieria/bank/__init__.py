@@ -31,6 +31,7 @@ from pieria.record import check
 if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph
     from pieria.bank.replies import IngestReceipt
+    from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
     from pieria.bank.session_log import BankLog
     from pieria.learning.experience import Experience
     from pieria.learning.steps import Step
@@ -127,6 +128,24 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Link
     def sessions_kept(self) -> list[Kept]:
         """The same of all of them, without their steps."""
         return self._session_log.kept()
+
+    def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
+        """Where they stand, the last changed first: so many after the first `offset`, of all or of those in a state."""
+        from pieria.bank.session_drafts import standings
+
+        return standings(self, limit, offset, state)
+
+    def session_standing(self, id: str) -> SessionStanding | None:
+        """The same of one; None where it is over."""
+        from pieria.bank.session_drafts import standing
+
+        return standing(self, id)
+
+    def session_draft(self, id: str) -> SessionDraft | None:
+        """What it would write if it were committed now. No model is asked; None where the session is over."""
+        from pieria.bank.session_drafts import draft
+
+        return draft(self, id)
 
     def close(self) -> None:
         if "_opened_sessions" in self.__dict__:

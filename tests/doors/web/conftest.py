@@ -69,11 +69,15 @@ def sign_in(served: Served, access: str = "write", *banks: str) -> str:
 
 def over(served: Served, begun: httpx2.Response) -> str:
     """The page of a task that a form has begun, once it has come to its end."""
+    return over_at(served.client, begun)
+
+
+def over_at(client: httpx2.Client, begun: httpx2.Response) -> str:
     assert begun.status_code == 303, begun.text
     task = begun.headers["location"]
-    with served.client.stream("GET", task.replace("/task?", "/task/events?")) as events:
+    with client.stream("GET", task.replace("/task?", "/task/events?")) as events:
         assert "event: over" in events.read().decode()
-    return str(served.client.get(task).text)
+    return str(client.get(task).text)
 
 
 def views() -> list[View]:

@@ -19,8 +19,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
 PARTS = ("", "/history", "/voices", "/edit", "/purge")
-OF_A_SESSION, OF_A_RECALL = "sessions/one", "sessions/trace"
-APART = (OF_A_SESSION, OF_A_RECALL)
+OF_A_SESSION, GIVING_UP, OF_A_RECALL = "sessions/one", "sessions/discard", "sessions/trace"
+APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL)
 """What needs more than a memory to be there."""
 SEEN = [view for view in views() if view.method == "GET" and view.path not in APART]
 
@@ -63,12 +63,49 @@ def test_every_view_is_whole_and_open_to_everybody(opened: Opening, view: View) 
 
 
 def test_a_session_is_whole_and_open_to_everybody(opened: Opening) -> None:
-    window = opened()
+    window, id = opened(), closed_session()
+    for path in (OF_A_SESSION, GIVING_UP):
+        look_over(window, f"/banks/notes/{path}?id={id}")
+
+
+def closed_session() -> str:
+    """One that its process left to be committed or discarded."""
     with pieria.open("notes") as bank:
         session = bank.session("Mend the build", auto_commit=False)
         session.append("The toolchain is registered twice.", "Removed the second registration.")
         session.close_and_wait(60)
-    look_over(window, f"/banks/notes/{OF_A_SESSION}?id={session.id}")
+        return str(session.id)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_a_session_is_committed_or_kept_on_a_phone_too(opened: Opening, scripts: bool) -> None:
+    id = closed_session()
+    window = opened(scripts=scripts, phone=True)
+    page = window.go(f"/banks/notes/{OF_A_SESSION}?id={id}")
+    page.get_by_role("link", name="step 1").first.click()
+    assert page.url.endswith("#step-1")
+    page.get_by_role("link", name="Discard").click()
+    assert "The toolchain is registered twice." in page.get_by_role("main").inner_text()
+    page.get_by_role("link", name="Keep it").click()
+    page.get_by_role("button", name="Commit").click()
+    page.get_by_text("It is written: ").wait_for()
+    assert too_wide(window) <= 0
+    page.get_by_role("link", name="Go on").click()
+    page.get_by_text("Its last episode is over").wait_for()
+
+
+def test_steps_and_recalls_show_on_the_open_page_as_they_come(opened: Opening) -> None:
+    window = opened()
+    with pieria.open("notes") as bank:
+        session = bank.session("Plan a trip", auto_commit=False)
+        page = window.go(f"/banks/notes/{OF_A_SESSION}?id={session.id}")
+        page.locator("#live").wait_for(state="attached")
+        session.append("The user wants to be in Tokyo on March 3.", "Noted Tokyo for March 3.")
+        page.locator(".cut").get_by_text("The user wants to be in Tokyo on March 3.").first.wait_for()
+        page = window.go("/banks/notes/sessions")
+        page.locator("#live").wait_for(state="attached")
+        bank.recall("Who goes to Tokyo?")
+        page.get_by_role("link", name="recall", exact=True).first.wait_for()
 
 
 def test_the_trace_of_a_recall_is_whole_and_open_to_everybody(opened: Opening) -> None:

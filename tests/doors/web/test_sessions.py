@@ -2,17 +2,23 @@
 
 import html
 import re
+import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import Any
 
+import httpx2
 import pytest
-from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import HOSTILE, seal_in, sign_in
+from tests.doors.http.conftest import PATIENCE, Served, serving, started
+from tests.doors.web.conftest import HOSTILE, over, over_at, seal_in, sign_in
+from tests.models.llm_server import Exchange, hangs, llm_server, status
 
 import pieria
 from pieria import telemetry
 from pieria.doors.web.witness import Witness
 from pieria.errors import AdapterError
+from pieria.graph import Changeset, Edge, Episodic, Intent, Semantic, Source, Tag
+from pieria.sessions.log import Kept
 
 SESSIONS = "/banks/notes/sessions"
 STEPS = (
@@ -35,10 +41,44 @@ def waiting(home: object) -> Iterator[str]:
 
 @pytest.fixture
 def served(waiting: str) -> Iterator[Served]:
+    with facing() as found:
+        yield found
+
+
+@contextmanager
+def facing() -> Iterator[Served]:
+    """A server whose pages are looked at."""
     with serving() as found:
         found.client.headers["accept"] = "text/html"
         found.client.follow_redirects = False
         yield found
+
+
+def live_through(**more: Any) -> str:
+    """A session that was left when its knowledge was drawn."""
+    with pieria.open("notes") as bank:
+        session = bank.session("Mend the build", auto_commit=False, **more)
+        for observation, action in STEPS:
+            session.append(observation, action)
+        session.close_and_wait(60)
+        return str(session.id)
+
+
+@pytest.fixture
+def left(home: object) -> str:
+    return live_through()
+
+
+def decide(served: Served, what: str, id: str, bank: str = "notes") -> httpx2.Response:
+    seal = seal_in(served.client.get(SESSIONS))
+    return served.client.post(f"/banks/{bank}/sessions/{what}", data={"seal": seal, "id": id})
+
+
+def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
+    """A session as some process left it."""
+    kept = Kept(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
+    bank._session_log.begin(kept)
+    bank._session_log.release(id)
 
 
 def test_it_tells_where_each_session_stands(served: Served, waiting: str) -> None:
@@ -61,27 +101,28 @@ def test_a_session_shows_its_steps_and_what_would_be_written(served: Served, wai
     assert served.client.get(f"{SESSIONS}/one?id=nowhere").status_code == 404
 
 
-def test_what_waits_is_committed_or_given_up_by_whoever_may(served: Served, waiting: str) -> None:
+def test_what_another_process_has_open_is_refused_and_nothing_is_lost(served: Served, waiting: str) -> None:
     page = served.client.get(f"{SESSIONS}/one?id={waiting}")
     assert f'action="{SESSIONS}/commit"' in page.text
     held = served.client.post(f"{SESSIONS}/discard", data={"seal": seal_in(page), "id": waiting})
-    # It is still open in the process that went through it.
     assert held.status_code == 409 and 'role="alert"' in held.text
+    told = over(served, decide(served, "commit", waiting))
+    assert 'role="alert"' in told and "has it open" in told
+    assert '<li aria-current="step">ready</li>' in served.client.get(f"{SESSIONS}/one?id={waiting}").text
 
 
-def test_a_session_that_was_left_is_committed_from_the_page(home: object) -> None:
-    with pieria.open("notes") as bank:
-        session = bank.session("Mend the build", auto_commit=False)
-        for observation, action in STEPS:
-            session.append(observation, action)
-        session.close_and_wait(60)
-    with serving() as served:
-        served.client.headers["accept"] = "text/html"
-        page = served.client.get(f"{SESSIONS}/one?id={session.id}")
-        answer = served.client.post(
-            f"{SESSIONS}/commit", data={"seal": seal_in(page), "id": session.id}, follow_redirects=False
-        )
-        assert answer.headers["location"] == SESSIONS
+def test_a_session_that_was_left_is_committed_from_the_page_and_both_who_click_are_told(left: str) -> None:
+    with facing() as served:
+        told = html.unescape(over(served, decide(served, "commit", left)))
+        assert "It is written: 10 nodes with 10 ties." in told and "2 procedural nodes" in told
+        assert f'href="{SESSIONS}/one?id={left}">Go on</a>' in told
+        shown = re.findall(r"memory\?id=[^\"]+", told)
+        assert len(shown) == 10 and served.client.get(f"/banks/notes/{shown[0]}").status_code == 200
+        second = decide(served, "commit", left)
+        assert second.status_code == 409 and "committed or discarded meanwhile" in second.text
+        assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 409
+        page = served.client.get(f"{SESSIONS}/one?id={left}").text
+        assert "Its last episode is over" in page and "3 steps learnt from" in page
         assert "knowledge written" in served.client.get(SESSIONS).text
         answered = html.unescape(served.client.get(f"{SESSIONS}/ask?q=what about the toolchain?").text)
         assert "The toolchain is registered twice" in answered
@@ -97,6 +138,200 @@ def test_recalls_are_told_with_their_times_and_never_with_their_words(served: Se
     assert "heron" not in page
     sign_in(served, "admin", "other")
     assert served.client.get(SESSIONS).status_code == 403
+
+
+def test_what_goes_is_told_before_it_is_given_up(left: str) -> None:
+    with facing() as served:
+        asked = html.unescape(served.client.get(f"{SESSIONS}/discard?id={left}").text)
+        assert all(observation in asked for observation, _ in STEPS) and "<dt>steps</dt><dd>3</dd>" in asked
+        assert "<dt>procedural nodes</dt><dd>2</dd>" in asked and f'action="{SESSIONS}/discard"' in asked
+        assert decide(served, "discard", left).headers["location"] == SESSIONS
+    with pieria.open("notes") as bank:
+        assert bank.count(kinds=["episodic", "procedural"]) == 0
+        assert bank.session_kept(left) == (bank.sessions_kept()[0], [])
+
+
+def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    with llm_server() as llm:
+
+        def slowly(exchange: Exchange) -> None:
+            assert go_on.wait(PATIENCE)
+            answer = llm._otherwise(exchange.request)
+            assert callable(answer)
+            answer(exchange)
+
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        with pieria.open("notes") as bank:
+            session = bank.session("Mend the build", auto_commit=False)
+            for observation, action in STEPS:
+                session.append(observation, action)
+            llm.script = [status(400, "no such model")] * 40
+            assert session.close_and_wait(60) == "failed"
+        with facing() as served:
+            seal = sign_in(served)
+            commit, asked = f"{SESSIONS}/commit", {"seal": seal, "id": session.id}
+            told = over(served, served.client.post(commit, data=asked))
+            assert 'role="alert"' in told and "Nothing is lost" in told and "Commit tries again" in told
+            page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
+            assert "What went wrong" in page and all(observation in page for observation, _ in STEPS)
+            llm.script = [slowly] * 40
+            first, again = (served.client.post(commit, data=asked) for _ in range(2))
+            assert first.headers["location"] == again.headers["location"]
+            own = dict(served.client.cookies)
+            refused = served.client.post(commit, data={"seal": sign_in(served), "id": session.id})
+            assert refused.status_code == 409 and "Somebody else has begun it" in refused.text
+            assert "begun by somebody else" in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+            assert served.client.get(first.headers["location"]).status_code == 404
+            go_on.set()
+            served.client.cookies.clear()
+            served.client.cookies.update(own)
+            assert "It is written: " in over(served, first)
+    with pieria.open("notes", settings={"llm": "none"}) as bank:
+        assert bank.count(kinds=["episodic"]) == len(STEPS)
+
+
+@pytest.mark.slow
+def test_a_server_that_is_stopped_meanwhile_loses_nothing_and_the_next_one_goes_on(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with llm_server() as llm:
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        with pieria.open("notes") as bank:
+            session = bank.session("Mend the build", auto_commit=False)
+            session.append(*STEPS[0])
+            llm.script = [status(400)] * 40
+            assert session.close_and_wait(60) == "failed"
+        one, form = f"{SESSIONS}/one?id={session.id}", {"id": session.id}
+        llm.script = [hangs] * 40
+        with started() as process, process.client(headers={"accept": "text/html"}) as client:
+            form["seal"] = seal_in(client.get(one))
+            assert "Under way" in client.post(f"{SESSIONS}/commit", data=form, follow_redirects=True).text
+            assert process.stop() == 0
+        llm.script = []
+        with started() as process, process.client(headers={"accept": "text/html"}) as client:
+            page = client.get(one)
+            assert "Nothing is lost: it goes on where somebody takes it up" in page.text
+            form["seal"] = seal_in(page)
+            for deed, outcome in (("go-on", "Knowledge is drawn."), ("commit", "It is written: ")):
+                begun = client.post(f"{SESSIONS}/{deed}", data=form)
+                assert outcome in over_at(client, begun)
+    with pieria.open("notes", settings={"llm": "none"}) as bank:
+        assert bank.count(kinds=["episodic"]) == 1
+
+
+def test_the_changeset_is_told_with_ties_steps_and_what_is_there_already(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
+    odd = "odd/id ?&#é<b>"
+    with pieria.open("notes") as bank:
+        bank.graph.apply_changeset(
+            Changeset([Tag(id="ferry", label="Ferry"), Intent(id="cross", description="cross the bay")])
+        )
+        assert bank.sync(PATIENCE)
+        nodes = [
+            Source(id="s0", episode_id="e", step_index=4, plain_text="The ferry leaves at nine."),
+            Episodic(id="e0", observation="The ferry leaves at nine.", action="Told the user."),
+            Semantic(id="f0", proposition="The ferry leaves at nine.", confidence=0.8),
+            Tag(id="t0", label="ferry"),
+            Intent(id="i0", description="Cross the bay"),
+        ]
+        ties = [
+            ("e0", "s0", Edge.PROVENANCE), ("f0", "e0", Edge.PROVENANCE), ("t0", "f0", Edge.MEMBERSHIP),
+            ("i0", "f0", Edge.HIERARCHICAL),
+        ]  # fmt: skip
+        keep(bank, odd, Changeset(nodes, ties), state="ready")
+    with facing() as served:
+        listed = served.client.get(SESSIONS).text
+        path = html.unescape(re.findall(r'href="([^"]*sessions/one[^"]*)"', listed)[0])
+        page = html.unescape(served.client.get(path).text)
+        assert "3 nodes and 4 ties as things stand" in page
+        assert page.count('href="#step-5">step 5</a>') == 3
+        assert "80 % sure" in page and "membership, tag" in page
+        assert 'memory?id=ferry">“Ferry”</a>, which is there already and stays' in page
+        assert (
+            "“Cross the bay”" in page
+            and "is the same purpose as" in page
+            and 'memory?id=cross">“cross the bay”' in page
+        )
+        assert "3 nodes with 4 ties" in html.unescape(over(served, decide(served, "commit", odd)))
+    with pieria.open("notes") as bank:
+        assert [node.id for node in bank.graph.get_linked_nodes(["f0"], Edge.MEMBERSHIP)] == ["ferry"]
+
+
+TURNING = (
+    ("The user wants to be in Tokyo on March 3.", "Noted Tokyo for March 3."),
+    ("The user wants to be in Tokyo on March 17.", "Noted Tokyo for March 17."),
+    (
+        "Next task: the oven is cold and the rye bread has to be baked before the shop opens.",
+        "Baked bread with rye flour.",
+    ),
+)
+
+
+def test_steps_are_shown_as_they_are_cut_and_what_is_closed_goes_on_no_more(home: object) -> None:
+    with pieria.open("notes") as bank, facing() as served:
+        session = bank.session("Plan a trip", auto_commit=False)
+        for observation, action in TURNING:
+            session.append(observation, action)
+            page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
+            assert observation in page and "goes on</span>" in page and "Commit</button>" not in page
+        cuts = len({step.trajectory_id for step in session.steps})
+        assert page.count('<section class="cut">') == cuts == 2
+        assert page.count("Cut here: ") == cuts - 1 and "below 75 %" in page
+        session.close_and_wait(60)
+        assert "goes on</span>" not in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+
+
+def test_many_sessions_are_told_page_by_page_and_by_state(home: object) -> None:
+    with pieria.open("notes") as bank:
+        for number in range(45):
+            keep(bank, f"session_{number:02}", goal=f"Goal {number:02}", state="failed" if number == 7 else "idle")
+    with facing() as served:
+        pages = [served.client.get(f"{SESSIONS}?start={start}").text for start in (0, 20, 40)]
+        goals = [re.findall(r"Goal \d\d", page) for page in pages]
+        assert [len(each) for each in goals] == [20, 20, 5] and len({*goals[0], *goals[1], *goals[2]}) == 45
+        assert goals[0][0] == "Goal 44" and "all 45" in pages[0] and "failed 1" in pages[0]
+        assert "start=20" in pages[0] and "start=60" not in pages[2]
+        assert re.findall(r"Goal \d\d", served.client.get(f"{SESSIONS}?state=failed").text) == ["Goal 07"]
+        assert served.client.get(f"{SESSIONS}?state=asleep").status_code == 422
+
+
+def test_of_a_session_that_is_over_what_it_taught_is_told(home: object) -> None:
+    with pieria.open("notes") as bank:
+        with bank.session("Mend the build") as session:
+            session.append(*STEPS[0])
+        bank._session_log.end(session.id)
+    with facing() as served:
+        page = html.unescape(served.client.get(f"{SESSIONS}/one?id={session.id}").text)
+        assert "This session is over" in page and STEPS[0][0] in page and "memory?id=" in page
+
+
+def test_who_only_reads_sees_all_and_decides_nothing(left: str) -> None:
+    with facing() as served:
+        seal = sign_in(served, "read")
+        page = served.client.get(f"{SESSIONS}/one?id={left}")
+        assert "What would be written" in page.text and "sessions/commit" not in page.text
+        assert served.client.get(f"{SESSIONS}/discard?id={left}").status_code == 403
+        for deed in ("commit", "discard", "go-on"):
+            assert served.client.post(f"{SESSIONS}/{deed}", data={"seal": seal, "id": left}).status_code == 403
+        # A session's id is its own, whoever asks: no token's mark belongs before it.
+        assert served.client.get(f"{SESSIONS}/ask?of={left}&q=toolchain").status_code == 200
+
+
+def test_a_session_is_decided_on_in_its_own_bank_alone(left: str) -> None:
+    with pieria.open("other") as other:
+        other.remember("Elsewhere.")
+    with facing() as served:
+        for deed in ("commit", "discard"):
+            assert decide(served, deed, left, "other").status_code == 404
+        assert served.client.get(f"/banks/other/sessions/ask?of={left}&q=toolchain").status_code == 404
+        assert '<li aria-current="step">ready</li>' in served.client.get(f"{SESSIONS}/one?id={left}").text
 
 
 def traces(served: Served) -> list[str]:

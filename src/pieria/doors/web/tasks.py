@@ -42,7 +42,8 @@ class Made:
 class Task:
     """`owner` began it, and nobody else is shown it. `back` is where to go on from.
 
-    `template` shows what it came to, which it is given as `outcome`; without one, that is told in words.
+    `template` shows what it came to, which it is given as `outcome`; without one, that is told in words. Of what is
+    `about` the same thing in a bank, one is under way at a time.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Task:
     title: str
     back: str
     template: str | None = None
+    about: str | None = None
     done: int = 0
     whole: int = 0
     result: Any = None
@@ -104,11 +106,20 @@ class Tasks:
         back: str,
         work: Callable[[Progress], Any],
         template: str | None = None,
+        about: str | None = None,
     ) -> Task:
-        """Raises `ConflictError` where as much as may be is under way."""
-        task = Task(new_id(), owner, bank, title, back, template)
+        """Whoever begins what they have under way already gets that. Raises `ConflictError` where another has it under
+        way, and where as much as may be is.
+        """
+        task = Task(new_id(), owner, bank, title, back, template, about)
         thread = threading.Thread(target=task.run, args=(work,), name=f"pieria-web-{task.id}", daemon=True)
         with self._lock:
+            same = self._under_way(bank, about)
+            if same is not None and same.owner == owner:
+                return same
+            if same is not None:
+                hint = "Somebody else has begun it. Look again when it is over."
+                raise ConflictError(f"work on this {same.about} is under way", hint=hint)
             under_way = [each for each in self._tasks.values() if not each.is_over]
             if len(under_way) >= AT_ONCE:
                 raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
@@ -119,6 +130,16 @@ class Tasks:
             self._threads.append(thread)
             thread.start()
         return task
+
+    def under_way(self, bank: str, about: str) -> Task | None:
+        """Whoever began it."""
+        with self._lock:
+            return self._under_way(bank, about)
+
+    def _under_way(self, bank: str, about: str | None) -> Task | None:
+        """The lock is held."""
+        found = (each for each in self._tasks.values() if (each.bank, each.about) == (bank, about) and not each.is_over)
+        return None if about is None else next(found, None)
 
     def found(self, id: str, owner: str, bank: str) -> Task:
         """Raises `NotFoundError` for one that is not the caller's, too."""

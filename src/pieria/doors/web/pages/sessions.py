@@ -2,37 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pieria import SessionState
-from pieria.doors.http.schemas import text
-from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
+from pieria.doors.http.schemas import text, whole
+from pieria.doors.web.changesets import TYPES, written
+from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.words import asked_terms
-from pieria.errors import NotFoundError
+from pieria.errors import ConflictError, NotFoundError, PieriaError
 from pieria.toolsets import Access, called
 
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+    from pieria.doors.web.tasks import Progress
+
 SEEN = 40
+SESSIONS = 20
+"""Sessions on a page."""
+LISTED = 100
+"""Nodes of a type, and steps that were learnt from, that are shown."""
+LIVED = ("episodic",)
 ID = {"id": text("Which session.")}
 STATES = tuple(SessionState)
 DECIDED = ("ready", "failed")
 """States in which somebody has to decide what becomes of what was lived through."""
+CUT_BELOW = 0.75
+"""Where the subgoals of two steps are less alike than that, a trajectory ends."""
+OVER = "Nothing waits in it any more: it was committed or discarded meanwhile. What it taught is among the memories."
+HINTS: Mapping[str, str] = {
+    "not_ready": OVER,
+    "not_discardable": OVER,
+    "extraction_in_progress": "Knowledge is being drawn from it. Its page shows when that is done.",
+    "extraction_timeout": "It goes on, and nothing is lost. Its page shows when it is done.",
+    "extraction_failed": "Nothing is lost: the steps, and what was drawn already, are there. "
+    "Commit tries again, Discard gives them up.",
+}
+"""What helps whoever looks at a page; what tools say of it speaks of tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is done with a session while its page is left: by which tool, and in which states that is offered."""
+
+    title: str
+    tool: str
+    given: Mapping[str, Any]
+    states: tuple[str, ...]
+
+
+COMMIT = Work("Commit a session", "sessions_commit", {}, DECIDED)
+GO_ON = Work("Go on with a session", "sessions_close", {"wait": True}, ("extracting",))
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Steps in a row that were after the same thing; `is_open` says that more may come."""
+    """Steps in a row that were after the same thing; `is_open` says that more may come. `likeness` is how near the
+    subgoal of its first step is to that of the step before; None where nobody can tell.
+    """
 
     subgoal: str
     steps: tuple[Any, ...]
     is_open: bool
+    likeness: float | None
 
 
 def _overview(asked: Asked) -> Answer:
+    state, start = asked.given.get("state"), asked.given.get("start", 0)
+    found = asked.bank.session_standings(SESSIONS, start, state)
+    there = found.by_state[state] if state else sum(found.by_state.values())
+    given = {"state": state}
     values = {
-        "sessions": sorted(asked.bank.sessions_kept(), key=lambda kept: kept.id, reverse=True),
+        "sessions": found,
+        "by_state": found.by_state,
+        "state": state,
+        "start": start,
+        "more": asked.path("sessions", start=start + SESSIONS, **given) if start + SESSIONS < there else None,
+        "first": asked.path("sessions", **given) if start else None,
         "states": STATES,
         "lately": asked.witness.of(asked.bank_name, limit=SEEN),
     }
@@ -40,42 +89,77 @@ def _overview(asked: Asked) -> Answer:
 
 
 def _one(asked: Asked) -> Answer:
-    id = asked.given["id"]
-    found = asked.bank.session_kept(id)
-    if found is None:
-        hint = "Of a session that is over, what it taught is among the memories; what it went through is in Time."
-        raise NotFoundError("session", id, hint=hint)
+    id, bank = asked.given["id"], asked.bank
+    found, standing, draft = bank.session_kept(id), bank.session_standing(id), bank.session_draft(id)
+    learnt = _learnt(bank, id)
+    lately = asked.witness.of(asked.bank_name, id, SEEN)
+    if found is None or standing is None or draft is None:
+        if not learnt["count"]:
+            hint = "Of a session that is over, what it taught is among the memories; what it went through is in Time."
+            raise NotFoundError("session", id, hint=hint)
+        return Shown("sessions/over.html", {"id": id, "learnt": learnt, "lately": lately}, part="now")
     kept, steps = found
     values = {
         "kept": kept,
+        "standing": standing,
         "states": STATES,
-        "decided": DECIDED,
+        "commit": COMMIT,
+        "go_on": GO_ON,
         "cuts": _cuts(kept, steps),
-        "waiting": _waiting(kept.waiting),
-        "ties": sum(len(changeset.links) for changeset in kept.waiting),
-        "lately": asked.witness.of(asked.bank_name, id, SEEN),
+        "cut_below": CUT_BELOW,
+        "draft": written(draft),
+        "listed": LISTED,
+        "learnt": learnt,
+        "work": asked.tasks.under_way(asked.bank_name, _about(id)),
+        "lately": lately,
     }
     return Shown("sessions/one.html", values, part="now")
 
 
+def _learnt(bank: Bank, id: str) -> dict[str, Any]:
+    """The steps that became memories, as far as they may be seen: the last of them in the order they were taken."""
+    steps = list(bank.list(session=id, kinds=LIVED, limit=LISTED))
+    steps.sort(key=lambda memory: (memory.at, memory.sequence or 0))
+    groups = groupby(steps, key=lambda memory: _said(memory, "trajectory_id"))
+    cuts = [tuple(group) for _, group in groups]
+    return {
+        "count": bank.count(session=id, kinds=LIVED),
+        "cuts": [(_said(group[-1], "subgoal"), group) for group in cuts],
+    }
+
+
+def _said(memory: Any, name: str) -> str:
+    return str((memory.body or {}).get(name, ""))
+
+
 def _cuts(kept: Any, steps: Sequence[Any]) -> list[Cut]:
     current = (kept.episode or {}).get("current_trajectory_id")
-    groups = [(id, tuple(group)) for id, group in groupby(steps, key=lambda step: step.trajectory_id)]
-    return [Cut(group[-1].subgoal, group, id in ("", current)) for id, group in groups]
+    goes_on = kept.state == SessionState.COLLECTING
+    cuts: list[Cut] = []
+    before = None
+    for id, group in groupby(steps, key=lambda step: step.trajectory_id):
+        together = tuple(group)
+        likeness = _likeness(before, together[0])
+        cuts.append(Cut(together[-1].subgoal, together, goes_on and id in ("", current), likeness))
+        before = together[-1]
+    return cuts
 
 
-def _waiting(changesets: Iterable[Any]) -> Mapping[str, list[Any]]:
-    """What would be written, by type."""
-    found: dict[str, list[Any]] = {}
-    for node in (node for changeset in changesets for node in changeset.additions):
-        found.setdefault(type(node).__name__.lower(), []).append(node)
-    return found
+def _likeness(one: Any, other: Any) -> float | None:
+    """The cosine of the vectors that trajectories are cut by."""
+    if one is None or not one.embedding or not other.embedding or len(one.embedding) != len(other.embedding):
+        return None
+    product = sum(a * b for a, b in zip(one.embedding, other.embedding, strict=True))
+    lengths = sum(a * a for a in one.embedding) * sum(b * b for b in other.embedding)
+    return float(product / lengths**0.5) if lengths else None
 
 
 def _asked(asked: Asked) -> Answer:
     """What an agent would get by its tool, with the trace of how it was found."""
-    query, session = asked.given.get("q", ""), asked.given.get("session")
+    query, session = asked.given.get("q", ""), asked.given.get("of")
     values: dict[str, Any] = {"q": query, "session": session, "reply": None, "terms": asked_terms(query)}
+    if session is not None:
+        _standing(asked, session)
     if query.strip():
         wanted = {"query": query, **({} if session is None else {"session_id": session})}
         reply = called(asked.registry, "sessions_recall", wanted, asked.host)
@@ -104,14 +188,89 @@ def _traced(asked: Asked) -> Answer:
     return Shown("sessions/trace.html", values)
 
 
-def _deciding(tool: str) -> Any:
-    def decided(asked: Asked) -> Answer:
-        reply = called(asked.registry, tool, {"session_id": asked.given["id"]}, asked.host)
-        if reply.error is not None:
-            raise reply.error
-        return Moved(asked.path("sessions"))
+# --- what becomes of it
 
-    return decided
+
+def _standing(asked: Asked, id: str) -> Any:
+    """Of a session that this very bank keeps: a tool would find it in another bank as well."""
+    found = asked.bank.session_standing(id)
+    if found is None:
+        raise NotFoundError("session", id, hint="It is over, or another bank keeps it.")
+    return found
+
+
+def _about(id: str) -> str:
+    return f"session {id}"
+
+
+def _worked(work: Work, asked: Asked) -> Answer:
+    """As long as it takes, while its page is left; whoever asks for what is under way is led to it."""
+    id, about = asked.given["id"], _about(asked.given["id"])
+    standing = _standing(asked, id)
+    if standing.state not in work.states and asked.tasks.under_way(asked.bank_name, about) is None:
+        hint = OVER if standing.state == "idle" else HINTS["extraction_in_progress"]
+        raise ConflictError(f"the session is {standing.state}", hint=hint)
+    do = partial(_done, work, asked, standing)
+    back = asked.path("sessions/one", id=id)
+    owner, bank, template = asked.caller.name, asked.bank_name, "sessions/outcome.html"
+    task = asked.tasks.begin(owner, bank, work.title, back, do, template, about=about)
+    return Begun(task)
+
+
+def _done(work: Work, asked: Asked, standing: Any, progress: Progress) -> dict[str, Any]:
+    host = asked.host.having(progress=progress)
+    reply = called(asked.registry, work.tool, {"session_id": standing.id, **work.given}, host)
+    if reply.error is not None:
+        raise _helped(reply.error)
+    brought = _brought(asked.bank, reply.value.get("node_ids", ()))
+    failed = reply.value.get("error")
+    return {"goal": standing.goal, "state": reply.value["state"], "failed": failed, "listed": LISTED, **brought}
+
+
+def _brought(bank: Bank, ids: Sequence[str]) -> dict[str, Any]:
+    """What is in the bank by now, by type, and by how many ties."""
+    graph = bank.graph.everything
+    nodes = [node for node in map(graph.get_node, ids) if node is not None]
+    ties = {
+        (frozenset((node.id, other)), edge) for node in nodes for edge, tied in node.links.items() for other in tied
+    }
+    by_type = {name: [(node.id, node.text) for node in nodes if node.node_type == name] for name in TYPES}
+    return {"nodes": {name: found for name, found in by_type.items() if found}, "ties": len(ties)}
+
+
+def _helped(error: PieriaError) -> PieriaError:
+    error.hint = HINTS.get(str(getattr(error, "reason", None)), error.hint)
+    return error
+
+
+def _asked_whether(asked: Asked) -> Answer:
+    """What goes when it is given up, before it is."""
+    id = asked.given["id"]
+    standing, found, draft = _standing(asked, id), asked.bank.session_kept(id), asked.bank.session_draft(id)
+    if standing.state not in DECIDED or found is None or draft is None:
+        raise ConflictError(f"the session is {standing.state}", hint=OVER if standing.state == "idle" else None)
+    values = {"standing": standing, "steps": found[1], "draft": written(draft), "listed": LISTED}
+    return Shown("sessions/discard.html", values)
+
+
+def _discarded(asked: Asked) -> Answer:
+    _standing(asked, asked.given["id"])
+    reply = called(asked.registry, "sessions_discard", {"session_id": asked.given["id"]}, asked.host)
+    if reply.error is not None:
+        raise _helped(reply.error)
+    return Moved(asked.path("sessions"))
+
+
+_OVERVIEW: Mapping[str, Any] = {
+    "state": text("Those in this state alone.", enum=[each.value for each in STATES]),
+    "start": whole("After so many.", 0, 1 << 31),
+}
+_QUESTION = {"q": text("The question."), "of": text("In which session it is asked.")}
+
+
+def _work(path: str, work: Work) -> View:
+    answer: Callable[[Asked], Answer] = partial(_worked, work)
+    return View(f"POST {path}", answer, ID, ("id",), Access.write)
 
 
 PAGE = Page(
@@ -120,16 +279,14 @@ PAGE = Page(
     key="s",
     about="what agents are going through, and what it teaches",
     views=(
-        View("GET sessions", _overview),
+        View("GET sessions", _overview, _OVERVIEW),
         View("GET sessions/one", _one, ID, ("id",)),
-        View(
-            "GET sessions/ask",
-            _asked,
-            {"q": text("The question."), "session": text("In which session it is asked.")},
-        ),
+        View("GET sessions/ask", _asked, _QUESTION),
         View("GET sessions/trace", _traced, {"id": text("Of which recall.")}, ("id",)),
-        View("POST sessions/commit", _deciding("sessions_commit"), ID, ("id",), Access.write),
-        View("POST sessions/discard", _deciding("sessions_discard"), ID, ("id",), Access.write),
+        _work("sessions/commit", COMMIT),
+        _work("sessions/go-on", GO_ON),
+        View("GET sessions/discard", _asked_whether, ID, ("id",), Access.write),
+        View("POST sessions/discard", _discarded, ID, ("id",), Access.write),
     ),
     css=("sessions/sessions.css",),
 )
