@@ -80,6 +80,11 @@ def over_at(client: httpx2.Client, begun: httpx2.Response) -> str:
     return str(client.get(task).text)
 
 
+OF_A_SESSION, GIVING_UP, OF_A_RECALL = "sessions/one", "sessions/discard", "sessions/trace"
+APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL)
+"""Views that need more than a memory to be there."""
+
+
 def views() -> list[View]:
     return [view for page in PAGES for view in page.views]
 

@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 from tests.doors.http.conftest import ENTRY
-from tests.doors.web.conftest import AXE, HOSTILE, Opening, Window, address, shown, views
+from tests.doors.web.conftest import (
+    APART,
+    AXE,
+    GIVING_UP,
+    HOSTILE,
+    OF_A_RECALL,
+    OF_A_SESSION,
+    Opening,
+    Window,
+    address,
+    shown,
+    views,
+)
 
 import pieria
 from pieria.doors.web.page import Page, View
@@ -19,9 +31,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
 PARTS = ("", "/history", "/voices", "/edit", "/purge")
-OF_A_SESSION, GIVING_UP, OF_A_RECALL = "sessions/one", "sessions/discard", "sessions/trace"
-APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL)
-"""What needs more than a memory to be there."""
 SEEN = [view for view in views() if view.method == "GET" and view.path not in APART]
 
 

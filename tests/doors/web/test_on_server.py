@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.doors.http.conftest import Served, listening, serving
 from tests.doors.http.test_events import told
-from tests.doors.web.conftest import address, fill, over, seal_in, views
+from tests.doors.web.conftest import APART, address, fill, over, seal_in, views
 
 import pieria
 
@@ -44,7 +44,7 @@ def do(served: Served, path: str, **fields: Any) -> Any:
 
 
 def test_every_view_is_shown(served: Served) -> None:
-    for view in (view for view in views() if view.method == "GET" and view.path != "sessions/one"):
+    for view in (view for view in views() if view.method == "GET" and view.path not in APART):
         answer = served.client.get(address(view))
         assert (view.line, answer.status_code) == (view.line, 200), answer.text
         assert 'role="alert"' not in answer.text
@@ -86,6 +86,21 @@ def test_work_is_done_and_its_file_is_fetched(served: Served) -> None:
     begun = served.client.post(f"{HERE}/health/file", data={"seal": seal, "what": "export"}, follow_redirects=False)
     [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', over(served, begun))
     assert any(json.loads(line).get("id") == "jwt" for line in served.client.get(link).text.splitlines())
+
+
+def test_a_session_is_looked_over_and_committed(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        session = bank.session("Mend the build", auto_commit=False)
+        session.append("The toolchain is registered twice.", "Removed the second registration.")
+        session.close_and_wait(60)
+    assert "all 1 ready 1" in re.sub(r"\s+", " ", seen(served, "sessions"))
+    assert "as things stand" in seen(served, "sessions/one", id=session.id)
+    assert "<dt>steps</dt><dd>1</dd>" in served.client.get(f"{HERE}/sessions/discard", params={"id": session.id}).text
+    assert "It is written: " in over(served, do(served, "sessions/commit", id=session.id))
+    assert "1 step learnt from" in seen(served, "sessions/one", id=session.id)
+    assert "toolchain" in seen(served, "recall", q="toolchain")
+    [trace] = re.findall(r"sessions/trace\?id=\w+", served.client.get(f"{HERE}/sessions").text)
+    assert "Cut by the deadline" in seen(served, trace)
 
 
 def test_what_another_process_writes_reaches_an_open_page(kept_there: None) -> None:
