@@ -30,22 +30,25 @@ def test_what_is_tied_comes_by_the_newest_links_from_it_then_to_it(store: Store)
         assert reader.tied(["a"], then, 2) == {"a": [rows[id] for id in "dcbe"]}
 
 
-def test_the_ties_of_memories_are_links_that_stand_between_memories_from_either_end(store: Store) -> None:
+def test_the_ties_of_memories_are_links_that_stand_to_what_may_be_seen_from_either_end(store: Store) -> None:
     writes = [memory(id, id) for id in "abcd"]
     rows = dict(zip("abcd", apply(store, *writes).rows, strict=True))
     ties = [tie("1", "a", "b"), tie("2", "c", "a"), tie("3", "a", "d"), tie("4", "b", "c"), tie("5", "a", "nobody")]
     apply(store, links=[*ties, tie("6", "a", "attic/birds")])
     with store.reading() as reader:
-        found = sorted(reader.ties_of("ab"), key=lambda tie: (tie.id, tie.entry))
+        found = sorted(reader.ties_of("ab", ALL), key=lambda tie: (tie.id, tie.entry))
         assert [(tie.id, tie.other, tie.relation) for tie in found] == [
             ("a", "b", ties[0].relation), ("a", "c", ties[1].relation), ("a", "d", ties[2].relation),
-            ("a", "nobody", ties[4].relation), ("b", "a", ties[0].relation), ("b", "c", ties[3].relation),
+            ("b", "a", ties[0].relation), ("b", "c", ties[3].relation),
         ]  # fmt: skip
-        assert reader.ties_of([]) == []
+        there = sorted({(tie.row, tie.other, tie.kind, tie.at, tie.known_from) for tie in found})
+        assert there == sorted(reader.spots(list(rows.values()), ALL))
+        assert {tie.other for tie in reader.ties_of("ab", ALL.having(ids=("d",)))} == {"d"}
+        assert reader.ties_of([], ALL) == []
     apply(store, standing(writes[3], rows["d"], ended="removed"), links=[tie("1", "a", "b", ended="removed")])
     with store.reading() as reader:
-        assert {tie.other for tie in reader.ties_of(["a"])} == {"c", "d", "nobody"}
-        assert [tie[:3] for tie in reader.ties_of(["nobody"])] == [("nobody", "a", ties[4].relation)]
+        assert {tie.other for tie in reader.ties_of(["a"], ALL)} == {"c"}
+        assert [tie[:2] for tie in reader.ties_of(["nobody"], ALL)] == [("nobody", ties[4].relation)]
 
 
 def test_what_bears_a_label_comes_by_when_it_was_written(store: Store) -> None:

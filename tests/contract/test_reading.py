@@ -27,7 +27,8 @@ from pieria.record.changeset import FOREVER
 from pieria.record.link import LinkRow
 from pieria.record.memory import Memory
 from pieria.record.time import micros, moment
-from pieria.store.protocol import ORDERS, Placed, Store
+from pieria.store.parts import Placed
+from pieria.store.protocol import ORDERS, Store
 
 
 def order_value(memory: Memory, order: str) -> float:

@@ -27,7 +27,7 @@ from pieria.graph.backend import Found, chosen, known_ids, known_options
 from pieria.graph.changeset import Changeset, checked, checked_metadata, checked_vector
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph, in_order, same_label
-from pieria.graph.memories import SEEN_AS, memory_of, node_of, seen_as
+from pieria.graph.memories import SEEN_AS, memory_of, node_of
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node, Tag
 from pieria.graph.valuing import checked_types, params_of
@@ -209,7 +209,7 @@ class BankGraph(GraphUpkeep):
     def get_metadata(self, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         """Of every node that is there: one that was never used has counts of 0."""
         ids = known_ids(node_ids)
-        noted = self._noted(ids)
+        noted = self._bank._uses.noted(ids)
         with self._bank._reading() as reader:
             return self._metadata(reader, ids, noted)
 
@@ -219,7 +219,7 @@ class BankGraph(GraphUpkeep):
         with self._bank._reading() as reader:
             memories = reader.select(self._filter(types=wanted), "changed", check.whole(top_k, "top_k", 0, ALL))
             nodes = {node.id: node for node in self._nodes(reader, memories)}
-            metadata = self._metadata(reader, list(nodes), self._noted(nodes))
+            metadata = self._metadata(reader, list(nodes), self._bank._uses.noted(nodes))
             return [(nodes[memory.id], metadata[memory.id]) for memory in memories]
 
     @property
@@ -253,15 +253,12 @@ class BankGraph(GraphUpkeep):
         """The nodes that memories are, with ties to what may be seen of the graph, and their vectors."""
         links = self._ties(reader, {memory.id for memory in memories})
         vectors = _by_row(*reader.stacked([memory.row for memory in memories]))
-        return [node_of(seen_as(memory), links[memory.id], whole(vectors.get(memory.row, ()))) for memory in memories]
+        return [node_of(memory, links[memory.id], whole(vectors.get(memory.row, ()))) for memory in memories]
 
     def _ties(self, reader: Reader, ids: set[str]) -> dict[str, dict[Edge, frozenset[str]]]:
         found: dict[str, dict[Edge, set[str]]] = {id: Edge.empty_links() for id in ids}
-        ties = [tie for tie in reader.ties_of(ids) if tie.relation in EDGES] if ids else []
-        others = {tie.other for tie in ties}
-        seen = {spot.id for spot in reader.spots_of(others, self._filter())} if others else set()
-        for tie in ties:
-            if tie.other in seen:
+        for tie in reader.ties_of(ids, self._filter()) if ids else ():
+            if tie.relation in EDGES:
                 found[tie.id][Edge(tie.relation)].add(tie.other)
         return {id: {edge: frozenset(tied) for edge, tied in ties.items()} for id, ties in found.items()}
 
@@ -273,10 +270,6 @@ class BankGraph(GraphUpkeep):
                     if here in ids:
                         yield here, there, Edge(link.relation)
 
-    def _noted(self, ids: Iterable[str]) -> dict[str, list[Noted]]:
-        """What was noted of their uses and is not written yet."""
-        return {id: self._bank._uses.noted(id) for id in ids}
-
     def _metadata(
         self, reader: Reader, ids: Sequence[str], noted: Mapping[str, list[Noted]]
     ) -> dict[str, NodeMetadata]:
@@ -286,12 +279,12 @@ class BankGraph(GraphUpkeep):
         return self._used(reader, held, noted)
 
     def _used(
-        self, reader: Reader, held: Mapping[str, Stored], noted: Mapping[str, list[Noted]] | None = None
+        self, reader: Reader, held: Mapping[str, Stored], noted: Mapping[str, list[Noted]] = MappingProxyType({})
     ) -> dict[str, NodeMetadata]:
         usage, seq, penalties = reader.usage(list(held)), reader.head().seq, taken(reader, list(held))
         found = {}
         for id, each in held.items():
-            used = usage.get(id, UNUSED) if noted is None else with_noted(usage.get(id, UNUSED), noted[id], seq)
+            used = with_noted(usage.get(id, UNUSED), noted.get(id, ()), seq)
             found[id] = metadata_of(used, each.known_from, penalties.get(id, 0.0))
         return found
 
@@ -312,7 +305,7 @@ class BankGraph(GraphUpkeep):
     def _found(self, reader: Reader, near: Mapping[int, float]) -> list[Found]:
         memories = list(reader.memories(list(near), self._filter()).values()) if near else []
         ids = [memory.id for memory in memories]
-        metadata = self._metadata(reader, ids, self._noted(ids))
+        metadata = self._metadata(reader, ids, self._bank._uses.noted(ids))
         nodes = self._nodes(reader, memories)
         pairs = zip(memories, nodes, strict=True)
         return [Found(node, near[memory.row], metadata.get(node.id)) for memory, node in pairs]

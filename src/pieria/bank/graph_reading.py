@@ -12,14 +12,13 @@ from pieria.bank.graph_writing import metadata_of
 from pieria.bank.grounding import taken
 from pieria.bank.using import with_noted
 from pieria.graph.edge import Edge
-from pieria.graph.memories import node_of, seen_as
+from pieria.graph.memories import node_of
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Node
 from pieria.record.filter import Filter
-from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED
-from pieria.store.parts import Spot, Tie
+from pieria.store.parts import Said, Spot, Tie
 from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
@@ -38,8 +37,9 @@ class GraphReading:
         self._graph = graph
         self._filters: dict[tuple[str, ...], Filter] = {}
         self._spots: dict[int, Spot | None] = {}
-        self._rows: dict[str, int | None] = {}
+        self._rows: dict[str, int] = {}
         self._metadata: dict[str, NodeMetadata] = {}
+        self._new: dict[int, NodeMetadata] = {}
         self._ties: dict[str, list[Tie]] = {}
         self._vectors: dict[int, list[Floats]] = {}
 
@@ -55,9 +55,7 @@ class GraphReading:
 
     def row_of(self, id: str) -> int:
         """Of a memory that was met."""
-        row = self._rows[id]
-        assert row is not None
-        return row
+        return self._rows[id]
 
     def spots(self, reader: Reader, rows: Iterable[int], types: Sequence[str]) -> dict[int, Spot]:
         """Of these rows those that may be seen and are of one of the types."""
@@ -75,15 +73,18 @@ class GraphReading:
         new = [id for id in ids if id not in self._ties]
         if new:
             self._ties.update((id, []) for id in new)
-            found = reader.ties_of(new)
-            others = list(dict.fromkeys(tie.other for tie in found if tie.other not in self._rows))
-            if others:
-                self._rows.update(dict.fromkeys(others))
-                self._meet(reader.spots_of(others, self.filter()))
-            for tie in found:
-                if self._rows[tie.other] is not None:
-                    self._ties[tie.id].append(tie)
+            for tie in reader.ties_of(new, self.filter()):
+                self._ties[tie.id].append(tie)
         return {id: self._ties[id] for id in ids}
+
+    def ends(self, ties: Iterable[Tie]) -> list[int]:
+        """The rows they lead to."""
+        found = []
+        for tie in ties:
+            if tie.other not in self._rows:
+                self._meet([Spot(tie.row, tie.other, tie.kind, tie.at, tie.known_from)])
+            found.append(self._rows[tie.other])
+        return found
 
     def _meet(self, spots: Iterable[Spot]) -> None:
         for spot in spots:
@@ -109,37 +110,42 @@ class GraphReading:
         new = {spot.id: spot for spot in spots if spot.id not in self._metadata}
         if not new:
             return self._metadata
-        ids, noted = list(new), self._graph._noted(new)
+        ids, noted = list(new), self._graph._bank._uses.noted(new)
         usage, seq, penalties = reader.usage(ids), reader.head().seq, taken(reader, ids)
         for id, spot in new.items():
-            used = with_noted(usage.get(id, UNUSED), noted[id], seq)
-            self._metadata[id] = metadata_of(used, spot.known_from, penalties.get(id, 0.0))
+            if id in usage or id in noted or id in penalties:
+                used = with_noted(usage.get(id, UNUSED), noted.get(id, ()), seq)
+                self._metadata[id] = metadata_of(used, spot.known_from, penalties.get(id, 0.0))
+            else:
+                self._metadata[id] = self._unused(spot.known_from)
         return self._metadata
+
+    def _unused(self, known_from: int) -> NodeMetadata:
+        """What is learnt together is known from one moment, and most of it was never asked for."""
+        if known_from not in self._new:
+            self._new[known_from] = metadata_of(UNUSED, known_from, 0.0)
+        return self._new[known_from]
 
     def nodes(self, reader: Reader, ids: Sequence[str]) -> list[Node]:
         """As they were met; what was changed since comes as it stands by now, if it may be seen."""
-        memories = self._as_met(reader, [self.row_of(id) for id in ids])
-        changed = [id for id in ids if id not in memories]
+        standing = self._as_met(reader, [self.row_of(id) for id in ids])
+        changed = [id for id in ids if id not in standing]
         later = self._graph._nodes(reader, self._graph._memories(reader, changed)) if changed else []
-        self.ties(reader, list(memories))
-        self.vectors(reader, [memory.row for memory in memories.values()])
-        return [*map(self._node, memories.values()), *later]
+        self.ties(reader, list(standing))
+        self.vectors(reader, [said.row for said in standing.values()])
+        return [*map(self._node, standing.values()), *later]
 
-    def _as_met(self, reader: Reader, rows: Sequence[int]) -> dict[str, Memory]:
-        found = reader.memories(rows, self.filter()) if rows else {}
-        held = ((memory, self._spots[row]) for row, memory in found.items())
-        return {
-            memory.id: memory
-            for memory, spot in held
-            if spot is not None and micros(memory.known_from) == spot.known_from
-        }
+    def _as_met(self, reader: Reader, rows: Sequence[int]) -> dict[str, Said]:
+        found = reader.said(rows, self.filter()) if rows else []
+        held = ((said, self._spots[said.row]) for said in found)
+        return {said.id: said for said, spot in held if spot is not None and micros(said.known_from) == spot.known_from}
 
-    def _node(self, memory: Memory) -> Node:
+    def _node(self, said: Said) -> Node:
         tied: dict[str, list[str]] = {}
-        for _, other, relation, _ in self._ties[memory.id]:
-            tied.setdefault(relation, []).append(other)
+        for tie in self._ties[said.id]:
+            tied.setdefault(tie.relation, []).append(tie.other)
         links = {EDGES[relation]: frozenset(others) for relation, others in tied.items() if relation in EDGES}
-        return node_of(seen_as(memory), links, whole(self._vectors[memory.row]))
+        return node_of(said, links, whole(self._vectors[said.row]))
 
 
 def whole(vectors: Sequence[Floats]) -> list[float] | None:

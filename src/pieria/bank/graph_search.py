@@ -18,7 +18,7 @@ from pieria.graph.nodes import NODE_TYPES, Node
 from pieria.graph.searching import ROUTING, Held, Question, Reached, passed
 from pieria.graph.valuing import Values, params_of
 from pieria.recall.ranking import Corpus, corpus, coverage
-from pieria.recall.reading import reading
+from pieria.recall.reading import looked_for
 from pieria.record.time import moment
 from pieria.record.value import DefaultValueFunction
 from pieria.store.parts import Spot
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 NEAREST, BY_WORDS = 80, 40
 """Candidates of all types by meaning, for each of the two looks there are, and by words."""
 FEW = 10_000
-"""In a bank of so many memories every type is looked through for each vector by itself."""
+"""In a bank of so many memories everything is compared with each vector, and of every type the nearest taken."""
 READ = 1_500
 """Rows of the text index that are looked through, where the bank's own budget is not smaller."""
 SPARE = 3
@@ -65,18 +65,22 @@ class _Asked(NamedTuple):
 
 
 class QuestionVectors:
-    """Embeds questions, as the bank embeds what it holds. Raises `AdapterError` where it does not, or not in time."""
+    """Embeds questions, as the bank embeds what it holds. Raises `AdapterError` where it does not, or not in time.
+
+    It is made for one search, and what goes with a question is embedded as that was.
+    """
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
+        self._ready: Embedder | None = None
 
     def query(self, text: str) -> Floats:
         self._bank.graph._catch_up()
-        self._check()
+        self._ready = self._check()
         return self._bank._embedding.question(embeddable(text), QUESTION_SECONDS)
 
     def passages(self, texts: Sequence[str]) -> Passages:
-        embedder = self._check()
+        embedder = self._ready or self._check()
         return embedder.passages([embeddable(text) for text in texts], self._bank.meter.of_readers)
 
     def _check(self) -> Embedder:
@@ -100,7 +104,8 @@ class GraphSearch:
         self._seen = GraphReading(graph)
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
-        self._graph._catch_up()
+        if not self._asked:
+            self._graph._catch_up()
         with self._bank._reading() as reader:
             asked, by_words = self._read(reader, question, node_types)
             looked = (*node_types, "source") if "episodic" in node_types else node_types
@@ -137,7 +142,7 @@ class GraphSearch:
     def _read(self, reader: Reader, question: Question, node_types: Sequence[str]) -> tuple[_Asked, list[int]]:
         """The question, and what says its words."""
         asked = next((asked for met, asked in self._asked if met is question), None)
-        terms = reading(question.text, moment(self._bank._now())).considered if asked is None else asked.terms
+        terms = looked_for(question.text) if asked is None else asked.terms
         match = reader.text(terms, self._seen.filter(node_types), BY_WORDS, min(READ, self._bank._text_budget))
         if asked is None:
             known = corpus(match.documents, match.terms, match.frequencies)
@@ -152,23 +157,28 @@ class GraphSearch:
         """
         try:
             if reader.head().documents <= FEW:
-                return self._of_each(reader, asked.vectors, node_types, values)
+                kinds = {kind: self._seen.filter((kind,)).kinds or () for kind in node_types}
+                wants = [(kinds[kind], self._wanted(values, kind)) for kind in node_types]
+                return reader.near_each(asked.vectors, self._seen.filter(node_types), wants)
             looks = [asked.vectors[0], *_together(asked.vectors[1:])] if asked.vectors else []
             filter = self._seen.filter(node_types)
             rows = list(dict.fromkeys(n.row for look in looks for n in reader.near(look, filter, NEAREST).candidates))
             met = self._seen.spots(reader, rows, node_types)
             there = {self._seen.type_of(spot) for spot in met.values()}
             lacking = [kind for kind in node_types if kind not in there]
-            return rows + self._of_each(reader, looks[:1], lacking, values)
+            return rows + [row for look in looks[:1] for row in self._of_each(reader, look, lacking, values)]
         except InputError as problem:
             raise problem.renamed("query_embedding") from problem
 
-    def _of_each(self, reader: Reader, looks: Sequence[Floats], node_types: Sequence[str], values: Values) -> list[int]:
-        found = []
-        for kind in node_types:
-            filter, want = self._seen.filter((kind,)), SPARE * int(params_of(values, kind)["top_k"])
-            found += [near.row for look in looks for near in reader.near(look, filter, want).candidates]
-        return found
+    def _of_each(self, reader: Reader, look: Floats, node_types: Sequence[str], values: Values) -> list[int]:
+        return [
+            near.row
+            for kind in node_types
+            for near in reader.near(look, self._seen.filter((kind,)), self._wanted(values, kind)).candidates
+        ]
+
+    def _wanted(self, values: Values, kind: str) -> int:
+        return SPARE * int(params_of(values, kind)["top_k"])
 
     def _told_by_sources(self, reader: Reader, asked: _Asked, met: Mapping[int, Spot]) -> dict[int, float]:
         """The steps whose sources are near: what was said in a step speaks for it as much as what it was for."""
@@ -183,13 +193,11 @@ class GraphSearch:
 
     def _led(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> list[int]:
         """The rows of these types that are tied to each of these, if there are many those that were tied last."""
-        tied = self._seen.ties(reader, ids)
-        rows = {tie.other: self._seen.row_of(tie.other) for ties in tied.values() for tie in ties}
-        leading = self._seen.spots(reader, rows.values(), types)
+        kinds = self._seen.filter(types).kinds or ()
         found: list[int] = []
-        for ties in tied.values():
-            newest_first = sorted((tie.entry, row) for tie in ties if (row := rows[tie.other]) in leading)[::-1]
-            found += [row for _, row in newest_first[:HUB]]
+        for ties in self._seen.ties(reader, ids).values():
+            newest_first = sorted((tie for tie in ties if tie.kind in kinds), key=lambda tie: -tie.entry)
+            found += self._seen.ends(newest_first[:HUB])
         return found
 
     def _tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> _Tied:
@@ -218,7 +226,7 @@ class GraphSearch:
         by_type: dict[str, list[Spot]] = {kind: [] for kind in node_types}
         for spot in sorted(spots.values(), key=lambda spot: -relevances[spot.row]):
             by_type[self._seen.type_of(spot)].append(spot)
-        near = [spot for kind, met in by_type.items() for spot in met[: SPARE * int(params_of(values, kind)["top_k"])]]
+        near = [spot for kind, met in by_type.items() for spot in met[: self._wanted(values, kind)]]
         reached = passed(self._held(reader, near, relevances, values), node_types, values, self._bank.clock)
         return reached._replace(below=reached.below + len(spots) - len(near))
 

@@ -240,11 +240,11 @@ class Linking(Core):
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Usage] = {}
         for holder, theirs in self._holders(wanted).items():
-            noted = {id: holder._uses.noted(id) for id in theirs}
+            noted = holder._uses.noted(theirs)
             with holder._reading() as reader:
                 holder._check_known(reader, theirs)
                 used, seq = reader.usage(theirs), reader.head().seq
-            found |= {id: with_noted(used.get(id, UNUSED), noted[id], seq) for id in theirs}
+            found |= {id: with_noted(used.get(id, UNUSED), noted.get(id, ()), seq) for id in theirs}
         return {id: found[id] for id in wanted}
 
 

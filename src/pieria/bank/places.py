@@ -27,7 +27,8 @@ from pieria.record.memory import ENDINGS, Frozen
 from pieria.record.time import moment
 
 if TYPE_CHECKING:
-    from pieria.store.protocol import Placed, Reader, Writer
+    from pieria.store.parts import Placed
+    from pieria.store.protocol import Reader, Writer
 
 AT_ONCE = 1_000
 """Changed memories that are looked at together."""

@@ -14,7 +14,8 @@ from pieria.record.end import End
 from pieria.record.fading import Wear
 from pieria.record.filter import Filter
 from pieria.record.usage import UNUSED
-from pieria.store.protocol import Outline, Reader
+from pieria.store.parts import Outline
+from pieria.store.protocol import Reader
 from pieria.upkeep.fading import worn
 from pieria.upkeep.reviewing import Retained, retained
 

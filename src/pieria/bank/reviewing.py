@@ -112,7 +112,7 @@ class Reviewing:
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Retained] = {}
         for holder, theirs in core._holders(wanted).items():
-            noted = {id: holder._uses.noted(id) for id in theirs}
+            noted = holder._uses.noted(theirs)
             with holder._reading() as reader:
                 left = [retained(one, core.fading, core._now()) for one in _worn(holder, reader, theirs, noted)]
             found |= {one.memory.id: one for one in left}
@@ -129,7 +129,7 @@ class Reviewing:
         """How a memory has faded, and will if nobody uses it: when a review is due, and when it is forgotten."""
         core = self._core
         holder = core._holder(check.identifier(id, "id"))
-        noted = {id: holder._uses.noted(id)}
+        noted = holder._uses.noted([id])
         with holder._reading() as reader:
             [one] = _worn(holder, reader, [id], noted)
             goes = may_go(one.memory, core._fades) and not drawn_on(reader, [id])

@@ -81,10 +81,16 @@ class Uses:
         elif after > before == 0:
             self._background.add(self, PAUSE)
 
-    def noted(self, id: str) -> list[Noted]:
-        """For a reader whose transaction begins after this: see `with_noted`."""
+    def noted(self, ids: Iterable[str]) -> dict[str, list[Noted]]:
+        """Of those of which anything was, for a reader whose transaction begins after this: see `with_noted`."""
+        found: dict[str, list[Noted]] = {}
         with self._changed:
-            return [Noted(batch, *batch.counts[id]) for batch in self._batches if id in batch.counts]
+            held = [batch for batch in self._batches if batch.counts]
+            for id in ids if held else ():
+                for batch in held:
+                    if id in batch.counts:
+                        found.setdefault(id, []).append(Noted(batch, *batch.counts[id]))
+        return found
 
     def flush(self, seconds: float | None = None) -> bool:
         """Writes what was noted so far. False where another process was in the way for as long as the bank waits, or

@@ -7,14 +7,15 @@ lacks that a node needs is derived.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
+from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from pieria.graph.edge import Edge
 from pieria.graph.nodes import ARROW, NODES, Node, Semantic, Source
 from pieria.record.draft import NewMemory
-from pieria.record.memory import Memory
+from pieria.record.memory import EMPTY
 
 OF_ALL = ("id", "created_at", "embedding", "links")
 SAID = {
@@ -52,22 +53,37 @@ def memory_of(node: Node) -> NewMemory:
     )
 
 
-def node_of(memory: Memory, links: Mapping[Edge, frozenset[str]], embedding: Sequence[float] | None) -> Node:
-    """The node that a memory of one of the seven kinds is."""
-    own = {name: memory.body[name] for name in _in_body(memory.kind) if memory.body.get(name) is not None}
-    return NODES[memory.kind](
-        id=memory.id,
-        created_at=memory.at,
-        embedding=embedding,
-        links=links,
-        **{**own, **_DERIVED.get(memory.kind, _said)(memory)},
-    )
+class Told(Protocol):
+    """A memory, or as much of one as makes a node."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def at(self) -> datetime: ...
+    @property
+    def body(self) -> Mapping[str, Any]: ...
+    @property
+    def confidence(self) -> float | None: ...
+    @property
+    def session(self) -> str | None: ...
+    @property
+    def sequence(self) -> int | None: ...
 
 
-def seen_as(memory: Memory) -> Memory:
-    """A memory of any kind as one of the seven: what its kind has besides the text says nothing about a node."""
-    kind = SEEN_AS.get(memory.kind)
-    return memory if kind is None else replace(memory, kind=kind, body={})
+def node_of(memory: Told, links: Mapping[Edge, frozenset[str]], embedding: Sequence[float] | None) -> Node:
+    """The node that a memory is: of its own type or, where its kind is none of the seven, of the one it is seen as.
+
+    Then what its kind has besides the text says nothing about a node.
+    """
+    kind = SEEN_AS.get(memory.kind, memory.kind)
+    body = memory.body if kind == memory.kind else EMPTY
+    own = {name: body[name] for name in _in_body(kind) if body.get(name) is not None}
+    derived = _DERIVED[kind](memory, body) if kind in _DERIVED else {SAID[kind]: memory.text}
+    return NODES[kind](id=memory.id, created_at=memory.at, embedding=embedding, links=links, **{**own, **derived})
 
 
 def drawn(one: str, other: str) -> bool:
@@ -95,31 +111,27 @@ def _body(node: Node) -> dict[str, Any]:
     return kept
 
 
-def _said(memory: Memory) -> dict[str, Any]:
-    return {SAID[memory.kind]: memory.text}
-
-
-def _episodic(memory: Memory) -> dict[str, Any]:
-    observation, action = (memory.body.get(name) or "" for name in ("observation", "action"))
+def _episodic(memory: Told, body: Mapping[str, Any]) -> dict[str, Any]:
+    observation, action = (body.get(name) or "" for name in ("observation", "action"))
     if f"{observation}{ARROW}{action}" != memory.text:
         # It was corrected since, or comes from somebody who knows no steps.
         observation, _, action = memory.text.partition(ARROW)
     return {"observation": observation, "action": action}
 
 
-def _semantic(memory: Memory) -> dict[str, Any]:
+def _semantic(memory: Told, body: Mapping[str, Any]) -> dict[str, Any]:
     return {"proposition": memory.text, "confidence": 1.0 if memory.confidence is None else memory.confidence}
 
 
-def _source(memory: Memory) -> dict[str, Any]:
+def _source(memory: Told, body: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "episode_id": memory.body.get("episode_id") or memory.session or "",
-        "step_index": memory.body.get("step_index") or memory.sequence or 0,
-        "plain_text": None if memory.body.get("plain_text") == "" else memory.text,
+        "episode_id": body.get("episode_id") or memory.session or "",
+        "step_index": body.get("step_index") or memory.sequence or 0,
+        "plain_text": None if body.get("plain_text") == "" else memory.text,
     }
 
 
-_DERIVED: Mapping[str, Callable[[Memory], dict[str, Any]]] = {
+_DERIVED: Mapping[str, Callable[[Told, Mapping[str, Any]], dict[str, Any]]] = {
     "episodic": _episodic,
     "semantic": _semantic,
     "source": _source,

@@ -91,11 +91,15 @@ def searching_of(backend: GraphBackend, clock: Clock = system_clock) -> Searchin
 
 
 def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, clock: Clock) -> Reached:
-    """The best of each type that are worth enough, whatever their age: that moves them back, and never out."""
+    """The best of each type that are worth enough, whatever their age: that moves them back, and never out.
+
+    All are judged at one moment.
+    """
     by_type: dict[str, list[Held]] = {kind: [] for kind in node_types}
     for each in held:
         by_type.setdefault(each.node_type, []).append(each)
-    fresh, rank = as_new(values, clock), rank_of(values, clock)
+    now = clock()
+    fresh, rank = as_new(values, lambda: now), rank_of(values, lambda: now)
     valued: list[Valued] = []
     below = 0
     for kind, all_of in by_type.items():

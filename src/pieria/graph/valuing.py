@@ -82,12 +82,17 @@ def score_of(config: Values | None, clock: Clock) -> Score:
 
 def rank_of(config: Values, clock: Clock) -> Score:
     """What puts candidates in order: what scores them, but of the default value function its own way to rank."""
-    default = (config.get("module") or DefaultValueFunction) is DefaultValueFunction
-    return DefaultValueFunction(clock).rank if default else score_of(config, clock)
+    return DefaultValueFunction(clock).rank if _is_default(config) else score_of(config, clock)
+
+
+def _is_default(config: Values) -> bool:
+    return (config.get("module") or DefaultValueFunction) is DefaultValueFunction
 
 
 def as_new(config: Values, clock: Clock) -> Score:
     """The same for which every node was used a moment ago: how well it fits, whatever its age."""
+    if _is_default(config):
+        return DefaultValueFunction(clock).as_new
     score = score_of(config, clock)
 
     def fresh(relevance: float, node: Node | None, metadata: NodeMetadata | None, params: Mapping[str, Any]) -> float:

@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pieria.record.filter import Filter
-from pieria.store.protocol import Kind, Outline, Reader, Run, Terms, TextMatch
+from pieria.store.parts import Outline
+from pieria.store.protocol import Kind, Reader, Run, Terms, TextMatch
 
 if TYPE_CHECKING:
     import numpy as np

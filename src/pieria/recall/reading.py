@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pieria.recall.asking import CONSIDERED, considered_terms
 from pieria.recall.evidence import Span
-from pieria.record.analyser import STOP_WORDS, phrases, query_terms, terms
+from pieria.record.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
 from pieria.record.asks import asks
 from pieria.record.entities import entities
 from pieria.record.factnames import folded
@@ -75,13 +75,16 @@ class Reading(NamedTuple):
         return self.pairs.union(self.quoted)
 
 
+def looked_for(text: str) -> list[str]:
+    """The terms that a question may be looked up by, for whoever reads nothing else of it."""
+    return _considered(query_terms(text), _quoted(text[:_READ]))[0]
+
+
 def reading(text: str, now: datetime) -> Reading:
     words = query_terms(text)
     beginning = text[:_READ]
     quoted = _quoted(beginning)
-    # Whoever quotes what has idle words alone looks for these.
-    idle = {term for passage in quoted if STOP_WORDS.issuperset(passage) for term in passage}
-    considered, beyond = considered_terms([word._replace(stop=word.stop and word.term not in idle) for word in words])
+    considered, beyond = _considered(words, quoted)
     kinds = asks(beginning)
     names = [entity.name for entity in entities(beginning)][:_NAMES]
     maybe = [*names, *_phrases(beginning)]
@@ -105,6 +108,12 @@ def reading(text: str, now: datetime) -> Reading:
         is_when="when" in kinds,
         may_heed_rules=not looks_back and (wanted == FULLY or _OWN.search(beginning) is not None),
     )
+
+
+def _considered(words: Sequence[QueryTerm], quoted: Sequence[Run]) -> tuple[list[str], list[str]]:
+    # Whoever quotes what has idle words alone looks for these.
+    idle = {term for passage in quoted if STOP_WORDS.issuperset(passage) for term in passage}
+    return considered_terms([word._replace(stop=word.stop and word.term not in idle) for word in words])
 
 
 def without_names(text: str, names: frozenset[str]) -> str | None:

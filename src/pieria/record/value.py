@@ -72,6 +72,12 @@ class DefaultValueFunction:
         in_use, reward = self._record(metadata, params)
         return relevance * in_use * reward
 
+    def as_new(self, relevance: float, node: Any, metadata: Used | None, params: Mapping[str, Any]) -> float:
+        """The same for what was used this very moment: how well it fits, whatever its age."""
+        if metadata is None:
+            return relevance
+        return relevance * _frequency(metadata.access_count, params) * _reward(metadata, params)
+
     def rank(self, relevance: float, node: Any, metadata: Used | None, params: Mapping[str, Any]) -> float:
         """What a recall orders by: the relevance, moved by the same factors as far as they tell near-equals apart.
 
@@ -85,26 +91,29 @@ class DefaultValueFunction:
 
     def _record(self, metadata: Used, params: Mapping[str, Any]) -> tuple[float, float]:
         """Recency × frequency, and the reward."""
-        told = {**PARAMETERS, **params}
-        recency = _recency(metadata, self._clock(), told["lambda"])
-        return recency * _frequency(metadata.access_count, told["k"], told["base_floor"]), _reward(
-            metadata, told["beta"]
-        )
+        recency = _recency(metadata, self._clock(), params)
+        return recency * _frequency(metadata.access_count, params), _reward(metadata, params)
 
 
-def _recency(metadata: Used, now: datetime, decay: float) -> float:
+def _of(params: Mapping[str, Any], name: str) -> float:
+    value: float = params[name] if name in params else PARAMETERS[name]
+    return value
+
+
+def _recency(metadata: Used, now: datetime, params: Mapping[str, Any]) -> float:
     """Half after ln 2 / λ hours. What is to come is as fresh as what is of this moment."""
     last = metadata.last_accessed_at or metadata.created_at
-    return math.exp(-decay * max(0.0, (now - last).total_seconds()) / _SECONDS)
+    return math.exp(-_of(params, "lambda") * max(0.0, (now - last).total_seconds()) / _SECONDS)
 
 
-def _frequency(accesses: int, half: float, floor: float) -> float:
-    return max(floor, accesses / (accesses + half)) if accesses else floor
+def _frequency(accesses: int, params: Mapping[str, Any]) -> float:
+    floor = _of(params, "base_floor")
+    return max(floor, accesses / (accesses + _of(params, "k"))) if accesses else floor
 
 
-def _reward(metadata: Used, beta: float) -> float:
+def _reward(metadata: Used, params: Mapping[str, Any]) -> float:
     """1 where nothing was judged or it came out even, up to 2 for what served well, towards 0 for what did harm."""
     if not metadata.reward_count:
         return 1.0
     average = 2 * metadata.cumulative_reward / metadata.reward_count - 1
-    return 2 / (1 + math.exp(min(_STEEPEST, -beta * average)))
+    return 2 / (1 + math.exp(min(_STEEPEST, -_of(params, "beta") * average)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 
 
 class Excerpt(NamedTuple):
@@ -14,12 +16,18 @@ class Excerpt(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A link between memories from where one of its ends stands. That which was written later has a higher entry."""
+    """A link between memories from where one of its ends stands, with the version at the other. That which was written
+    later has a higher entry. Instants are microseconds.
+    """
 
     id: str
-    other: str
     relation: str
     entry: int
+    row: int
+    other: str
+    kind: str
+    at: int
+    known_from: int
 
 
 class Spot(NamedTuple):
@@ -38,3 +46,49 @@ class Written(NamedTuple):
     known_from: int
     version: int
     tags: tuple[str, ...]
+
+
+class Outline(NamedTuple):
+    """What ranking looks at of a visible version. Instants are microseconds."""
+
+    row: int
+    id: str
+    kind: str
+    at: int
+    author: str | None
+    author_type: str | None
+    session: str | None
+    scope: str
+    importance: float
+    strength: float
+    trust: float
+    pinned: bool
+    valid_from: int | None
+
+
+class Placed(NamedTuple):
+    """Where a memory is kept, and what else is known of it there. Instants are microseconds."""
+
+    id: str
+    place: str
+    type: str
+    """Its kind, where it bears none."""
+    at: int
+    valid_from: int | None
+    valid_until: int | None
+    entities: tuple[str, ...]
+
+
+class Said(NamedTuple):
+    """What a version says, and what belongs to that; a part of a memory, under the same names."""
+
+    row: int
+    id: str
+    kind: str
+    at: datetime
+    known_from: datetime
+    text: str
+    body: Mapping[str, Any]
+    confidence: float | None
+    session: str | None
+    sequence: int | None

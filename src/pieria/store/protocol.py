@@ -20,7 +20,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
-from pieria.store.parts import Excerpt, Spot, Tie, Written
+from pieria.store.parts import Excerpt, Outline, Placed, Said, Spot, Tie, Written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,37 +98,6 @@ class Pending(NamedTuple):
 
     row: int
     what: Kind
-
-
-class Outline(NamedTuple):
-    """What ranking looks at of a visible version. Instants are microseconds."""
-
-    row: int
-    id: str
-    kind: str
-    at: int
-    author: str | None
-    author_type: str | None
-    session: str | None
-    scope: str
-    importance: float
-    strength: float
-    trust: float
-    pinned: bool
-    valid_from: int | None
-
-
-class Placed(NamedTuple):
-    """Where a memory is kept, and what else is known of it there. Instants are microseconds."""
-
-    id: str
-    place: str
-    type: str
-    """Its kind, where it bears none."""
-    at: int
-    valid_from: int | None
-    valid_until: int | None
-    entities: tuple[str, ...]
 
 
 class Span(NamedTuple):
@@ -248,6 +217,9 @@ class Reader(QueueReader, Protocol):
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
         """Versions by row, as they stand at the filter's known time; nothing else of the filter is looked at."""
 
+    def said(self, rows: Sequence[int], filter: Filter) -> list[Said]:
+        """Of the same versions what they say, without all that is known of them besides."""
+
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         """What stands in rows at hand, visible or not, whatever became of it; of a row that is gone, nothing."""
 
@@ -259,9 +231,6 @@ class Reader(QueueReader, Protocol):
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         """Of rows at hand those that the whole filter lets through."""
-
-    def spots_of(self, ids: Iterable[str], filter: Filter) -> list[Spot]:
-        """The versions of these memories that the whole filter lets through."""
 
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
         """When each of these rows was first known, whatever became of its standing since."""
@@ -314,6 +283,13 @@ class Reader(QueueReader, Protocol):
         Raises `InputError` for a vector of another dimension than the space's; without a space nothing is near.
         """
 
+    def near_each(
+        self, vectors: Sequence[Collection[float]], filter: Filter, wants: Sequence[tuple[Sequence[str], int]]
+    ) -> list[int]:
+        """The rows that `near` would find by their passages, so many of these kinds, then so many of those: of each
+        those nearest to the first vector, then to the second, each row once. Everything is compared, in one look.
+        """
+
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
         """Of rows at hand, exactly; one that has no vector is left out."""
 
@@ -352,8 +328,10 @@ class Reader(QueueReader, Protocol):
         lead to it. Of either no more than so many, the links that were written last first.
         """
 
-    def ties_of(self, ids: Iterable[str]) -> list[Tie]:
-        """Each standing link between one of these memories and another, seen or not, from either end."""
+    def ties_of(self, ids: Iterable[str], filter: Filter) -> list[Tie]:
+        """Each standing link between one of these memories and a version that the whole filter lets through, from
+        either end.
+        """
 
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int

@@ -89,13 +89,15 @@ def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
 @bench.command(context_settings={"help_option_names": HELP})
 @click.option("--n", "size", type=click.IntRange(min=1_000), default=200_000, show_default=True,
               help="Nodes in the graph that is asked.")  # fmt: skip
+@click.option("--data", metavar="URL", default=None, help="Measure on this server, in a bank of its own, which stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def graph(ctx: click.Context, /, size: int, as_json: bool) -> None:
+def graph(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> None:
     """Time recall from a graph, node by node, without what models take."""
-    from pieria.doors.bench.asking import measure_graph
+    from pieria.doors.bench.asking import measure_graph, measure_graph_on_server
 
-    _told(ctx, measure_graph(size, _say), as_json=as_json)
+    result = measure_graph(size, _say) if data is None else measure_graph_on_server(data, size, _say)
+    _told(ctx, result, as_json=as_json)
 
 
 @bench.command(context_settings={"help_option_names": HELP})

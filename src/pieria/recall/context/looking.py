@@ -23,7 +23,8 @@ from pieria.record.fading import recency
 from pieria.record.filter import Filter
 from pieria.record.memory import Memory
 from pieria.record.time import micros
-from pieria.store.protocol import Outline, Reader
+from pieria.store.parts import Outline
+from pieria.store.protocol import Reader
 
 KNOWN = ("note", "observation", "diary", "summary", "semantic", "procedural")
 SAID = ("turn", "drawer", "episodic")

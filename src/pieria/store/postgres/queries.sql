@@ -73,6 +73,13 @@ JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE {where} ORDER BY j.place
 
+-- name: said
+SELECT s.row, s.id, s.kind, s.at, s.known_from, c.text, c.body, s.confidence, s.session, s.sequence
+FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place)
+JOIN state s ON s.bank = %(bank)s AND s.row = j.value
+JOIN content c ON c.bank = %(bank)s AND c.row = s.row
+WHERE {where} ORDER BY j.place
+
 -- name: contents
 SELECT c.@content
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN content c ON c.bank = %(bank)s AND c.row = j.value
@@ -93,11 +100,6 @@ WHERE {where} ORDER BY j.place
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
 FROM unnest(%(rows)s::bigint[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
-WHERE {where}
-
--- name: spots_of
-SELECT s.row, s.id, s.kind, s.at, s.known_from
-FROM unnest(%(ends)s::text[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.id = j.value
 WHERE {where}
 
 -- name: written
@@ -233,13 +235,15 @@ SELECT
 FROM unnest(%(ends)s::text[]) j (value)
 
 -- name: ties_of
-SELECT source, target, relation, entry FROM link
-WHERE bank = %(bank)s AND source = ANY(%(ends)s::text[]) AND source_is = 'memory' AND target_is = 'memory'
-  AND known_until = 9223372036854775807 AND ended = ''
+SELECT l.source, l.relation, l.entry, s.row, s.id, s.kind, s.at, s.known_from
+FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.target
+WHERE l.bank = %(bank)s AND l.source = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
+  AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
 UNION ALL
-SELECT target, source, relation, entry FROM link
-WHERE bank = %(bank)s AND target = ANY(%(ends)s::text[]) AND source_is = 'memory' AND target_is = 'memory'
-  AND known_until = 9223372036854775807 AND ended = ''
+SELECT l.target, l.relation, l.entry, s.row, s.id, s.kind, s.at, s.known_from
+FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.source
+WHERE l.bank = %(bank)s AND l.target = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
+  AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
 
 -- name: labelled
 SELECT (SELECT string_agg(f.row::text, ',') FROM (

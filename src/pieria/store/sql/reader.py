@@ -17,14 +17,12 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
-from pieria.store.parts import Excerpt, Spot, Tie, Written
+from pieria.store.parts import Excerpt, Outline, Placed, Said, Spot, Tie, Written
 from pieria.store.protocol import (
     FactSpan,
     Head,
     Kind,
-    Outline,
     Pending,
-    Placed,
     Run,
     SessionSpan,
     Space,
@@ -128,6 +126,12 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
         return {row[0]: build.memory(row) for row in found}
 
+    def said(self, rows: Sequence[int], filter: Filter) -> list[Said]:
+        where, params = compiled(self._session, filter.having(ids=None).anything())
+        sql = self._sql["said"].format(where=where)
+        found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
+        return list(map(build.said, found))
+
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)})
         return {row: Content(*values) for row, *values in found}
@@ -143,17 +147,9 @@ class SQLReader(QueueRows, CopyReads):
         return {row[0]: build.outline(row) for row in found}
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
-        return self._spots("spots", "rows", rows, filter)
-
-    def spots_of(self, ids: Iterable[str], filter: Filter) -> list[Spot]:
-        return self._spots("spots_of", "ends", ids, filter)
-
-    def _spots(self, name: str, asked: str, values: Iterable[Any], filter: Filter) -> list[Spot]:
         where, params = compiled(self._session, filter, probe=True)
-        found = self._session.execute(
-            self._sql[name].format(where=where), {**params, asked: self._session.listed(values)}
-        )
-        return list(map(Spot._make, found))
+        sql = self._sql["spots"].format(where=where)
+        return list(map(Spot._make, self._session.execute(sql, {**params, "rows": self._session.listed(rows)})))
 
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
         found = self._session.execute(self._sql["written"], {"rows": self._session.listed(rows)})
@@ -223,6 +219,11 @@ class SQLReader(QueueRows, CopyReads):
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
         return self._vectors.near(vector, filter, want, what)
 
+    def near_each(
+        self, vectors: Sequence[Collection[float]], filter: Filter, wants: Sequence[tuple[Sequence[str], int]]
+    ) -> list[int]:
+        return self._vectors.near_each(vectors, filter, wants)
+
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
         return self._vectors.similarities(vector, rows, what)
 
@@ -284,8 +285,10 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(self._sql["tied"].format(known=known, where=where), asked)
         return {id: [*_rows(forth), *_rows(back)] for id, forth, back in found}
 
-    def ties_of(self, ids: Iterable[str]) -> list[Tie]:
-        return list(map(Tie._make, self._session.execute(self._sql["ties_of"], {"ends": self._session.listed(ids)})))
+    def ties_of(self, ids: Iterable[str], filter: Filter) -> list[Tie]:
+        where, params = compiled(self._session, filter, probe=True)
+        sql = self._sql["ties_of"].format(where=where)
+        return list(map(Tie._make, self._session.execute(sql, {**params, "ends": self._session.listed(ids)})))
 
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int

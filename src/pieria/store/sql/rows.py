@@ -13,7 +13,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import moment
 from pieria.record.usage import Usage
-from pieria.store.protocol import Outline
+from pieria.store.parts import Outline, Said
 
 CONTENT_COLUMNS = 12
 
@@ -32,6 +32,11 @@ def stored(row: tuple[Any, ...]) -> Stored:
 
 def outline(row: tuple[Any, ...]) -> Outline:
     return Outline._make((*row[:-2], bool(row[-2]), row[-1]))
+
+
+def said(row: tuple[Any, ...]) -> Said:
+    number, id, kind, at, known_from, text, body, *rest = row
+    return Said(number, id, kind, moment(at), moment(known_from), text, mapping_of(body), *rest)
 
 
 def link(row: tuple[Any, ...]) -> Link:

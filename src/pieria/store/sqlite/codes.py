@@ -56,13 +56,7 @@ class View:
 
     def of_rows(self, wanted: list[int]) -> Places:
         """Where the entries of these rows are."""
-        import numpy as np
-
-        rows = self.rows[: self.count]
-        asked = np.zeros(int(rows.max(initial=0)) + 1, dtype=np.bool_)
-        listed = np.array(wanted, dtype=np.int64)
-        asked[listed[(listed > 0) & (listed < len(asked))]] = True
-        return np.flatnonzero(asked[rows])
+        return places_of(self.rows[: self.count], wanted)
 
     def within(self, sieve: Sieve) -> Places:
         """Where the entries are whose rows a condition lets through."""
@@ -72,6 +66,16 @@ class View:
         marks = np.frombuffer(sieve.marks, dtype=np.bool_)
         # What lies beyond the marks takes the last of them, which is never set.
         return np.flatnonzero(marks.take(self.rows[: self.count], mode="clip"))
+
+
+def places_of(rows: NDArray[np.int64], wanted: list[int]) -> Places:
+    """Where these stand among the rows."""
+    import numpy as np
+
+    asked = np.zeros(int(rows.max(initial=0)) + 1, dtype=np.bool_)
+    listed = np.array(wanted, dtype=np.int64)
+    asked[listed[(listed > 0) & (listed < len(asked))]] = True
+    return np.flatnonzero(asked[rows])
 
 
 class Codes:

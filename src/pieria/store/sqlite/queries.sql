@@ -65,6 +65,11 @@ SELECT c.*, s.*
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
 WHERE {where}
 
+-- name: said
+SELECT s.row, s.id, s.kind, s.at, s.known_from, c.text, c.body, s.confidence, s.session, s.sequence
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
+WHERE {where}
+
 -- name: contents
 SELECT c.* FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 
@@ -82,11 +87,6 @@ WHERE {where}
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
-WHERE {where}
-
--- name: spots_of
-SELECT s.row, s.id, s.kind, s.at, s.known_from
-FROM json_each(:ends) j CROSS JOIN state s ON s.id = j.value
 WHERE {where}
 
 -- name: written
@@ -201,13 +201,15 @@ SELECT
 FROM json_each(:ends) j
 
 -- name: ties_of
-SELECT j.value, l.target, l.relation, l.entry
-FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_from ON l.source = j.value
+SELECT j.value, l.relation, l.entry, s.row, s.id, s.kind, s.at, s.known_from
+FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_from ON l.source = j.value CROSS JOIN state s ON s.id = l.target
 WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
+  AND {where}
 UNION ALL
-SELECT j.value, l.source, l.relation, l.entry
-FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_to ON l.target = j.value
+SELECT j.value, l.relation, l.entry, s.row, s.id, s.kind, s.at, s.known_from
+FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_to ON l.target = j.value CROSS JOIN state s ON s.id = l.source
 WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
+  AND {where}
 
 -- name: labelled
 SELECT (SELECT group_concat(row) FROM (
