@@ -1,14 +1,22 @@
 """The page on time: the journal, sessions as bars, and facts as long as they held."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
-from tests.doors.http.conftest import Served
+import pytest
+from tests.doors.http.conftest import Served, serving
 from tests.doors.web.conftest import seal_in
 
 import pieria
-from pieria.doors.web.pages.time import CHANGES
+from pieria.doors.web.pages import time
+from pieria.workspace import Workspace
 
 TIME = "/banks/notes/time"
+
+
+def numbers(page: str) -> list[int]:
+    """Of the changes that it shows."""
+    return [int(number) for number in re.findall(r"UTC, number (\d+)", page)]
 
 
 def test_changes_are_told_newest_first_with_what_they_were_about(served: Served) -> None:
@@ -21,14 +29,14 @@ def test_changes_are_told_newest_first_with_what_they_were_about(served: Served)
 
 def test_earlier_changes_are_a_page_away(served: Served) -> None:
     with pieria.open("notes") as bank:
-        for number in range(CHANGES):
+        for number in range(time.CHANGES):
             bank.remember(f"Heron number {number}.")
         every = [change.seq for change in bank.changes()]
     seen: list[int] = []
     path: str | None = TIME
     while path:
         page = served.client.get(path).text
-        seen += [int(number) for number in re.findall(r"UTC, number (\d+)", page)]
+        seen += numbers(page)
         path = next(iter(re.findall(r'rel="next" href="([^"]+)"', page)), None)
     assert seen == every[::-1]
 
@@ -45,6 +53,34 @@ def test_a_change_is_undone_and_one_that_cannot_be_says_why(served: Served) -> N
     assert again.status_code == 409 and 'role="alert"' in again.text
 
 
+def test_what_happened_until_a_day_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    day = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with Workspace(clock=lambda: day[0]) as workspace, workspace.open("notes") as bank:
+        for number in range(100):
+            day[0] += timedelta(hours=6)
+            bank.remember(f"Heron {number}.", id=f"heron{number}")
+    monkeypatch.setattr(time, "CHANGES", 3)
+    with serving() as served:
+        for until, newest in (("2026-01-03", 11), ("2026-01-01", 3), ("2030-01-01", 100)):
+            page = served.client.get(TIME, params={"until": until}).text
+            assert numbers(page) == [newest, newest - 1, newest - 2], until
+        assert "Nothing had happened by then" in served.client.get(TIME, params={"until": "2025-12-31"}).text
+
+
+def test_whoever_undoes_what_was_long_ago_stays_there(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "CHANGES", 3)
+    page = served.client.get(TIME, params={"before": 6}).text
+    assert numbers(page) == [5, 4, 3] and page.count('name="before" value="6"') == 3
+    answer = served.client.post(f"{TIME}/undo", data={"seal": seal_in(served.client.get(TIME)), "seq": 5, "before": 6})
+    assert answer.headers["location"] == f"{TIME}?before=6"
+
+
+def test_sessions_are_followed_with_the_journal(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("Good morning.", session="monday")
+    assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
+
+
 def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> None:
     with pieria.open("notes") as bank:
         for hour in (8, 9):
@@ -58,7 +94,7 @@ def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> 
         )
     }
     assert bars["2026-03-02"][0] == 0.0 and 4.0 < bars["2026-03-02"][1] < 4.3
-    assert bars["2026-03-03"][0] == 100.0
+    assert sum(bars["2026-03-03"]) == 100.0 and bars["2026-03-03"][1] > 0.5
     said = served.client.get("/banks/notes/memories?session=monday").text
     assert said.count("data-item") == 2 and "Good evening" not in said
 
@@ -77,3 +113,37 @@ def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
     assert oslo
     before = served.client.get(f"{TIME}/facts?known_at=2020-01-01").text
     assert "No fact is known" in before
+
+
+def test_contradictions_are_found_among_many_facts(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "FACTS", 3)
+    with pieria.open("notes") as bank:
+        for town in ("Bergen", "Tromsø"):
+            bank.facts.add("Ada", "lives_in", town, valid_from="2020-01-01")
+        bank.facts.declare("lives_in")
+        for number in range(4):
+            bank.facts.add("Ben", "knows", f"Person {number}", valid_from="2021-01-01")
+    page = served.client.get(f"{TIME}/facts").text
+    assert "3 facts, the latest" in page and "Tromsø" not in page
+    [link] = re.findall(r'class="contradicts" href="([^"]+)"', page)
+    page = served.client.get(link).text
+    assert page.count(">contradicted<") == 2 and "Tromsø" in page and "Person" not in page
+    assert "Nothing known of Ben is contradicted" in served.client.get(f"{link}&entity=Ben").text
+    assert served.client.get(f"{link}&known_at=2026-01-01").status_code == 422
+
+
+def test_times_at_the_ends_of_the_calendar_are_shown_and_hide_nothing(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.facts.add("Ada", "is", "eternal", valid_from="0001-01-01", valid_until="9999-12-31")
+        bank.facts.add("Ada", "was", "nothing", valid_until="0001-01-01T00:00:00Z")
+        bank.facts.add("Ada", "led", "billing", valid_from="2026-01-01", valid_until="2026-06-01")
+        bank.facts.add("Ada", "led", "search", valid_from="2026-06-01")
+        bank.remember("The last word.", session="last", at="9999-12-31T23:59:59Z")
+        bank.remember("The first word.", session="first", at="0001-01-01T00:00:00Z")
+    page = served.client.get(f"{TIME}/facts", params={"entity": "Ada"}).text
+    assert "0001-01-01 to 9999-12-31" in page and "beyond is at an edge" in page
+    widths = dict(
+        re.findall(r'aria-label="(2026-0[16]-01 to [^"]+)">\s+<rect[^>]+>\s+<rect[^>]+ width="([\d.]+)"', page)
+    )
+    assert min(map(float, widths.values())) > 10 and len(widths) == 2
+    assert served.client.get(TIME).status_code == 200

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from itertools import groupby
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from pieria.doors.http.schemas import text, whole
+from pieria.doors.http.schemas import flag, text, whole
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
-from pieria.errors import NotFoundError
+from pieria.errors import InputError, NotFoundError
+from pieria.record.time import instant
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
+    from pieria.bank import Bank
     from pieria.bank.replies import SessionSeen
     from pieria.record.change import Change
     from pieria.record.fact import Fact
 
 CHANGES, SESSIONS, FACTS = 40, 15, 100
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 NAMED = 3
 """Of what a change was about, so many are shown by their words."""
 MARGIN = timedelta(hours=1)
 """How much there is to see at least, where all began at one moment."""
+LEAST = 0.006
+"""Of a line, so much is filled by what took no time, so that it can be seen."""
+FAR = 100
+"""What is so many times as far from the middle as all that is nearer lies beyond the edge of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +65,30 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Moments on a line from 0 to 1."""
+    """Moments on a line from 0 to 1; `is_cut` says that some lie beyond its edges."""
 
     first: datetime
     last: datetime
+    is_cut: bool = False
 
     @staticmethod
-    def over(moments: Sequence[datetime]) -> Scale:
-        first, last = min(moments), max(moments)
-        return Scale(first, max(last, first + MARGIN))
+    def over(moments: Iterable[datetime]) -> Scale:
+        """Those about the middle, as far as they go on without a leap: one in the year 1 would hide all others."""
+        every = sorted(set(moments))
+        middle = every[len(every) // 2]
+        away = sorted(abs(moment - middle) for moment in every)
+        leaps = (near for near, far in pairwise(away[len(every) // 2 :]) if far > FAR * max(near, MARGIN))
+        reach = next(leaps, away[-1])
+        kept = [moment for moment in every if abs(moment - middle) <= reach]
+        return Scale(kept[0], kept[-1], len(kept) < len(every))
 
     def at(self, moment: datetime) -> float:
-        return min(1.0, max(0.0, (moment - self.first) / (self.last - self.first)))
+        return min(1.0, max(0.0, (moment - self.first) / max(self.last - self.first, MARGIN)))
 
     def bar(self, begin: datetime, end: datetime | None) -> Bar:
-        start = self.at(begin)
-        return Bar(start, (1.0 if end is None else self.at(end)) - start, end is None)
+        start, stop = self.at(begin), 1.0 if end is None else self.at(end)
+        width = max(stop - start, LEAST)
+        return Bar(min(start, 1.0 - width), width, end is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +103,49 @@ class Held:
     def until(self) -> datetime | None:
         """The last moment at which it held: its end is the first at which it did not."""
         end = self.fact.valid_until
-        return None if end is None else end - timedelta(microseconds=1)
+        return None if end is None else end - min(timedelta(microseconds=1), end - EARLIEST)
 
 
 def _overview(asked: Asked) -> Answer:
-    bank, before = asked.bank, asked.given.get("before")
+    bank, given = asked.bank, asked.given
+    before = _bound(asked)
     entries = _entries(asked, before)
     seen = bank.sessions(limit=SESSIONS)
     oldest = entries[-1].change.seq if entries else 1
+    sessions, scale = _spans([each for each in seen if each.id is not None])
     values = {
         "days": [(day, list(group)) for day, group in groupby(entries, key=_day)],
         "older": oldest if oldest > 1 else None,
         "goes_on": before is not None,
-        "sessions": _spans([each for each in seen if each.id is not None]),
+        "before": before,
+        "until": given.get("until"),
+        "today": bank.clock().date(),
+        "sessions": sessions,
+        "scale": scale,
+        "has_more": seen.cursor is not None,
     }
-    return Shown("time/time.html", values, part="journal")
+    return Shown("time/time.html", values, part="now")
+
+
+def _bound(asked: Asked) -> int | None:
+    """The change before which all lie that are asked for, by its number or by the day after which it came."""
+    given = asked.given
+    bounds = [given["before"]] if "before" in given else []
+    if "until" in given:
+        bounds.append(_first_after(asked.bank, instant(given["until"], "until", end_of_day=True)))
+    return min(bounds, default=None)
+
+
+def _first_after(bank: Bank, moment: datetime) -> int:
+    """The number of the first change at that moment or later, or that of the one to come. Known times never run
+    backwards, so that few are looked at."""
+    newest = bank.changes(last=1)
+    low, high = 1, newest[0].seq + 1 if newest else 1
+    while low < high:
+        middle = (low + high) // 2
+        [change] = bank.changes(middle - 1, 1)
+        low, high = (change.seq + 1, high) if change.at < moment else (low, middle)
+    return low
 
 
 def _entries(asked: Asked, before: int | None) -> list[Entry]:
@@ -134,35 +177,41 @@ def _day(entry: Entry) -> date:
     return entry.change.at.date()
 
 
-def _spans(seen: Sequence[SessionSeen]) -> list[tuple[SessionSeen, Bar]]:
+def _spans(seen: Sequence[SessionSeen]) -> tuple[list[tuple[SessionSeen, Bar]], Scale | None]:
     if not seen:
-        return []
-    scale = Scale.over([moment for each in seen for moment in (each.first, each.last)])
-    return [(each, scale.bar(each.first, each.last)) for each in seen]
+        return [], None
+    scale = Scale.over(moment for each in seen for moment in (each.first, each.last))
+    return [(each, scale.bar(each.first, each.last)) for each in seen], scale
 
 
 def _facts(asked: Asked) -> Answer:
     facts, given = asked.bank.facts, asked.given
-    entity, known_at = given.get("entity"), given.get("known_at")
-    found = facts.timeline(entity, known_at=known_at, limit=FACTS)
+    entity, known_at, contradicted = given.get("entity"), given.get("known_at"), given.get("contradicted", False)
+    if contradicted and known_at:
+        raise InputError("contradicted", "nothing, together with known_at", contradicted)
     # What is against each other today is marked; of a past day it is not known here.
-    conflicts = [] if known_at else facts.conflicts()
-    against = {fact.id for conflict in conflicts for fact in conflict.facts}
-    held, scale = _held(found, against, asked.bank.clock())
+    conflicts = [] if known_at else facts.conflicts(entity if contradicted else None)
+    against = {fact.id: fact for conflict in conflicts for fact in conflict.facts}
+    if contradicted:
+        found: Sequence[Fact] = [*against.values()]
+    else:
+        found = facts.timeline(entity, known_at=known_at, limit=FACTS + 1)
+    held, scale = _held(found[-FACTS:], against, asked.bank.clock())
     values = {
         "entity": entity,
         "known_at": known_at,
+        "contradicted": contradicted,
         "names": [each.name for each in facts.entities()[:FACTS]],
         "held": held,
         "scale": scale,
-        "most": FACTS,
+        "is_cut": len(found) > FACTS,
         "contradictions": len(conflicts),
         "today": asked.bank.clock().date(),
     }
     return Shown("time/facts.html", values, part="facts")
 
 
-def _held(found: Sequence[Fact], against: set[str], now: datetime) -> tuple[list[Held], Scale | None]:
+def _held(found: Sequence[Fact], against: Container[str], now: datetime) -> tuple[list[Held], Scale | None]:
     if not found:
         return [], None
     moments = [moment for fact in found for moment in (_since(fact), fact.valid_until) if moment is not None]
@@ -178,22 +227,27 @@ def _since(fact: Fact) -> datetime:
 
 def _undone(asked: Asked) -> Answer:
     asked.bank.undo(asked.given["seq"])
-    return Moved(asked.path("time"))
+    return Moved(asked.path("time", before=asked.given.get("before")))
 
 
+BEFORE = {"before": whole("Changes before this number of the journal.", 1, 2**53)}
 PAGE = Page(
     name="time",
     title="Time",
     key="t",
     about="what happened, sessions, and facts as long as they held",
     views=(
-        View("GET time", _overview, {"before": whole("Changes before this number of the journal.", 1, 2**53)}),
+        View("GET time", _overview, {**BEFORE, "until": text("Changes of that day or earlier.")}),
         View(
             "GET time/facts",
             _facts,
-            {"entity": text("About whom or what."), "known_at": text("As it was known on that day.")},
+            {
+                "entity": text("About whom or what."),
+                "known_at": text("As it was known on that day."),
+                "contradicted": flag("Only those that contradict each other."),
+            },
         ),
-        View("POST time/undo", _undone, {"seq": whole("Which change.", 1, 2**53)}, ("seq",), Access.write),
+        View("POST time/undo", _undone, {**BEFORE, "seq": whole("Which change.", 1, 2**53)}, ("seq",), Access.write),
     ),
     css=("time/time.css",),
 )
