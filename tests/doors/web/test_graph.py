@@ -1,5 +1,6 @@
 """The page on the graph: what is drawn, from where, and the same as a table."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,7 +77,65 @@ def test_a_search_is_where_to_look_from(served: Served) -> None:
 def test_kinds_and_time_sieve_what_is_drawn(served: Served) -> None:
     assert told(served, kinds=["observation"])[0] == {"memory:gateway"}
     assert told(served, since="2026-02-15")[0] == {"memory:heron", "memory:hostile"}
+    assert told(served, since="2026-01-02", node="entity:Ada")[0] == {"entity:Ada", "memory:gateway", "entity:billing"}
+    assert told(served, until="2026-01-31", node="memory:gateway")[0] == {"memory:gateway", "memory:jwt", "entity:Ada"}
+    assert told(served, until="2025-12-31", node="memory:gateway")[0] == {"memory:gateway", "entity:Ada"}
     assert told(served, kinds=["entity"], node="memory:jwt")[0] == {"memory:jwt", "entity:Ada", "entity:JWT"}
+
+
+def test_what_is_around_one_of_them_is_added_to_what_is_shown(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        for number in range(graph.SEEDS):
+            bank.remember(f"Newer, number {number}.", id=f"newer{number}", at="2026-04-01")
+        bank.link("newer0", "heron", "recalls")
+    before, _ = told(served)
+    assert "memory:heron" in before and "place:birds/herons" not in before and "memory:jwt" not in before
+    asked = {"around": ["memory:heron", "place:birds/herons", "place:api/auth"]}
+    after, ties = told(served, **asked)
+    assert after == before | {"place:birds/herons", "place:api/auth", "memory:jwt"}
+    assert ("place:api/auth", "tunnel", "place:birds/herons") in ties
+    page = served.client.get(GRAPH, params=asked).text
+    assert f"{len(after)} nodes and {len(ties)} ties" in page
+    assert re.search(r'data-further="memory:jwt" href="/banks/notes/graph\?around=[^"]+around=memory%3Ajwt"', page)
+    assert 'data-further="place:birds/herons"' not in page
+    assert told(served, around=["memory:elsewhere"])[0] == before
+
+
+def test_it_says_of_what_not_everything_is_shown(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pieria.open("notes") as bank:
+        for number in range(5):
+            bank.remember(f"Ada again, {number}.", entities=["Ada"], at="2026-01-01")
+            bank.link("heron", bank.remember(f"Grey, {number}.").id, "resembles")
+    whole, _ = told(served, node="entity:Ada")
+    assert len(whole) == 9 and "Not everything" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
+    monkeypatch.setattr(graph, "WIDE", graph.Reach(3, 3))
+    for node in ("entity:Ada", "memory:heron"):
+        answer = served.client.get(f"{GRAPH}/data", params={"node": node}).json()
+        assert {each["id"] for each in answer["nodes"] if each["more"]} == {node}
+        assert sum(node in (link["source"], link["target"]) for link in answer["links"]) < 6
+        assert "Not everything is shown that is tied to" in served.client.get(GRAPH, params={"node": node}).text
+
+
+def test_a_name_is_one_node_in_any_case(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("ADA in capitals.", id="capitals", entities=["ADA"])
+    nodes, ties = told(served, node="entity:ada", hops=2)
+    assert [node for node in nodes if node.casefold() == "entity:ada"] == ["entity:ada"]
+    assert {(f"memory:{id}", "names", "entity:ada") for id in ("capitals", "jwt", "gateway")} <= ties
+
+
+def test_what_was_revised_leads_on_to_what_came_in_its_place(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        newer = bank.revise("jwt", text="Passkeys now.", reason="better")
+    _, ties = told(served, node="memory:jwt")
+    assert ("memory:jwt", "was revised as", f"memory:{newer.id}") in ties
+
+
+@pytest.mark.parametrize(("asked", "key"), [("ada", "entity:Ada"), ("BILLING", "entity:billing"), ("x" * 600, None)])
+def test_a_search_for_a_name_looks_from_what_is_called_so(served: Served, asked: str, key: str | None) -> None:
+    answer = served.client.get(f"{GRAPH}/data", params={"q": asked}).json()
+    assert [node["id"] for node in answer["nodes"] if node["focus"] and node["kind"] == "entity"] == [key] * bool(key)
+    assert key is None or ("entity:Ada", "works_on", "entity:billing") in told(served, q=asked)[1]
 
 
 @pytest.mark.parametrize("node", ["memory:nowhere", "memory:", "river:nile", "jwt"])
@@ -95,11 +154,14 @@ def test_the_table_says_what_the_drawing_says(served: Served) -> None:
 
 
 def test_no_more_is_drawn_than_can_be_moved(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    around_ada = len(told(served, node="entity:Ada")[0])
     monkeypatch.setattr(graph, "MOST", 3)
     nodes, ties = told(served, node="entity:Ada", hops=3)
     assert len(nodes) == 3
     assert all({source, target} <= nodes for source, _, target in ties)
     assert "more than can be shown" in served.client.get(GRAPH, params={"node": "entity:Ada", "hops": 3}).text
+    monkeypatch.setattr(graph, "MOST", around_ada)
+    assert "more than can be shown" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
 
 
 @pytest.mark.slow
@@ -116,3 +178,22 @@ def test_in_a_browser_it_is_drawn_and_grows_by_a_click(opened: Opening) -> None:
             if page.locator("#chosen").is_hidden():
                 page.mouse.click(box["x"] + box["width"] * across / 100, box["y"] + box["height"] * down / 100)
     assert page.locator("#chosen [data-open]").get_attribute("href").startswith("/banks/notes/")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_it_grows_from_its_table_by_keyboard_as_well(opened: Opening, scripts: bool) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("Far off.", id="far")
+        bank.link("gateway", "far", "leads_to")
+    page = opened(scripts=scripts).go(f"{GRAPH}?node=memory:jwt")
+    assert page.get_by_role("link", name="Far off.").count() == 0
+    more = page.get_by_role("link", name="What else is around The API gateway")
+    more.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Far off.", exact=True).wait_for()
+    assert "around=memory%3Agateway" in page.url
+    if scripts:
+        page.wait_for_function("document.activeElement.textContent.startsWith('The API gateway')")
+    page.go_back()
+    page.get_by_role("link", name="Far off.", exact=True).wait_for(state="detached")

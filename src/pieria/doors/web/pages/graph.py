@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pieria.doors.http.schemas import several, text, whole
 from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
 from pieria.errors import InputError, NotFoundError
+from pieria.record.indexing import compared
 from pieria.record.link import End
 from pieria.record.memory import KINDS
-from pieria.record.time import iso
+from pieria.record.time import instant, iso
 
 if TYPE_CHECKING:
     from pieria import Memory
 
-SEEDS, FOUND, EACH = 40, 12, 60
-"""So many of the latest changes are shown where nothing is asked for; so many that a search finds; and so many that any
-one of them is tied to.
-"""
+SEEDS, FOUND = 40, 12
+"""So many of the latest changes are shown where nothing is asked for; so many that a search finds."""
 MOST = 2_000
-NAMED = 12
-"""Of what one memory names, so much is shown."""
 LABEL = 80
+TIES, LONE, CUT = 400, 200, 5
+"""Rows of the table: of ties, and of what is tied to nothing; and how many are named that are tied to more."""
 MEMORY, PLACE, ENTITY, TAG = "memory", "place", "entity", "tag"
 SHARED = (PLACE, ENTITY, TAG)
 """Of interest where they tie several together."""
+LISTED: Mapping[str, tuple[str, str]] = {
+    PLACE: ("memories", "place"), ENTITY: ("time/facts", "entity"), TAG: ("memories", "tags"),
+}  # fmt: skip
+"""Where all is shown that has to do with one: the page, and the field that names it."""
 EVERY_KIND = (*KINDS, PLACE, ENTITY)
 TAKES = {
     "node": text("From where to look: memory:ID, place:WING/ROOM, entity:NAME or tag:NAME."),
@@ -38,7 +42,20 @@ TAKES = {
     "since": text("Said on that day or later."),
     "until": text("Said on that day or earlier."),
     "hops": whole("How far to go from there.", 1, 3),
+    "around": several("Of what is drawn, those with all that is around them."),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """So many things that one is tied to are shown, and so many names of each sort that a memory has."""
+
+    each: int
+    named: int
+
+
+NEAR, WIDE = Reach(60, 12), Reach(400, 400)
+"""Of whatever is drawn, and of what was asked for by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,36 +81,82 @@ class Tie:
     target: str
 
 
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """Which memories are wanted: of what kinds, and said from when until before when."""
+
+    kinds: tuple[str, ...]
+    since: datetime | None
+    until: datetime | None
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> Sieve:
+        kinds = tuple(kind for kind in given.get("kinds", ()) if kind in KINDS)
+        since = instant(given["since"], "since") if "since" in given else None
+        until = instant(given["until"], "until", end_of_day=True) if "until" in given else None
+        return Sieve(kinds, since, until)
+
+    def covers(self, at: datetime) -> bool:
+        return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """As a list of memories takes it."""
+        return {"kinds": self.kinds or None, "since": self.since, "until": self.until}
+
+
 @dataclass(slots=True)
 class Drawn:
-    """What is shown: nodes by their keys, and ties between them."""
+    """What is shown: nodes by their keys, and ties between them.
+
+    `cut` are those tied to more than is shown; `is_full` says that there was no room for some.
+    """
 
     asked: Asked
+    sieve: Sieve
     nodes: dict[str, Node] = field(default_factory=dict)
     ties: dict[Tie, None] = field(default_factory=dict)
     looked: set[str] = field(default_factory=set)
+    cut: set[str] = field(default_factory=set)
+    is_full: bool = False
+    memories: dict[str, Memory] = field(default_factory=dict)
+    spelt: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Names are the same in any case; they are shown as they were met first."""
 
     # --- what there is
 
     def memory(self, memory: Memory, *, is_focus: bool = False) -> str:
-        label = " ".join((memory.title or memory.text)[: 4 * LABEL].split())[:LABEL]
-        to = self.asked.path("memory", id=memory.id)
-        return self._put(Node(f"{MEMORY}:{memory.id}", memory.kind, label, to, memory.at, is_focus))
+        key = f"{MEMORY}:{memory.id}"
+        if (is_focus or self.sieve.covers(memory.at)) and self._has_room(key):
+            words = " ".join((memory.title or memory.text)[: 4 * LABEL].split())
+            label = words if len(words) <= LABEL else f"{words[: LABEL - 1]}…"
+            to = self.asked.path("memory", id=memory.id)
+            self.nodes[key] = Node(key, memory.kind, label, to, memory.at, is_focus)
+            self.memories[key] = memory
+        return key
 
     def place(self, name: str, *, is_focus: bool = False) -> str:
-        return self._put(Node(f"{PLACE}:{name}", PLACE, name, self.asked.path("memories", place=name), None, is_focus))
+        return self._named(PLACE, name, is_focus)
 
     def entity(self, name: str, *, is_focus: bool = False) -> str:
-        to = self.asked.path("time/facts", entity=name)
-        return self._put(Node(f"{ENTITY}:{name}", ENTITY, name, to, None, is_focus))
+        return self._named(ENTITY, name, is_focus)
 
     def tag(self, name: str, *, is_focus: bool = False) -> str:
-        return self._put(Node(f"{TAG}:{name}", TAG, name, self.asked.path("memories", tags=name), None, is_focus))
+        return self._named(TAG, name, is_focus)
 
-    def _put(self, node: Node) -> str:
-        if node.key not in self.nodes and len(self.nodes) < MOST:
-            self.nodes[node.key] = node
-        return node.key
+    def _named(self, what: str, name: str, is_focus: bool) -> str:
+        key = self.spelt.setdefault((what, name if what == PLACE else compared(name)), f"{what}:{name}")
+        if self._has_room(key):
+            path, field = LISTED[what]
+            self.nodes[key] = Node(key, what, name, self.asked.path(path, **{field: name}), None, is_focus)
+        return key
+
+    def _has_room(self, key: str) -> bool:
+        """For one that is not there yet."""
+        if key in self.nodes:
+            return False
+        self.is_full = self.is_full or len(self.nodes) >= MOST
+        return not self.is_full
 
     def tie(self, source: str, relation: str, target: str) -> None:
         if source in self.nodes and target in self.nodes:
@@ -101,27 +164,37 @@ class Drawn:
 
     # --- from one outwards
 
-    def look_around(self, key: str) -> None:
-        if key not in self.looked:
-            self.looked.add(key)
-            what, _, name = key.partition(":")
-            _AROUND[what](self, key, name)
+    def look_around(self, key: str, reach: Reach) -> None:
+        self.looked.add(key)
+        what, _, name = key.partition(":")
+        _AROUND[what](self, key, name, reach)
 
-    def _around_memory(self, key: str, id: str) -> None:
-        found = self.asked.bank.get(id)
-        if found is None:
-            return
-        self._linked(found.id)
-        for name in found.entities[:NAMED]:
+    def _around_memory(self, key: str, id: str, reach: Reach) -> None:
+        found = self.memories[key]
+        if found.superseded_by is None:
+            self._linked(key, End(MEMORY, found.id), reach)
+        else:
+            newest = self.asked.bank.get(found.superseded_by)
+            if newest is not None:
+                self.tie(key, "was revised as", self.memory(newest))
+        for name in self._first(key, found.entities, reach):
             self.tie(key, "names", self.entity(name))
-        for name in found.tags[:NAMED]:
+        for name in self._first(key, found.tags, reach):
             self.tie(key, "is tagged", self.tag(name))
         if found.place != f"{self.asked.bank.name}/{found.kind}":
             # Where nobody put it, it lies with all of its kind, and that ties nothing.
             self.tie(key, "in", self.place(found.place))
 
-    def _linked(self, end: str | End) -> None:
-        for neighbor in self.asked.bank.neighbors(end, limit=EACH):
+    def _first(self, key: str, names: Sequence[str], reach: Reach) -> Sequence[str]:
+        if len(names) > reach.named:
+            self.cut.add(key)
+        return names[: reach.named]
+
+    def _linked(self, key: str, end: End, reach: Reach) -> None:
+        found = self.asked.bank.neighbors(end, limit=reach.each)
+        if found.truncated:
+            self.cut.add(key)
+        for neighbor in found:
             if neighbor.memory is not None:
                 self.memory(neighbor.memory)
             elif neighbor.place is not None:
@@ -129,30 +202,39 @@ class Drawn:
             link = neighbor.link
             self.tie(_key(link.source), link.relation, _key(link.target))
 
-    def _around_place(self, key: str, name: str) -> None:
-        self._linked(End(PLACE, name))
-        for memory in self.asked.bank.list(place=name, limit=EACH):
-            self.tie(self.memory(memory), "in", key)
+    def _holding(self, key: str, relation: str, reach: Reach, **asked: Any) -> None:
+        """Memories that have something in common."""
+        found = self.asked.bank.list(limit=reach.each, **asked, **self.sieve.asked)
+        if found.cursor is not None:
+            self.cut.add(key)
+        for memory in found:
+            self.tie(self.memory(memory), relation, key)
 
-    def _around_entity(self, key: str, name: str) -> None:
-        for memory in self.asked.bank.list(entities=[name], limit=EACH):
-            self.tie(self.memory(memory), "names", key)
-        for fact in self.asked.bank.facts.query(entity=name, limit=EACH):
+    def _around_place(self, key: str, name: str, reach: Reach) -> None:
+        self._linked(key, End(PLACE, name), reach)
+        self._holding(key, "in", reach, place=name)
+
+    def _around_entity(self, key: str, name: str, reach: Reach) -> None:
+        self._holding(key, "names", reach, entities=[name])
+        facts = self.asked.bank.facts.query(entity=name, limit=reach.each + 1)
+        if len(facts) > reach.each:
+            self.cut.add(key)
+        for fact in facts[-reach.each :]:
             self.tie(self.entity(fact.subject), fact.predicate, self.entity(fact.object))
 
-    def _around_tag(self, key: str, name: str) -> None:
-        for memory in self.asked.bank.list(tags=[name], limit=EACH):
-            self.tie(self.memory(memory), "is tagged", key)
+    def _around_tag(self, key: str, name: str, reach: Reach) -> None:
+        self._holding(key, "is tagged", reach, tags=[name])
 
     # --- what is left of it
 
-    def without_strays(self) -> None:
-        """Takes away what only one thing names, or lies in."""
-        tied = Counter(end for tie in self.ties for end in (tie.source, tie.target))
+    def without_strays(self, least: int) -> None:
+        """Takes away what fewer things than that name, or lie in; not what a name that was looked for is tied to."""
+        tied: Counter[str] = Counter()
+        for tie in self.ties:
+            for end, other in ((tie.source, tie.target), (tie.target, tie.source)):
+                tied[end] += least if self.nodes[other].is_focus and _is_shared(other) else 1
         strays = {
-            key
-            for key, node in self.nodes.items()
-            if key.partition(":")[0] in SHARED and tied[key] < 2 and not node.is_focus
+            key for key, node in self.nodes.items() if _is_shared(key) and tied[key] < least and not node.is_focus
         }
         self._keep(lambda node: node.key not in strays)
 
@@ -165,12 +247,16 @@ class Drawn:
         self.ties = {tie: None for tie in self.ties if tie.source in self.nodes and tie.target in self.nodes}
 
 
-_AROUND: Mapping[str, Callable[[Drawn, str, str], None]] = {
+_AROUND: Mapping[str, Callable[[Drawn, str, str, Reach], None]] = {
     MEMORY: Drawn._around_memory,
     PLACE: Drawn._around_place,
     ENTITY: Drawn._around_entity,
     TAG: Drawn._around_tag,
 }
+
+
+def _is_shared(key: str) -> bool:
+    return key.partition(":")[0] in SHARED
 
 
 def _key(end: End) -> str:
@@ -179,14 +265,17 @@ def _key(end: End) -> str:
 
 def drawn(asked: Asked) -> Drawn:
     """What is asked for, with what is around it, as far as it was asked to go."""
-    given, found = asked.given, Drawn(asked)
-    edge = _begun(found)
+    given, found = asked.given, Drawn(asked, Sieve.of(asked.given))
+    is_of_one = "node" in given
+    edge, reach = [key for key in _begun(found) if key in found.nodes], WIDE if is_of_one else NEAR
     for _ in range(given.get("hops", 1)):
         for key in edge:
-            found.look_around(key)
-        edge = [key for key in found.nodes if key not in found.looked]
-    if "node" not in given:
-        found.without_strays()
+            found.look_around(key, reach)
+        edge, reach = [key for key in found.nodes if key not in found.looked], NEAR
+    found.without_strays(1 if is_of_one else 2)
+    for key in given.get("around", ()):
+        if key in found.nodes:
+            found.look_around(key, WIDE)
     if given.get("kinds"):
         found.of_kinds(given["kinds"])
     return found
@@ -194,16 +283,27 @@ def drawn(asked: Asked) -> Drawn:
 
 def _begun(found: Drawn) -> list[str]:
     """Where it begins: at one node, at what a search finds, or at what has changed last."""
-    asked, given = found.asked, found.asked.given
-    times = {name: given[name] for name in ("since", "until") if name in given}
+    asked, given, sieve = found.asked, found.asked.given, found.sieve
     if "node" in given:
         return [_focused(found, given["node"])]
     if "q" in given:
-        hits = asked.bank.recall(given["q"], k=FOUND, counted=False, **times)
-        return [found.memory(hit.memory, is_focus=True) for hit in hits]
-    of_memories = [kind for kind in given.get("kinds", ()) if kind in KINDS]
-    seeds = asked.bank.list(order="changed", limit=SEEDS, kinds=of_memories or None, **times)
+        hits = asked.bank.recall(given["q"], k=FOUND, counted=False, since=sieve.since, until=sieve.until)
+        memories = [found.memory(hit.memory, is_focus=True) for hit in hits]
+        return [*_called(found, given["q"]), *memories]
+    seeds = asked.bank.list(order="changed", limit=SEEDS, **sieve.asked)
     return [found.memory(memory) for memory in seeds]
+
+
+def _called(found: Drawn, name: str) -> list[str]:
+    """The entities and tags of that name, in what was found and in facts. What is too long for one is a question."""
+    wanted, memories = compared(name), [*found.memories.values()]
+    entities = [each for memory in memories for each in memory.entities if compared(each) == wanted]
+    if len(name) <= LABEL and name.isprintable():
+        facts = found.asked.bank.facts.query(entity=name, history=True, limit=1)
+        entities += [end for fact in facts for end in (fact.subject, fact.object, name) if compared(end) == wanted]
+    tags = [each for memory in memories for each in memory.tags if compared(each) == wanted]
+    keys = [found.entity(each, is_focus=True) for each in entities] + [found.tag(each, is_focus=True) for each in tags]
+    return list(dict.fromkeys(keys))
 
 
 def _focused(found: Drawn, key: str) -> str:
@@ -223,26 +323,45 @@ def _focused(found: Drawn, key: str) -> str:
 
 
 def _page(asked: Asked) -> Answer:
-    found = drawn(asked)
+    found, given = drawn(asked), asked.given
+    around = given.get("around", [])
+    tied = {end for tie in found.ties for end in (tie.source, tie.target)}
     values = {
-        "given": asked.given,
-        "nodes": found.nodes,
-        "ties": list(found.ties),
-        "lone": [
-            node for key, node in found.nodes.items() if not any(key in (tie.source, tie.target) for tie in found.ties)
-        ],
-        "source": asked.path("graph/data", **asked.given),
-        "data": asked.path("graph/data"),
+        "given": given,
+        "around": around,
+        "found": found,
+        "counts": Counter(node.kind for node in found.nodes.values()).most_common(),
+        "rows": _rows(found),
+        "lone": [(node, key not in found.looked) for key, node in found.nodes.items() if key not in tied],
+        "shown": {"ties": TIES, "lone": LONE, "cut": CUT},
+        "cut": [node for key, node in found.nodes.items() if key in found.cut],
+        "further": lambda key: asked.path("graph", **{**given, "around": [*around, key]}),
+        "here": asked.path("graph", **given),
+        "source": asked.path("graph/data", **given),
         "kinds": EVERY_KIND,
-        "is_full": len(found.nodes) >= MOST,
     }
     return Shown("graph/graph.html", values, part="ties")
+
+
+def _rows(found: Drawn) -> list[tuple[tuple[Node, bool], str, tuple[Node, bool]]]:
+    """The first ties, each end with whether more may be around it; that is said of each node once."""
+    told = found.looked - found.cut
+
+    def end(key: str) -> tuple[Node, bool]:
+        is_news = key not in told
+        told.add(key)
+        return found.nodes[key], is_news
+
+    return [(end(tie.source), tie.relation, end(tie.target)) for tie in islice(found.ties, TIES)]
 
 
 def _data(asked: Asked) -> Answer:
     found = drawn(asked)
     told = {
-        "nodes": [node.as_dict() for node in found.nodes.values()],
+        "nodes": [
+            {**node.as_dict(), "more": key in found.cut, "open": key in found.looked}
+            for key, node in found.nodes.items()
+        ],
         "links": [{"source": tie.source, "relation": tie.relation, "target": tie.target} for tie in found.ties],
     }
     return Sent(json.dumps(told).encode(), "application/json")

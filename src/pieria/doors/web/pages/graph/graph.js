@@ -2,11 +2,19 @@
 const place = document.getElementById("canvas");
 const chosen = document.getElementById("chosen");
 const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-const LABELS = 60;
-const held = { nodes: new Map(), links: new Map() };
+const FEW = 60;
+const NAMED = 12;
+const ARROWS = 1000;
+const CLOSE = 2.2;
+const held = new Map();
 const shades = new Map();
 let graph = null;
 let over = null;
+let marked = null;
+let back = null;
+let fits = false;
+let named = new Set();
+let ties = 0;
 
 // What a canvas paints with has to be worked out: by an element that is painted so, in the light of the page.
 function colour(name, kind = "") {
@@ -25,18 +33,36 @@ function colour(name, kind = "") {
 const shade = (kind) => colour("--node", kind);
 const letters = getComputedStyle(document.body).fontFamily;
 
-const linkKey = (link) => `${link.source} ${link.relation} ${link.target}`;
+const drawn = () => document.getElementById("drawn");
 
-// Nodes that stay keep where they are.
-function take(told, { anew }) {
-  if (anew) {
-    const wanted = new Set(told.nodes.map((node) => node.id));
-    for (const id of [...held.nodes.keys()]) if (!wanted.has(id)) held.nodes.delete(id);
-    held.links.clear();
+// Nodes that stay keep where they are; one that comes begins beside what it is tied to.
+function take(told) {
+  const wanted = new Set(told.nodes.map((node) => node.id));
+  for (const id of [...held.keys()]) if (!wanted.has(id)) held.delete(id);
+  for (const node of told.nodes) held.set(node.id, Object.assign(held.get(node.id) ?? {}, node));
+  for (const link of told.links) {
+    const [from, to] = [held.get(link.source), held.get(link.target)];
+    beside(from, to);
+    beside(to, from);
   }
-  for (const node of told.nodes) held.nodes.set(node.id, Object.assign(held.nodes.get(node.id) ?? {}, node));
-  for (const link of told.links) held.links.set(linkKey(link), { ...link, key: linkKey(link) });
-  draw();
+  ties = told.links.length;
+  named = labelled(told);
+  draw(told.links);
+}
+
+// Of many, those have a name that most hangs on; of few, all.
+function labelled(told) {
+  if (told.nodes.length <= FEW) return new Set(held.keys());
+  const tied = new Map();
+  for (const end of told.links.flatMap((link) => [link.source, link.target])) tied.set(end, (tied.get(end) ?? 0) + 1);
+  return new Set([...tied.keys()].sort((one, other) => tied.get(other) - tied.get(one)).slice(0, NAMED));
+}
+
+function beside(node, other) {
+  if (node.x !== undefined || other.x === undefined) return;
+  const turn = 2 * Math.PI * Math.random();
+  node.x = other.x + 20 * Math.cos(turn);
+  node.y = other.y + 20 * Math.sin(turn);
 }
 
 // Where no graph is answered, what is drawn stays, and the page says that the server does not answer.
@@ -54,12 +80,12 @@ function paint(node, canvas, scale) {
   canvas.arc(node.x, node.y, size, 0, 2 * Math.PI);
   canvas.fillStyle = shade(node.kind);
   canvas.fill();
-  if (node.focus || node === over) {
+  if (node.focus || node === over || node.id === marked) {
     canvas.lineWidth = 1.5 / scale;
     canvas.strokeStyle = colour("--ink");
     canvas.stroke();
   }
-  if (node.focus || node === over || scale > 2.2 || held.nodes.size <= LABELS) {
+  if (node.focus || node === over || node.id === marked || scale > CLOSE || named.has(node.id)) {
     canvas.font = `${12 / scale}px ${letters}`;
     canvas.fillStyle = colour("--ink");
     const label = node.label || node.id;
@@ -68,28 +94,35 @@ function paint(node, canvas, scale) {
 }
 
 function show(node) {
+  marked = node.id;
   chosen.hidden = false;
   chosen.querySelector("[data-kind]").textContent = node.kind;
   chosen.querySelector("[data-at]").textContent = node.at ? node.at.slice(0, 10) : "";
   chosen.querySelector("[data-label]").textContent = node.label || node.id;
+  chosen.querySelector("[data-more]").hidden = !(node.open && node.more);
   chosen.querySelector("[data-open]").href = node.to;
-  const from = new URL(place.dataset.data.replace(/\/data$/, ""), location.href);
+  const from = new URL(drawn().dataset.alone, location.href);
   from.searchParams.set("node", node.id);
   chosen.querySelector("[data-from]").href = from.pathname + from.search;
 }
 
-async function expand(node) {
-  show(node);
-  const path = new URL(place.dataset.data, location.href);
-  path.searchParams.set("node", node.id);
-  const told = await ask(path.pathname + path.search);
-  if (!told) return;
-  for (const each of told.nodes) each.focus = each.id === node.id;
-  for (const each of held.nodes.values()) each.focus = false;
-  take(told, { anew: false });
+// What is around it comes to what is shown: to the drawing, the table, and the address.
+function further(key) {
+  const here = new URL(drawn().dataset.here, location.href);
+  if (here.searchParams.getAll("around").includes(key)) return;
+  here.searchParams.append("around", key);
+  fits = true;
+  const path = here.pathname + here.search;
+  if (globalThis.htmx) htmx.ajax("GET", path, { target: "#ties", push: "true" });
+  else location.assign(path);
 }
 
-function draw() {
+function expand(node) {
+  show(node);
+  if (!node.open || node.more) further(node.id);
+}
+
+function draw(links) {
   graph ??= new ForceGraph(place)
     .nodeId("id")
     .nodeLabel(() => "")
@@ -101,38 +134,52 @@ function draw() {
       canvas.fill();
     })
     .linkColor(() => colour("--edge"))
-    .linkDirectionalArrowLength(3)
+    .linkDirectionalArrowLength(() => (ties <= ARROWS || graph.zoom() > CLOSE ? 3 : 0))
     .linkDirectionalArrowRelPos(1)
     .linkDirectionalArrowColor(() => colour("--edge"))
     .onNodeHover((node) => { over = node; })
     .onNodeClick(expand)
     .warmupTicks(calm ? 150 : 20)
     .cooldownTicks(calm ? 0 : 150)
-    .onEngineStop(once(() => {
-      graph.zoomToFit(calm ? 0 : 300, 40);
+    .onEngineStop(() => {
+      if (!fits) graph.zoomToFit(calm ? 0 : 300, 40);
+      fits = true;
       place.dataset.ready = "yes";
-    }));
-  graph.graphData({ nodes: [...held.nodes.values()], links: [...held.links.values()].map((link) => ({ ...link })) });
+    });
+  // Exact enough, and half the work where there are thousands.
+  graph.d3Force("charge").theta(1.4).distanceMax(400);
+  graph.graphData({ nodes: [...held.values()], links });
 }
 
-function once(act) {
-  let done = false;
-  return () => {
-    if (!done) act();
-    done = true;
-  };
-}
-
+// Of several answers under way, the one that was asked for last counts.
 async function fresh() {
-  const source = document.getElementById("drawn")?.dataset.source;
+  const source = drawn()?.dataset.source;
   const told = source && await ask(source);
-  if (told) take(told, { anew: true });
+  if (told && source === drawn()?.dataset.source) take(told);
+}
+
+// Whoever asked for more in the table goes on from where they were.
+function swapped() {
+  if (back) [...document.querySelectorAll("#ties a.words")].find((link) => link.getAttribute("href") === back)?.focus();
+  back = null;
+  fresh();
 }
 
 if (place && globalThis.ForceGraph) {
   new ResizeObserver(() => graph?.width(place.clientWidth).height(place.clientHeight)).observe(place);
-  document.addEventListener("htmx:after:swap", fresh);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shades.clear());
+  document.addEventListener("htmx:after:swap", swapped);
+  document.getElementById("shown").addEventListener("input", () => { fits = false; });
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-further]");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    back = link.previousElementSibling.getAttribute("href");
+    further(link.dataset.further);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    shades.clear();
+    graph?.nodeCanvasObject(paint);
+  });
   await fresh();
   graph?.width(place.clientWidth).height(place.clientHeight);
 }
