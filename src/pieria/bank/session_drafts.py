@@ -12,7 +12,8 @@ from datetime import datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.session_records import HELD, SESSIONS, TOUCHED, WAITING, is_there
+from pieria.bank.session_log import readable
+from pieria.bank.session_records import HELD, SESSIONS, TOUCHED, is_there
 from pieria.graph.changeset import Changeset
 from pieria.graph.nodes import Node
 from pieria.learning.intent_merger import IDENTICAL, merging
@@ -26,6 +27,8 @@ from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
+    from pieria.learning.steps import Step
+    from pieria.sessions.log import Kept
 
 PAGE_LIMIT, LONGEST = 1_000, 1 << 31
 MICROSECOND = 1_000_000
@@ -33,8 +36,8 @@ MICROSECOND = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """`waits` counts the nodes that are to be committed or discarded. `is_open` says whether a process has it, as far
-    as its signs of life tell.
+    """`waits` counts the trajectories whose knowledge is to be committed or discarded. `is_open` says whether a process
+    has it, as far as its signs of life tell.
     """
 
     id: str
@@ -63,13 +66,16 @@ class SessionStandings(Sequence[SessionStanding]):
 
 @dataclass(frozen=True, slots=True)
 class SessionDraft:
-    """What would be written as things stand, with each tag once, and what the bank has already in place of new.
+    """What would be written as things stand, with each tag once and what the bank has already in place of new; with the
+    session and its steps as they are kept.
 
     `held` are the nodes of the bank that it ties to or puts anew, by id. `merges` are the intents that become one with
     another: `id`, `held` and `new` in words, how near they are, and `is_same` where the words of the other stay.
     Otherwise a mind words both anew when it is committed; here rules do.
     """
 
+    kept: Kept
+    steps: tuple[Step, ...]
     changeset: Changeset
     held: Mapping[str, Node]
     merges: tuple[Mapping[str, Any], ...]
@@ -103,32 +109,29 @@ def standing(bank: Bank, id: str) -> SessionStanding | None:
 
 def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], holder: str | None) -> SessionStanding:
     lease = int(bank.session_lease * MICROSECOND)
-    return SessionStanding(
-        id=id,
-        goal=value["goal"],
-        state=SessionState(value["state"]),
-        auto_commit=value["auto_commit"],
-        reason=value["reason"],
-        changed=moment(value[TOUCHED]),
-        is_open=is_there(reader, holder, bank._now(), lease),
-        waits=_waits(reader, id, value["waiting"]),
-    )
 
+    def read() -> SessionStanding:
+        return SessionStanding(
+            id=id,
+            goal=value["goal"],
+            state=SessionState(value["state"]),
+            auto_commit=value["auto_commit"],
+            reason=value["reason"],
+            changed=moment(value[TOUCHED]),
+            is_open=is_there(reader, holder, bank._now(), lease),
+            # In a bank of before, all that waits stands in one.
+            waits=value["waiting"] if isinstance(value["waiting"], int) else int(value["waiting"] is not None),
+        )
 
-def _waits(reader: Reader, id: str, waiting: Any) -> int:
-    """How many nodes. A bank of before has all of them in the session's own record."""
-    if not waiting:
-        return 0
-    parts = reader.records(WAITING, f"{id}/").values() if isinstance(waiting, int) else [waiting]
-    return len({node["id"] for part in parts for node in part.get("nodes", ())})
+    return readable(id, read)
 
 
 def draft(bank: Bank, id: str) -> SessionDraft | None:
     found = bank.session_kept(id)
     if found is None:
         return None
-    graph = bank.graph
-    whole = reduce(Changeset.merge, found[0].waiting, Changeset())
+    graph, (kept, steps) = bank.graph, found
+    whole = reduce(Changeset.merge, kept.waiting, Changeset())
     once = deduplicate(whole, backend=graph)
     own = bank._embedding.embedder
     # Whoever looks waits for no model elsewhere, and pays for none.
@@ -138,4 +141,4 @@ def draft(bank: Bank, id: str) -> SessionDraft | None:
     held = {node.id: node for node in graph.everything._held(sorted(ends))}
     same = IDENTICAL if bank._config is None else bank._config.intent_identity_threshold
     told = tuple({**merge, "is_same": merge["similarity"] >= same} for merge in merges)
-    return SessionDraft(fitted, held, told)
+    return SessionDraft(kept, tuple(steps), fitted, held, told)

@@ -149,7 +149,7 @@ class BankLog:
             return (
                 None
                 if found is None
-                else (self._read(reader, id, found), [_readable(id, partial(_step, value)) for value in steps.values()])
+                else (self._read(reader, id, found), [readable(id, partial(_step, value)) for value in steps.values()])
             )
 
     def steps(self, id: str, indices: Collection[int]) -> list[Step]:
@@ -157,7 +157,7 @@ class BankLog:
             found = reader.records(STEPS, keys=[_key(id, index) for index in indices])
             if not found and id not in reader.records(SESSIONS, id):
                 raise unknown(id)
-        return [_readable(id, partial(_step, value)) for _, value in sorted(found.items())]
+        return [readable(id, partial(_step, value)) for _, value in sorted(found.items())]
 
     def holds(self, id: str) -> bool:
         return id in self._held
@@ -173,7 +173,7 @@ class BankLog:
             waiting = _waiting(reader, id, own["waiting"])
             return Kept.from_dict({**own, "waiting": waiting, "id": id, "repo": self._bank.name})
 
-        return _readable(id, kept)
+        return readable(id, kept)
 
     def end(self, id: str) -> None:
         def records(writer: Writer) -> Iterator[Record]:
@@ -401,7 +401,7 @@ def _step(value: Mapping[str, Any]) -> Step:
     return Step.from_dict({name: part for name, part in value.items() if name not in (NODES, PURGED)})
 
 
-def _readable(id: str, read: Callable[[], T]) -> T:
+def readable(id: str, read: Callable[[], T]) -> T:
     try:
         return read()
     except (KeyError, TypeError, ValueError) as problem:

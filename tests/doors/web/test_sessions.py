@@ -5,6 +5,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -194,6 +195,36 @@ def test_a_model_that_fails_loses_nothing_and_two_who_click_share_one_work(
         assert bank.count(kinds=["episodic"]) == len(STEPS)
 
 
+def test_what_was_learnt_from_stays_when_the_rest_is_given_up(home: object) -> None:
+    with pieria.open("notes") as bank:
+        session = bank.session("Mend the build")
+        for observation, action in STEPS:
+            session.append(observation, action)
+        kept, _ = bank.session_kept(session.id) or (None, [])
+        assert kept is not None
+        bank._session_log.keep(replace(kept, state="failed", committed=(0, 1), reason="no such model"))
+    with facing() as served:
+        asked = html.unescape(served.client.get(f"{SESSIONS}/discard?id={session.id}").text)
+        assert "<dt>steps</dt><dd>1</dd>" in asked and STEPS[2][0] in asked and STEPS[0][0] not in asked
+
+
+def test_the_trace_of_a_recall_tells_what_models_were_asked_at_which_step(
+    home: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("The ferry leaves from pier nine.", id="pier")
+    with llm_server("semantic", "ferry\npier", status(400)) as llm:
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        with facing() as served:
+            asked = {"query": "Where does the ferry leave from?"}
+            assert served.client.post("/v1/banks/notes/tools/sessions_recall", json=asked).status_code == 200
+            (page,) = traces(served)
+    assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
+    assert '<th scope="row">get plan</th>' in page and "<dt>Done without</dt><dd>refinement (adapter)</dd>" in page
+    assert '<th scope="row">get refined query</th><td>server:m</td><td>1</td><td>1</td>' in page
+
+
 @pytest.mark.slow
 def test_a_server_that_is_stopped_meanwhile_loses_nothing_and_the_next_one_goes_on(
     home: object, monkeypatch: pytest.MonkeyPatch
@@ -286,6 +317,11 @@ def test_steps_are_shown_as_they_are_cut_and_what_is_closed_goes_on_no_more(home
         assert page.count("Cut here: ") == cuts - 1 and "below 75 %" in page
         session.close_and_wait(60)
         assert "goes on</span>" not in served.client.get(f"{SESSIONS}/one?id={session.id}").text
+        session.commit()
+        page = served.client.get(f"{SESSIONS}/one?id={session.id}").text
+        _, _, learnt = page.partition("3 steps learnt from")
+        places = [learnt.index(observation) for observation, _ in TURNING]
+        assert places == sorted(places) and learnt.count('<section class="cut">') == 2
 
 
 def test_many_sessions_are_told_page_by_page_and_by_state(home: object) -> None:

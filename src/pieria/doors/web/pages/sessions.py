@@ -26,6 +26,8 @@ SESSIONS = 20
 LISTED = 100
 """Nodes of a type, and steps that were learnt from, that are shown."""
 LIVED = ("episodic",)
+BROUGHT = 30
+"""Nodes of a type that are shown when they are written."""
 ID = {"id": text("Which session.")}
 STATES = tuple(SessionState)
 DECIDED = ("ready", "failed")
@@ -90,15 +92,15 @@ def _overview(asked: Asked) -> Answer:
 
 def _one(asked: Asked) -> Answer:
     id, bank = asked.given["id"], asked.bank
-    found, standing, draft = bank.session_kept(id), bank.session_standing(id), bank.session_draft(id)
+    standing, draft = bank.session_standing(id), bank.session_draft(id)
     learnt = _learnt(bank, id)
     lately = asked.witness.of(asked.bank_name, id, SEEN)
-    if found is None or standing is None or draft is None:
+    if standing is None or draft is None:
         if not learnt["count"]:
             hint = "Of a session that is over, what it taught is among the memories; what it went through is in Time."
             raise NotFoundError("session", id, hint=hint)
         return Shown("sessions/over.html", {"id": id, "learnt": learnt, "lately": lately}, part="now")
-    kept, steps = found
+    kept, steps = draft.kept, draft.steps
     values = {
         "kept": kept,
         "standing": standing,
@@ -119,7 +121,8 @@ def _one(asked: Asked) -> Answer:
 def _learnt(bank: Bank, id: str) -> dict[str, Any]:
     """The steps that became memories, as far as they may be seen: the last of them in the order they were taken."""
     steps = list(bank.list(session=id, kinds=LIVED, limit=LISTED))
-    steps.sort(key=lambda memory: (memory.at, memory.sequence or 0))
+    # Their nodes were made when knowledge was drawn, in any order; ids of trajectories go by when these began.
+    steps.sort(key=lambda memory: (_said(memory, "trajectory_id"), memory.sequence or 0))
     groups = groupby(steps, key=lambda memory: _said(memory, "trajectory_id"))
     cuts = [tuple(group) for _, group in groups]
     return {
@@ -151,7 +154,7 @@ def _likeness(one: Any, other: Any) -> float | None:
         return None
     product = sum(a * b for a, b in zip(one.embedding, other.embedding, strict=True))
     lengths = sum(a * a for a in one.embedding) * sum(b * b for b in other.embedding)
-    return float(product / lengths**0.5) if lengths else None
+    return max(0.0, float(product / lengths**0.5)) if lengths else None
 
 
 def _asked(asked: Asked) -> Answer:
@@ -224,17 +227,17 @@ def _done(work: Work, asked: Asked, standing: Any, progress: Progress) -> dict[s
         raise _helped(reply.error)
     brought = _brought(asked.bank, reply.value.get("node_ids", ()))
     failed = reply.value.get("error")
-    return {"goal": standing.goal, "state": reply.value["state"], "failed": failed, "listed": LISTED, **brought}
+    return {"id": standing.id, "state": reply.value["state"], "failed": failed, "listed": BROUGHT, **brought}
 
 
 def _brought(bank: Bank, ids: Sequence[str]) -> dict[str, Any]:
-    """What is in the bank by now, by type, and by how many ties."""
+    """What is in the bank by now: its ids by type, and by how many ties. Its words are read when they are shown."""
     graph = bank.graph.everything
     nodes = [node for node in map(graph.get_node, ids) if node is not None]
     ties = {
         (frozenset((node.id, other)), edge) for node in nodes for edge, tied in node.links.items() for other in tied
     }
-    by_type = {name: [(node.id, node.text) for node in nodes if node.node_type == name] for name in TYPES}
+    by_type = {name: [node.id for node in nodes if node.node_type == name] for name in TYPES}
     return {"nodes": {name: found for name, found in by_type.items() if found}, "ties": len(ties)}
 
 
@@ -246,10 +249,13 @@ def _helped(error: PieriaError) -> PieriaError:
 def _asked_whether(asked: Asked) -> Answer:
     """What goes when it is given up, before it is."""
     id = asked.given["id"]
-    standing, found, draft = _standing(asked, id), asked.bank.session_kept(id), asked.bank.session_draft(id)
-    if standing.state not in DECIDED or found is None or draft is None:
+    standing, draft = _standing(asked, id), asked.bank.session_draft(id)
+    if standing.state not in DECIDED or draft is None:
         raise ConflictError(f"the session is {standing.state}", hint=OVER if standing.state == "idle" else None)
-    values = {"standing": standing, "steps": found[1], "draft": written(draft), "listed": LISTED}
+    # What was learnt from is among the memories, and stays; in a session that commits by hand it was only drawn.
+    learnt = draft.kept.committed if draft.kept.auto_commit else ()
+    steps = [step for step in draft.steps if step.index not in learnt]
+    values = {"standing": standing, "steps": steps, "draft": written(draft), "listed": LISTED}
     return Shown("sessions/discard.html", values)
 
 
