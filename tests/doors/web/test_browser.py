@@ -31,6 +31,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 SERIOUS = ("serious", "critical")
 PARTS = ("", "/history", "/voices", "/edit", "/purge")
+SETTLED = {"fading": "#due > :not(p:has(.button))", "graph": "#canvas[data-ready]", "health": "#checks .verdict"}
+"""What is there once a page has loaded what it loads afterwards."""
+WATCHED = """globalThis.moved = 0;
+new PerformanceObserver(list => list.getEntries().forEach(each => { moved += each.value; }))
+  .observe({type: "layout-shift", buffered: true});"""
+DRAWN = "new Promise(told => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => told(moved)))))"
 SEEN = [view for view in views() if view.method == "GET" and view.path not in APART]
 
 
@@ -135,6 +141,15 @@ def test_every_page_works_without_scripts(opened: Opening, page: Page) -> None:
     window.go(f"/banks/notes/{page.name}")
     assert window.page.get_by_role("navigation", name="Pages").get_by_role("link").count() == len(PAGES)
     assert window.page.get_by_role("heading", level=1).count() == 1
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
+def test_nothing_jumps_while_a_page_loads(opened: Opening, phone: bool) -> None:
+    window = opened(phone=phone)
+    window.page.add_init_script(WATCHED)
+    for page in PAGES:
+        window.go(f"/banks/notes/{page.name}").locator(SETTLED.get(page.name, "main")).first.wait_for()
+        assert (page.name, window.page.evaluate(DRAWN)) < (page.name, 0.05)
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from pieria.doors.web import vendor
+from pieria.doors.web.packing import packed, sent
 
 HERE = Path(__file__).parent
 STATIC, PAGES = HERE / "static", HERE / "pages"
@@ -57,8 +58,8 @@ class Assets:
             return Response("There is no such file.\n", 404, media_type="text/plain")
         is_current = request.path_params["mark"] == self.mark
         # Under the mark of another version it is served, for pages that are still open, but not kept.
-        return Response(
-            content,
-            media_type=KINDS[Path(name).suffix],
-            headers={"Cache-Control": FOR_EVER if is_current else "no-cache"},
-        )
+        headers = {"Cache-Control": FOR_EVER if is_current else "no-cache"}
+        return sent(request, content, KINDS[Path(name).suffix], headers, pack=_packed_once)
+
+
+_packed_once = lru_cache(maxsize=64)(packed)

@@ -7,22 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.responses import Response
 
 from pieria.doors.web import figures, words
 from pieria.doors.web.assets import PAGES, Assets
 from pieria.doors.web.page import path_of
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-class Html(Response):
-    """HTML that any reader takes: what is no Unicode is written as the sign that stands for any."""
-
-    media_type = "text/html"
-
-    def render(self, content: Any) -> bytes:
-        return str(content).encode("utf-8", "replace")
 
 
 class Templates:

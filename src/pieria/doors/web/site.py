@@ -29,9 +29,10 @@ from pieria.doors.web import following, policy
 from pieria.doors.web.assets import Assets
 from pieria.doors.web.entries import Entries, cookie_name
 from pieria.doors.web.forms import SEAL, arguments, form_of
+from pieria.doors.web.packing import sent
 from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent, Shown, View, path_of
 from pieria.doors.web.pages import PAGES
-from pieria.doors.web.rendering import Html, Templates
+from pieria.doors.web.rendering import Templates
 from pieria.doors.web.tasks import Tasks
 from pieria.doors.web.witness import Witness
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, UnknownError
@@ -199,12 +200,15 @@ class Site:
             "Referrer-Policy": policy.REFERRER,
         }
         if shown.part is not None and _is_part(request):
-            return Html(self._templates.part(shown.template, shown.part, around), shown.status, headers)
-        names = self._service.names(around["visitor"]) if bank is not None and around["visitor"] else []
-        around["bank_names"] = names
-        # A name is the same in any case; what the bank is called is shown.
-        around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
-        return Html(self._templates.whole(shown.template, around), shown.status, headers)
+            made = self._templates.part(shown.template, shown.part, around)
+        else:
+            names = self._service.names(around["visitor"]) if bank is not None and around["visitor"] else []
+            around["bank_names"] = names
+            # A name is the same in any case; what the bank is called is shown.
+            around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
+            made = self._templates.whole(shown.template, around)
+        # What is no Unicode is written as the sign that stands for any, so that any reader takes it.
+        return sent(request, made.encode("utf-8", "replace"), "text/html", headers, shown.status)
 
     def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
         """A page that says what was expected, what came, and what to do; of a part, that alone."""
