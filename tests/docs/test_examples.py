@@ -5,6 +5,7 @@ is compared with the comment behind the `print` or else with a `text` block that
 Commands are not run but parsed, so that a misspelt command or option cannot stay in a document.
 """
 
+import contextlib
 import re
 import shlex
 import sys
@@ -21,6 +22,7 @@ from pieria.doors.cli.root import cli
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEMPLATES = sorted((ROOT / "src" / "pieria" / "doors" / "web").rglob("*.html"))
 SHELLS = ("console", "sh", "bash", "shell")
 
 
@@ -166,6 +168,16 @@ def test_the_commands_of_a_page_exist_and_take_these_options(page: Path) -> None
         except click.UsageError as problem:
             wrong.append(f"{shown(page)}:{line}: pieria {' '.join(arguments)}: {problem.format_message()}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_commands_on_the_web_page_exist_and_take_these_options() -> None:
+    named = [said for path in TEMPLATES for said in re.findall(r"<code>pieria ([^<]+)</code>", path.read_text())]
+    assert named
+    for said in named:
+        arguments = shlex.split(re.sub(r"\{\{.*?\}\}", "notes", said))
+        # A command may be named without what it asks for.
+        with contextlib.suppress(click.MissingParameter):
+            parsed(arguments)
 
 
 def test_the_readme_shows_a_short_python_example_first() -> None:

@@ -58,7 +58,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "wake-up": Listed(f"{_COMMANDS}.context:wake_up", "The same as context."),
         "mcp": Listed(f"{_COMMANDS}.serving:mcp", "Serve tools to an agent over stdin and stdout."),
         "call": Listed(f"{_COMMANDS}.calling:call_tool", "Call one tool, as an agent would."),
-        "serve": Listed(f"{_COMMANDS}.server:serve", "Serve all banks over HTTP, to agents and programs."),
+        "serve": Listed(f"{_COMMANDS}.server:serve", "Serve a page for the browser, and all banks over HTTP."),
         "token": Listed(f"{_COMMANDS}.tokens:token", "Say who may come in over HTTP."),
         "hooks": Listed(f"{_COMMANDS}.hooks:hooks", "Let agents' sessions be remembered by themselves."),
         "capture": Listed(f"{_COMMANDS}.capturing:capture", "Remember what happened in an agent's session."),

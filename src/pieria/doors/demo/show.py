@@ -65,3 +65,5 @@ def _farewell(stage: Stage, keep: Path | None, took: float) -> None:
         f"pieria doctor {where}",
     ):
         stage.command(command)
+    stage.say("Or look at it in a browser:")
+    stage.command(f"pieria serve --data {shlex.quote(str(keep))}")

@@ -30,7 +30,7 @@ HOST, PORT = "127.0.0.1", 7411
               help="Requests a second that one caller may make; 0 for any number.")  # fmt: skip
 @click.pass_obj
 def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: float) -> None:
-    """Serve all banks of a folder or a server over HTTP: tools, MCP, memories, events.
+    """Serve all banks of a folder or a server: a page for the browser; tools, MCP, memories and events over HTTP.
 
     On this machine alone nobody needs a token until you make one with `pieria token create`; banks on a server always
     need one. Ctrl-C, or a signal to terminate, ends it when the calls under way are done.
@@ -60,4 +60,4 @@ def _started(document: dict[str, Any]) -> Iterator[RenderableType]:
 
     who = "whoever has a token" if document["needs_token"] else "whoever is on this machine"
     yield line(("serving ", "green"), (document["data"], "bold"), (" at ", ""), (document["url"], "bold cyan"),
-               (f" for {who}; Ctrl-C ends it", "dim"))  # fmt: skip
+               (f" for {who}; open it in a browser, Ctrl-C ends it", "dim"))  # fmt: skip
