@@ -99,6 +99,25 @@ def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> 
     assert said.count("data-item") == 2 and "Good evening" not in said
 
 
+def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:
+    def do(path: str, **fields: str) -> None:
+        seal = seal_in(served.client.get(f"{TIME}/facts"))
+        answer = served.client.post(f"{TIME}/facts/{path}", data={"seal": seal, **fields})
+        assert answer.headers["location"] == f"{TIME}/facts?entity=Ada"
+
+    for town in ("Oslo", "Rome"):
+        do("state", subject="Ada", predicate="lives in", object=town, valid_from="2026-01-01")
+    with pieria.open("notes") as bank:
+        oslo, rome = bank.facts.query("Ada")
+        do("correct", id=oslo.id, how="ended", at="2026-03-01", reason="moved")
+        do("correct", id=rome.id, how="never", reason="misheard")
+        assert bank.facts.query("Ada") == []
+        [held] = bank.facts.query("Ada", history=True)
+        assert (held.object, held.reason, str(held.valid_until)) == ("Oslo", "moved", "2026-03-01 00:00:00+00:00")
+        assert bank.facts.history(rome.id)[-1].reason == "misheard"
+    assert "Correct it" not in served.client.get(f"{TIME}/facts?entity=Ada").text
+
+
 def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.facts.add("Ada", "lives_in", "Oslo", valid_from="2025-01-01", valid_until="2025-07-01")
@@ -109,6 +128,7 @@ def test_facts_are_bars_and_contradictions_are_marked(served: Served) -> None:
     assert page.count("data-item") == 3 and "works on" not in page
     assert page.count(">contradicted<") == 2
     assert "1 contradiction in the bank" in page
+    assert served.client.get(f"{TIME}/facts?contradicted=true").text.count("data-item") == 2
     [oslo] = re.findall(r'aria-label="2025-01-01 to 2025-07-01">\s+<rect[^>]+>\s+<rect class="held" x="0.00"', page)
     assert oslo
     before = served.client.get(f"{TIME}/facts?known_at=2020-01-01").text

@@ -25,6 +25,20 @@ CHANGES, SESSIONS, FACTS = 40, 15, 100
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 NAMED = 3
 """Of what a change was about, so many are shown by their words."""
+ENDED, NEVER = "ended", "never"
+"""What is said of a fact that is not right: that it holds no longer, or that it never did."""
+STATED = {
+    "subject": text("Of whom or what."),
+    "predicate": text("What holds between the two."),
+    "object": text("With whom or what."),
+    "valid_from": text("Since when."),
+}
+CORRECTED = {
+    "id": text("Which fact."),
+    "how": text("Whether it ever held.", enum=[ENDED, NEVER]),
+    "at": text("When it ceased to hold."),
+    "reason": text("Why."),
+}
 MARGIN = timedelta(hours=1)
 """How much there is to see at least, where all began at one moment."""
 LEAST = 0.006
@@ -98,6 +112,7 @@ class Held:
     fact: Fact
     bar: Bar
     is_against: bool
+    is_over: bool
 
     @property
     def until(self) -> datetime | None:
@@ -216,13 +231,35 @@ def _held(found: Sequence[Fact], against: Container[str], now: datetime) -> tupl
         return [], None
     moments = [moment for fact in found for moment in (_since(fact), fact.valid_until) if moment is not None]
     scale = Scale.over([*moments, now])
-    held = [Held(fact, scale.bar(_since(fact), fact.valid_until), fact.id in against) for fact in found]
+    held = [
+        Held(
+            fact,
+            scale.bar(_since(fact), fact.valid_until),
+            fact.id in against,
+            fact.valid_until is not None and fact.valid_until <= now,
+        )
+        for fact in found
+    ]
     return sorted(held, key=lambda each: (each.fact.subject, each.fact.predicate, _since(each.fact))), scale
 
 
 def _since(fact: Fact) -> datetime:
     """Where nobody said since when it holds, it is shown since it was known."""
     return fact.valid_from or fact.known_from
+
+
+def _stated(asked: Asked) -> Answer:
+    return Moved(asked.path("time/facts", entity=asked.bank.facts.add(**asked.given).subject))
+
+
+def _corrected(asked: Asked) -> Answer:
+    facts, given = asked.bank.facts, asked.given
+    fact, reason = facts.history(given["id"])[-1], given.get("reason")
+    if given["how"] == NEVER:
+        facts.remove(fact.id, reason=reason)
+    else:
+        facts.invalidate(fact.subject, fact.predicate, fact.object, at=given.get("at"), reason=reason)
+    return Moved(asked.path("time/facts", entity=fact.subject))
 
 
 def _undone(asked: Asked) -> Answer:
@@ -247,6 +284,8 @@ PAGE = Page(
                 "contradicted": flag("Only those that contradict each other."),
             },
         ),
+        View("POST time/facts/state", _stated, STATED, ("subject", "predicate", "object"), Access.write),
+        View("POST time/facts/correct", _corrected, CORRECTED, ("id", "how"), Access.write),
         View("POST time/undo", _undone, {**BEFORE, "seq": whole("Which change.", 1, 2**53)}, ("seq",), Access.write),
     ),
     css=("time/time.css",),
