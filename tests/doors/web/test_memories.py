@@ -1,7 +1,9 @@
 """The page of memories: browsing, opening, correcting, ending, and looking back."""
 
+import html
 import re
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.doors.http.conftest import Served
@@ -38,6 +40,20 @@ def test_pages_follow_one_another_to_the_end(served: Served) -> None:
     assert len(titles) == whole
 
 
+def test_what_only_leads_to_memories_is_shown_where_it_is_asked_for(served: Served) -> None:
+    assert "show it, too" not in seen(served, "memories")
+    with pieria.open("notes") as bank:
+        bank.remember("toolchains", id="route", kind="tag")
+    for path, shows in {
+        "recall": False,
+        "memories": False,
+        "memories?routing=true": True,
+        "memories?kinds=tag": True,
+    }.items():
+        assert ("toolchains" in seen(served, path)) is shows, path
+    assert "show it, too" in seen(served, "memories")
+
+
 def test_an_edit_is_a_revision_or_the_next_version(served: Served) -> None:
     moved = do(served, "memory/edit", id="jwt", text="Passkeys now.", seen=2, tags="auth, web", reason="new")
     assert moved.status_code == 303
@@ -55,6 +71,15 @@ def test_an_edit_is_a_revision_or_the_next_version(served: Served) -> None:
     with pieria.open("notes") as bank:
         maya = bank.get("maya")
         assert maya is not None and (maya.version, maya.text, maya.title) == (2, "Maya likes trains.", None)
+
+
+def test_what_a_past_day_answers_is_opened_as_it_was_then(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        then = iso(bank.history("jwt")[0].known_from)
+    answer = seen(served, f"recall?q=jwt&known_at={quote(then)}")
+    [there] = re.findall(r'<h3[^>]*><a href="/banks/notes/([^"]*jwt[^"]*)"', answer)
+    opened = seen(served, html.unescape(there))
+    assert "We chose JWT for all new APIs.<" in opened and "This is version 1" in opened
 
 
 def test_what_was_changed_meanwhile_is_not_overwritten(served: Served) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import changes
 from pieria.doors.web.figures import whole_moment
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.link import DRAWN_FROM, REVISES
-from pieria.record.memory import KINDS
+from pieria.record.memory import KINDS, ROUTING_KINDS
 from pieria.toolsets import Access, called
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ LIST = {
     "place": text("Kept there."),
     "session": text("Said in that session."),
     "include": several("Shown, too.", *INCLUDED),
+    "routing": flag("What only leads to memories, too."),
     "cursor": text("Where the page before ended."),
 }
 ID = {"id": text("Which memory.")}
@@ -80,8 +82,14 @@ def opened(asked: Asked, version: int | None = None) -> Memory:
 def _listed(asked: Asked) -> Answer:
     given = dict(asked.given)
     cursor = given.pop("cursor", None)
-    found = asked.bank.list(limit=SHOWN, cursor=cursor, **given)
+    chosen = {name: value for name, value in given.items() if name != "routing"}
+    hides = "kinds" not in given and not given.get("routing")
+    if hides:
+        chosen["kinds"] = ANSWERING_KINDS
+    found = asked.bank.list(limit=SHOWN, cursor=cursor, **chosen)
+    hidden = {**chosen, "kinds": ROUTING_KINDS}
     values = {
+        "hides": hides and bool(asked.bank.list(limit=1, **hidden)),
         "found": found,
         "given": given,
         "more": found.cursor and asked.path("memories", cursor=found.cursor, **given),
@@ -108,7 +116,7 @@ def _open(asked: Asked) -> Answer:
         "ties": _grouped(newest.id, tied or ()),
         "is_cut": tied is not None and tied.truncated,
         "facts": asked.bank.facts.query(memory=newest.id, history=True, limit=TIED),
-        "stretches": len(asked.bank.history(newest.id)),
+        "stretches": len(asked.bank.history(newest.id, revisions=True)),
         "fields": _fields(memory),
         "usage": asked.bank.usage(newest.id)[newest.id],
         "now_day": asked.bank.clock().date(),

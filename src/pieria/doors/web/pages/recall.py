@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import several, text
 from pieria.doors.web.page import Answer, Asked, Page, Shown, View
 from pieria.doors.web.words import asked_terms
@@ -15,17 +16,52 @@ if TYPE_CHECKING:
     from pieria import Hit
 
 SHOWN, LATELY = 10, 5
-REASONS: Mapping[str, tuple[str, ...]] = {
-    "words": ("lexical", "cover", "phrase", "quoted", "thin"),
-    "meaning": ("dense", "window", "matter"),
-    "context": ("session", "reply", "opener", "spread"),
-    "who said it": ("author", "agent", "digest"),
-    "time": ("date", "when", "recency", "validity"),
-    "ties": ("entity", "fact", "link"),
-    "rules": ("rule", "rule_fit", "wish_fit"),
-    "worth": ("importance", "usage"),
+DOUBT = 0.5
+"""Where the answers are less sure than this, it is said in words, too."""
+REASONS: Mapping[str, Mapping[str, str]] = {
+    "words": {
+        "lexical": "its words fit, by itself and with its neighbours",
+        "cover": "it holds much of the question",
+        "phrase": "words stand side by side as in the question",
+        "quoted": "it holds what stands in quotes",
+        "thin": "it fits, and says little",
+    },
+    "meaning": {
+        "dense": "its best passage means the like",
+        "window": "with its neighbours it means the like",
+        "matter": "it means the like without the names of who spoke",
+    },
+    "context": {
+        "session": "its session fits",
+        "reply": "it follows a question that fits",
+        "opener": "it stands at the beginning of its session",
+        "spread": "better turns of its session stand before it",
+    },
+    "who said it": {
+        "author": "somebody said it whom the question names",
+        "agent": "an agent said it",
+        "digest": "it is a summary, and none was asked for",
+    },
+    "time": {
+        "date": "it was told at a time that the question names",
+        "when": "it speaks of time, and a moment was asked for",
+        "recency": "it is new",
+        "validity": "it says from when it holds",
+    },
+    "ties": {
+        "entity": "it names what the question names",
+        "fact": "a fact drawn from it names what the question names",
+        "link": "what is linked to it fits",
+    },
+    "rules": {
+        "rule": "it is a standing rule",
+        "rule_fit": "it is a rule for what is to be done",
+        "wish_fit": "it is a wish about what is to be done",
+    },
+    "worth": {"importance": "it was said to be important", "usage": "it was gone over, or rewarded"},
 }
-"""How the features of recall are told together, in the order of the colours they have."""
+"""How the features of recall are told, each in words, and which together, in the order of the colours they have."""
+SAID = {feature: says for group in REASONS.values() for feature, says in group.items()}
 FILTERS = {
     "kinds": several("Of these kinds.", *KINDS),
     "tags": {**several("With any of these tags."), "commas": True},
@@ -57,6 +93,10 @@ class Reason:
     @property
     def worth(self) -> float:
         return self.weight * self.value
+
+    @property
+    def says(self) -> str:
+        return SAID[self.feature]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +144,7 @@ def _recalled(asked: Asked) -> Answer:
         "today": bank.clock().date(),
     }
     if not query.strip():
-        lately = bank.list(limit=LATELY, **given)
+        lately = bank.list(limit=LATELY, **{"kinds": ANSWERING_KINDS, **given})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
     # To look at a memory is no use of it.
     found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, **given)
@@ -118,6 +158,7 @@ def _recalled(asked: Asked) -> Answer:
         "terms": asked_terms(query),
         "more": more,
         "goes_on": cursor is not None,
+        "doubt": DOUBT,
     }
     return Shown("recall/recall.html", values, part="answer")
 

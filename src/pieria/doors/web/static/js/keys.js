@@ -23,6 +23,14 @@ function search() {
   field?.select();
 }
 
+// Whoever closes a menu stands where it was opened.
+function close() {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  }
+}
+
 const help = () => document.getElementById("help");
 const pages = () => [...document.querySelectorAll(".pages [data-key]")];
 
@@ -32,7 +40,7 @@ const KEYS = [
   { key: "k", says: "The one before", does: () => move(-1) },
   { key: "Enter", says: "Open it" },
   { key: "?", says: "This help", does: () => help()?.showModal() },
-  { key: "Esc", says: "Leave a field, close this" },
+  { key: "Escape", sign: "Esc", says: "Leave a field, close a menu or this", does: close },
 ];
 const PATIENCE = 1500;
 
@@ -40,7 +48,7 @@ function describe() {
   const list = help()?.querySelector("[data-keys]");
   if (!list) return;
   const rows = [
-    ...KEYS.map((each) => [[each.key], each.says]),
+    ...KEYS.map((each) => [[each.sign ?? each.key], each.says]),
     ...pages().map((link) => [["g", link.dataset.key], `${link.textContent}: ${link.dataset.about}`]),
   ];
   list.replaceChildren(...rows.flatMap(([keys, says]) => {
