@@ -269,6 +269,7 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (("undo",), ("seq",), [0, *BAD_WHOLE]),
     (("sync",), ("timeout",), [-1, math.nan, math.inf, "1", True]),
     (("doctor",), ("repair",), BAD_FLAG),
+    (("doctor",), ("up_to",), BAD_WHOLE),
     (("facts.add", "facts.supersede", "facts.invalidate"), ("subject", "predicate", "object"), BAD_NAME),
     (("facts.add",), ("valid_from", "valid_until"), BAD_TIME),
     (("facts.supersede", "facts.invalidate"), ("at",), BAD_TIME),

@@ -24,10 +24,12 @@ from tests.contract.making import (
 
 from pieria.errors import NotFoundError
 from pieria.record.changeset import FOREVER
+from pieria.record.fading import Wear
 from pieria.record.link import LinkRow
 from pieria.record.memory import Memory
 from pieria.record.time import micros, moment
-from pieria.store.parts import Placed
+from pieria.record.usage import UNUSED, Use
+from pieria.store.parts import Aged, Placed
 from pieria.store.protocol import ORDERS, Store
 
 
@@ -154,14 +156,18 @@ def test_counts_are_by_value_most_first(
         assert list(reader.count(ALL, by).values()) == sorted(expected.values(), reverse=True)
 
 
-def test_counts_by_several_columns_are_those_by_each(store: Store) -> None:
-    diary = memory("two", "2", kind="diary", author="maya")
-    apply(store, memory("one", "1"), diary, memory("three", "3", author="maya"))
-    columns = ("author", "kind", "tier")
+def test_all_that_is_known_now_is_tallied_whatever_became_of_it(store: Store) -> None:
+    first = memory("one", "1")
+    rows = apply(store, first, memory("two", "2", kind="diary"), memory("three", "3", scope="user")).rows
+    apply(store, standing(first, rows[0], ended="removed"), next_version(memory("two", "2", kind="diary"), "anew"))
+    apply(store, memory("four", "4", state={"status": "promoted", "tier": "kept"}), memory("five", "5", kind="diary"))
     with store.reading() as reader:
-        found = reader.counts_by(ALL, columns)
-        assert found == {each: reader.count(ALL, each) for each in columns}
-        assert list(found["kind"].items()) == [("note", 2), ("diary", 1)]
+        assert sorted(reader.tally()) == [
+            ("", "diary", "active", "working", "bank", 2),
+            ("", "note", "active", "working", "user", 1),
+            ("", "note", "promoted", "kept", "bank", 1),
+            ("removed", "note", "active", "working", "bank", 1),
+        ]
 
 
 def test_a_memory_comes_back_as_it_was_written(store: Store) -> None:
@@ -447,6 +453,30 @@ def test_all_that_is_visible_is_gone_over_in_the_order_of_its_rows(store: Store)
             found += [held.state.id for held in part]
             after = part[-1].state.row
     assert found == [f"m{n:02}" for n in range(12) if n != 5]
+
+
+def test_what_fading_follows_from_is_as_it_is_told_one_by_one(store: Store) -> None:
+    first = memory("a note", "m01", tags=["Blue"], strength=1.5, importance=0.7)
+    [row] = apply(store, first).rows
+    apply(store, standing(first, row, status="promoted"))
+    apply(store, next_version(first, "another note"), memory("used", "m02"), memory("unused", "m03"))
+    apply(store, memory("gone", "m04", state={"ended": "removed"}))
+    apply(store, usage=[Use("m01", 2, 70, 1, 80, 1, 0.5, 1, 0.25), Use("m02", 1, 90)])
+    found, after = list[Aged](), 0
+    with store.reading() as reader:
+        while part := reader.aged(ALL, after, 2):
+            found += part
+            after = part[-1].row
+        held = [one.state for one in reader.standing(ALL, 0, 100)]
+        used, written = reader.usage([one.id for one in held]), reader.written([one.row for one in held])
+    assert [one.id for one in held] == ["m01", "m02", "m03"]
+    assert found == [
+        Aged(
+            one.row, one.id, one.importance,
+            Wear(one.at, one.kind, one.strength, used.get(one.id, UNUSED), *written[one.row][:2]),
+        )
+        for one in held
+    ]  # fmt: skip
 
 
 def test_every_standing_link_between_memories_is_a_tie(store: Store) -> None:

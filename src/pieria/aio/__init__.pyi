@@ -455,8 +455,14 @@ class Bank:
         """How many there are; with `by`, how many of each kind, place, tag and so on, most first."""
     async def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
         """Distils what is still raw, of all sessions or of one, with what is still being worked on."""
-    async def doctor(self, *, repair: bool = False) -> Diagnosis:
-        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections."""
+    async def doctor(
+        self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None
+    ) -> Diagnosis:
+        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections.
+
+        All of the bank is read for that. Where it has more than `up_to` versions it is not, and the diagnosis is not
+        `thorough`: it has only what is told at a glance. `progress` is told how many of how many checks are done.
+        """
     async def embedded(self, ids: str | Iterable[str]) -> builtins.set[str]:
         """Which of these have a vector by now."""
     async def enriched(

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter
+from collections.abc import Iterable
 
 from pieria.bank.core import Core
 from pieria.bank.deciding import waiting
 from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
 from pieria.bank.session_records import Census, counted
-from pieria.errors import UnavailableError
+from pieria.errors import InputError, UnavailableError
 from pieria.facts import summary
 from pieria.learning.distilling import pieces
 from pieria.record import check
 from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, moment
+from pieria.store.parts import counts
 from pieria.store.protocol import Finding, Progress, Reader
 
 DEAD = "pieria jobs list --state dead says why; then replay or cancel them."
@@ -36,20 +39,21 @@ class Health(Core):
         """Counts of what there is, by kind and standing, and the store's sizes."""
         everything = self._everything()
         with self._reading() as reader:
-            groups = reader.counts_by(everything, ("kind", "status", "tier", "scope"))
+            tally, totals = reader.tally(), reader.totals()
             waiting = reader.pending_count()
             last = reader.changes(since=max(0, reader.head().seq - 1), limit=1)
             facts = summary.stats(reader, self.clock(), everything)
             jobs, models = by_state(reader.job_counts()), self.meter.told(reader)
             sessions = self._census(reader).by_state
         described = self.store.describe()
+        standing = [each for each in tally if each.ended == ""]
         return Stats(
             bank=self.name,
-            counts=described.pop("counts"),
-            by_kind=groups["kind"],
-            by_status=groups["status"],
-            by_tier=groups["tier"],
-            by_scope=groups["scope"],
+            counts=counts(tally, totals),
+            by_kind=_summed((each.kind, each.number) for each in standing),
+            by_status=_summed((each.status, each.number) for each in standing),
+            by_tier=_summed((each.tier, each.number) for each in standing),
+            by_scope=_summed((each.scope, each.number) for each in standing),
             facts={"facts": facts.facts, "current": facts.current, "entities": facts.entities},
             store=described,
             pending={"vectors": waiting} if self._embedding.embedder else {},
@@ -59,13 +63,18 @@ class Health(Core):
             last_change=last[0].as_dict() | {"ids": len(last[0].ids)} if last else None,
         )
 
-    def doctor(self, *, repair: bool = False) -> Diagnosis:
-        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections."""
+    def doctor(self, *, repair: bool = False, up_to: int | None = None, progress: Progress | None = None) -> Diagnosis:
+        """Checks file, rules of the record, projections, disk and settings. `repair` mends projections.
+
+        All of the bank is read for that. Where it has more than `up_to` versions it is not, and the diagnosis is not
+        `thorough`: it has only what is told at a glance. `progress` is told how many of how many checks are done.
+        """
         check.flag(repair, "repair")
-        findings = self.store.check()
+        thorough = self._is_small(up_to, repair)
+        findings = self.store.check(progress, thorough=thorough)
         repaired = self.store.repair(findings, terms_of) if repair else []
         if repaired:
-            findings = self.store.check()
+            findings = self.store.check(progress)
         findings += [
             *self._embedding_findings(),
             self._llm_finding(),
@@ -78,7 +87,16 @@ class Health(Core):
             self._engine(),
             *self._remarks,
         ]
-        return Diagnosis(tuple(findings), self._origins, tuple(repaired))
+        return Diagnosis(tuple(findings), self._origins, tuple(repaired), thorough)
+
+    def _is_small(self, up_to: int | None, repair: bool) -> bool:
+        if up_to is None:
+            return True
+        check.whole(up_to, "up_to")
+        if repair:
+            raise InputError("up_to", "nothing, where something is to be repaired", up_to)
+        with self._reading() as reader:
+            return reader.head().documents <= up_to
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Waits until every projection has caught up with the record; True when they have.
@@ -211,6 +229,14 @@ class Health(Core):
                 "a copy that takes no writes" if held["read_only_copy"] else "takes writes",
             ]
         return Finding("engine", True, ", ".join(told))
+
+
+def _summed(numbers: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """How many there are of each, most first."""
+    found = Counter[str]()
+    for name, number in numbers:
+        found[name] += number
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
 
 
 def _waiting(pending: int, refusal: str | None = None) -> Finding:

@@ -27,6 +27,7 @@ from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.job import Job
 from pieria.record.memory import KINDS, Memory
+from pieria.store.parts import counts
 from pieria.store.protocol import Progress, Reader, Writer
 from pieria.upkeep import fading, grouping, promoting, selecting, shortening, sleeping, validating
 from pieria.upkeep.promoting import Promotion
@@ -201,10 +202,13 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
 
     def storage(self) -> Storage:
         """What the bank takes up, and how much of that `compact` would give back."""
-        held = self._core.store.describe()
-        counts, log = held["counts"], held.get("log_bytes", 0)
+        core = self._core
+        with core._reading() as reader:
+            there = counts(reader.tally(), reader.totals())
+        held = core.store.describe()
+        log = held.get("log_bytes", 0)
         free = held.get("free_bytes", 0) + log
-        return Storage(counts["memories"], counts["versions"], counts["links"], held["bytes"] + log, free)
+        return Storage(there["memories"], there["versions"], there["links"], held["bytes"] + log, free)
 
     def compact(self) -> Compacted:
         """Gives back the room of what was erased or replaced, and empties the log. Every version stays."""
@@ -232,8 +236,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
             # What was put away cannot be put away again.
             statuses = [status for status in statuses if status != "archived"]
         with core._reading() as reader:
-            found = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses)
-        chosen = found if limit is None else found[:limit]
+            chosen, left = fading.faded(reader, core.fading, core._now(), core._fades, threshold, statuses, limit)
         change = fading.archived if archive else fading.removed
         done = 0
         for part in () if dry_run else _parts(chosen):
@@ -243,7 +246,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
             done += len(part)
             if progress is not None:
                 progress(done, len(chosen))
-        return Collected(dry_run, archive, tuple(chosen), len(found) - len(chosen))
+        return Collected(dry_run, archive, tuple(chosen), left)
 
     def _named(self, reader: Reader, ids: str | Iterable[str]) -> list[Promotion]:
         core = self._core

@@ -238,6 +238,8 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     settings: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     repaired: tuple[str, ...] = ()
+    thorough: bool = True
+    """Whether all of the bank was read for it."""
 
     @property
     def well(self) -> bool:
@@ -251,4 +253,5 @@ class Diagnosis:
             ],
             "settings": {name: {"value": value, "from": origin} for name, (value, origin) in self.settings.items()},
             "repaired": list(self.repaired),
+            "thorough": self.thorough,
         }

@@ -123,7 +123,7 @@ class Reviewing:
         core = self._core
         check.whole(k, "k", 1, 10_000)
         with core._reading() as reader:
-            return tuple(due(reader, core.fading, core._now(), core._fades)[:k])
+            return tuple(due(reader, core.fading, core._now(), core._fades, k))
 
     def curve(self, id: str) -> Curve:
         """How a memory has faded, and will if nobody uses it: when a review is due, and when it is forgotten."""

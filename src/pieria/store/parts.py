@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from pieria.record.fading import Wear
 
 
 class Excerpt(NamedTuple):
@@ -92,3 +95,34 @@ class Said(NamedTuple):
     confidence: float | None
     session: str | None
     sequence: int | None
+
+
+class Aged(NamedTuple):
+    """What the fading of a visible version follows from. Of its tags, which nothing but a half-life of theirs asks for,
+    the wear has none.
+    """
+
+    row: int
+    id: str
+    importance: float
+    wear: Wear
+
+
+class Tallied(NamedTuple):
+    """How many memories are alike in all of this."""
+
+    ended: str
+    kind: str
+    status: str
+    tier: str
+    scope: str
+    number: int
+
+
+def counts(tally: Iterable[Tallied], totals: Mapping[str, int]) -> dict[str, int]:
+    """What a bank is told to hold: the memories that stand and those that were removed, and all else."""
+    by_ending = Counter[str]()
+    for each in tally:
+        by_ending[each.ended] += each.number
+    memories, removed = by_ending[""], by_ending["removed"]
+    return {"memories": memories, "versions": totals["versions"], "removed": removed, **totals}

@@ -20,7 +20,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
-from pieria.store.parts import Excerpt, Outline, Placed, Said, Spot, Tie, Written
+from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, Spot, Tallied, Tie, Written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,8 +204,11 @@ class Reader(QueueReader, Protocol):
     def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
         """How many are visible, by a column of the state; without one under the key `total`."""
 
-    def counts_by(self, filter: Filter, columns: Sequence[str]) -> dict[str, dict[str, int]]:
-        """As `count` by each of these columns, in one look at the visible memories."""
+    def tally(self) -> list[Tallied]:
+        """How many memories there are now, whoever may see them and whatever became of them."""
+
+    def totals(self) -> dict[str, int]:
+        """How many there are of all but memories: `versions`, `links` and `facts` that stand, `changes`, `purged`."""
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         """The sessions of the visible memories that stand, that which began last first; equal ones by their names,
@@ -252,6 +255,9 @@ class Reader(QueueReader, Protocol):
 
     def standing(self, filter: Filter, after: int, limit: int) -> list[Stored]:
         """The states of visible memories behind that row, in the order of their rows: for whoever goes over all."""
+
+    def aged(self, filter: Filter, after: int, limit: int) -> list[Aged]:
+        """The same memories by what their fading follows from; a text is not read for it."""
 
     def history(self, id: str) -> list[Memory]:
         """Every stretch of known time of an id, oldest first."""
@@ -449,8 +455,11 @@ class Store(Protocol):
         them.
         """
 
-    def check(self) -> list[Finding]:
-        """Integrity, every projection against what it is made from, and who else could read it or holds a copy."""
+    def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
+        """Integrity, every projection against what it is made from, and who else could read it or holds a copy.
+
+        All of the bank is read for it; what is told without that is all there is where it need not be `thorough`.
+        """
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
         """Mends what a check found and what can be made again from the record. Returns what was mended, by name."""

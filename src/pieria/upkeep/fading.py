@@ -16,11 +16,12 @@ from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED
+from pieria.store.parts import Aged
 from pieria.store.protocol import Reader
-from pieria.upkeep.selecting import selected
 
 DIMMED = 2.0
 """A memory is put away below so many times what it is collected below."""
+AT_ONCE = 5_000
 
 
 class Worn(NamedTuple):
@@ -66,13 +67,36 @@ def forgettable(now: int, kinds: Sequence[str], statuses: Sequence[str]) -> Filt
     )
 
 
+def scored(reader: Reader, fading: Fading, asked: Filter) -> Iterator[tuple[float, Aged]]:
+    """What may be forgotten of what is asked for, each with its score; no text is read."""
+    after = 0
+    while part := reader.aged(asked, after, AT_ONCE):
+        fades = [one for one in part if one.importance < IMPORTANT]
+        tags = reader.written([one.row for one in fades]) if fading.halflives else {}
+        for one in fades:
+            wear = one.wear._replace(tags=tags[one.row].tags) if tags else one.wear
+            yield fading.of(wear, asked.now), one
+        after = part[-1].row
+
+
 def faded(
-    reader: Reader, fading: Fading, now: int, kinds: Sequence[str], threshold: float, statuses: Sequence[str]
-) -> list[Faded]:
-    """The least retained first."""
+    reader: Reader,
+    fading: Fading,
+    now: int,
+    kinds: Sequence[str],
+    threshold: float,
+    statuses: Sequence[str],
+    limit: int | None,
+) -> tuple[list[Faded], int]:
+    """The least retained first, no more of them than the limit, and how many there are beyond that."""
     asked = forgettable(now, kinds, statuses)
-    found = [one for part in selected(reader, asked) for one in _faded_of(reader, fading, part, now, threshold)]
-    return sorted(found, key=lambda one: (one.retained, one.memory.row))
+    maybe = sorted((score, one.row, one.id) for score, one in scored(reader, fading, asked) if score < threshold)
+    parts = (maybe[start : start + AT_ONCE] for start in range(0, len(maybe), AT_ONCE))
+    kept = {id for part in parts for id in drawn_on(reader, [id for _, _, id in part])}
+    found = [(score, row) for score, row, id in maybe if id not in kept]
+    chosen = found[:limit]
+    memories = reader.memories([row for _, row in chosen], asked)
+    return [Faded(memories[row], score) for score, row in chosen], len(found) - len(chosen)
 
 
 def archived(reader: Reader, chosen: Sequence[Faded], verb: str) -> Changeset:
@@ -92,13 +116,3 @@ def _changed(reader: Reader, chosen: Sequence[Faded], verb: str, change: Mapping
         if stored is not None and micros(one.memory.known_from) == stored.known_from and not stored.state.ended:
             writes.append(Write(stored.state._replace(**change)))
     return Changeset(verb, writes=writes)
-
-
-def _faded_of(reader: Reader, fading: Fading, part: Sequence[Memory], now: int, threshold: float) -> Iterator[Faded]:
-    fades = [memory for memory in part if memory.importance < IMPORTANT]
-    maybe = [Faded(one.memory, one.score(fading, now)) for one in worn(reader, fades)]
-    maybe = [one for one in maybe if one.retained < threshold]
-    if not maybe:
-        return
-    kept = drawn_on(reader, [one.memory.id for one in maybe])
-    yield from (one for one in maybe if one.memory.id not in kept)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from pieria.recall.reviewing import drawn_on
 from pieria.record.changeset import Stored, Write
-from pieria.record.fading import DAY, IMPORTANT, Fading
+from pieria.record.fading import DAY, Fading
 from pieria.record.memory import Memory
 from pieria.record.time import LATEST, iso, micros, moment
 from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
-from pieria.upkeep.fading import Worn, forgettable, worn
+from pieria.upkeep.fading import Worn, forgettable, scored, worn
 from pieria.upkeep.promoting import judged
-from pieria.upkeep.selecting import selected
+from pieria.upkeep.selecting import AT_ONCE
 
 STRONGEST = 2.0
 FOREIGN = 0.3
@@ -99,18 +99,23 @@ def retained(one: Worn, fading: Fading, now: int) -> Retained:
     )
 
 
-def due(reader: Reader, fading: Fading, now: int, kinds: Sequence[str]) -> list[Retained]:
+def due(reader: Reader, fading: Fading, now: int, kinds: Sequence[str], k: int) -> list[Retained]:
     """What may be forgotten, and will be before long: the most urgent first, and of these the weakest."""
-
-    def found() -> Iterator[Retained]:
-        for part in selected(reader, forgettable(now, kinds, ("active",))):
-            fades = [memory for memory in part if memory.importance < IMPORTANT]
-            yield from (retained(one, fading, now) for one in worn(reader, fades))
-
-    urgent = [one for one in found() if one.urgency > 0]
-    kept = drawn_on(reader, [one.memory.id for one in urgent])
-    urgent = [one for one in urgent if one.memory.id not in kept]
-    return sorted(urgent, key=lambda one: (-one.urgency, one.score, one.memory.row))
+    asked = forgettable(now, kinds, ("active",))
+    urgent = sorted(
+        (-urgency, score, one.row, one.id)
+        for score, one in scored(reader, fading, asked)
+        if (urgency := fading.urgency(score)) > 0
+    )
+    chosen: list[int] = []
+    for start in range(0, len(urgent), AT_ONCE):
+        part = urgent[start : start + AT_ONCE]
+        kept = drawn_on(reader, [id for *_, id in part])
+        chosen += [row for *_, row, id in part if id not in kept]
+        if len(chosen) >= k:
+            break
+    memories = reader.memories(chosen[:k], asked)
+    return [retained(one, fading, now) for one in worn(reader, [memories[row] for row in chosen[:k]])]
 
 
 def curve(one: Worn, fading: Fading, now: int, *, may_go: bool) -> Curve:

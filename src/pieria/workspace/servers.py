@@ -113,6 +113,7 @@ class ServerSpot:
     def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
         from pieria.bank.replies_transfer import RestoreReport
         from pieria.store.copying import copy_from_file
+        from pieria.store.parts import counts
 
         if replace:
             raise UnavailableError("replace", "a server keeps no bank aside", hint="Restore under another name.")
@@ -123,8 +124,8 @@ class ServerSpot:
             copy_from_file(backup, made.store, progress)
             with made.store.reading() as reader:
                 seq = reader.head().seq
-            counts = made.store.describe()["counts"]
-        return RestoreReport(backup, str(self), self.name, None, backup.stat().st_size, seq, counts)
+                held = counts(reader.tally(), reader.totals())
+        return RestoreReport(backup, str(self), self.name, None, backup.stat().st_size, seq, held)
 
     def mark(self) -> Hashable:
         return self._kept_as

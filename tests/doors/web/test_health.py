@@ -4,10 +4,12 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import over, seal_in, sign_in
 
 import pieria
+from pieria.doors.web.pages import health
 
 HEALTH = "/banks/notes/health"
 
@@ -35,6 +37,21 @@ def test_every_check_is_told_and_what_is_wrong_comes_first(served: Served, home:
     unwell = served.client.get(f"{HEALTH}/checks").text
     assert "1 check is not well." in unwell
     assert unwell.index("not well</span> file mode") < unwell.index("integrity check passed")
+
+
+def test_a_large_bank_is_read_through_only_when_somebody_asks_for_it(
+    served: Served, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "READ_AT_ONCE", 3)
+    glance = served.client.get(f"{HEALTH}/checks").text
+    assert "Nothing is wrong at a glance." in glance and "integrity check" not in glance and "file mode" in glance
+    assert f'action="{HEALTH}/check"' in glance
+    assert "All is well." in (whole := done(served, "check")) and "integrity check passed" in whole
+    [file] = home.rglob("notes.db")
+    file.chmod(0o644)
+    assert "1 check is not well." in served.client.get(f"{HEALTH}/checks").text
+    sign_in(served, "read")
+    assert "not well</span> file mode" in done(served, "check")
 
 
 def test_settings_are_for_administrators(served: Served) -> None:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pieria.store.postgres.indexing import index_finding
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.protocol import Finding
-from pieria.store.sql.checks import RULES, analyser_finding, purge_finding, rule_finding
+from pieria.store.sql.checks import analyser_finding, every_rule, purge_finding, rule_finding
 from pieria.store.sql.reader import counters
 
 
-def findings(session: PostgresSession, analyser: int, now: int) -> list[Finding]:
-    sql = session.statements("queries.sql")
-    found = []
-    for file, rules in RULES.items():
-        for rule, meaning in rules.items():
-            broken = session.execute(session.statements(file)[f"check.{rule}"]).fetchone()
-            found.append(rule_finding(rule, broken[0] if broken else 0, meaning))
-    astray = session.execute(sql["check_index"]).fetchone()
-    found.append(rule_finding("text index", astray[0] if astray else 0, "it agrees with the record"))
+def findings(session: PostgresSession) -> Iterator[Finding]:
+    """All that is read for these is the whole bank."""
+    for file, rule, meaning in every_rule():
+        broken = session.execute(session.statements(file)[f"check.{rule}"]).fetchone()
+        yield rule_finding(rule, broken[0] if broken else 0, meaning)
+    astray = session.execute(session.statements("queries.sql")["check_index"]).fetchone()
+    yield rule_finding("text index", astray[0] if astray else 0, "it agrees with the record")
+
+
+def marks(session: PostgresSession, analyser: int, now: int) -> list[Finding]:
+    """What the bank has noted down of itself, and what serves it."""
     held = counters(session)
-    found.append(purge_finding(held["unscrubbed"], now, "of what was purged nothing is left in the tables"))
-    found.append(analyser_finding(held, analyser))
-    found.append(index_finding(session))
-    return found
+    return [
+        purge_finding(held["unscrubbed"], now, "of what was purged nothing is left in the tables"),
+        analyser_finding(held, analyser),
+        index_finding(session),
+    ]

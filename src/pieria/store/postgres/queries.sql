@@ -46,8 +46,10 @@ AND (s.importance, s.row) < (%(after_value)s, %(after_row)s)
 -- name: count
 SELECT {column} AS value, count(*) FROM state s WHERE s.bank = %(bank)s AND {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
--- name: counts_by
-SELECT {columns}, count(*) FROM state s WHERE s.bank = %(bank)s AND {where} GROUP BY {columns}
+-- name: tally
+SELECT ended, kind, status, tier, scope, count(*) FROM state
+WHERE bank = %(bank)s AND known_until = 9223372036854775807
+GROUP BY ended, kind, status, tier, scope
 
 -- name: sessions
 SELECT s.session, min(s.at), max(s.at), count(*) FILTER (WHERE s.ended = '') FROM state s WHERE s.bank = %(bank)s AND {where}
@@ -129,6 +131,13 @@ WHERE {where} ORDER BY j.place
 
 -- name: standing
 SELECT s.@state FROM state s
+WHERE s.bank = %(bank)s AND {where} AND s.row > %(after)s ORDER BY s.row LIMIT %(limit)s
+
+-- name: aged
+SELECT
+    s.row, s.id, s.importance, s.at, s.kind, s.strength, s.version,
+    (SELECT min(f.known_from) FROM state f WHERE f.bank = %(bank)s AND f.row = s.row), u.@usage
+FROM state s LEFT JOIN usage u ON u.bank = %(bank)s AND u.id = s.id
 WHERE s.bank = %(bank)s AND {where} AND s.row > %(after)s ORDER BY s.row LIMIT %(limit)s
 
 -- name: history
@@ -586,10 +595,8 @@ UPDATE counter SET value = 0 WHERE bank = %(bank)s AND name = 'unscrubbed' AND v
 SELECT count(*) FROM (SELECT at, lag(at) OVER (ORDER BY seq) AS before FROM journal WHERE bank = %(bank)s) told
 WHERE at <= before
 
--- name: counts
-SELECT 'memories', count(*) FROM state WHERE bank = %(bank)s AND known_until = 9223372036854775807 AND ended = ''
-UNION ALL SELECT 'versions', count(*) FROM content WHERE bank = %(bank)s
-UNION ALL SELECT 'removed', count(*) FROM state WHERE bank = %(bank)s AND known_until = 9223372036854775807 AND ended = 'removed'
+-- name: totals
+SELECT 'versions', count(*) FROM content WHERE bank = %(bank)s
 UNION ALL SELECT 'links', count(*) FROM link WHERE bank = %(bank)s AND known_until = 9223372036854775807 AND ended = ''
 UNION ALL SELECT 'facts', count(*) FROM fact WHERE bank = %(bank)s AND known_until = 9223372036854775807 AND ended = ''
 UNION ALL SELECT 'changes', count(*) FROM journal WHERE bank = %(bank)s

@@ -18,7 +18,7 @@ from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
 from pieria.store.copying import copy_to_file
-from pieria.store.postgres.check import findings
+from pieria.store.postgres.check import findings, marks
 from pieria.store.postgres.driver import Connection, damaged, translated
 from pieria.store.postgres.following import CHANNEL, word
 from pieria.store.postgres.indexing import CHECK as INDEX
@@ -31,7 +31,7 @@ from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
 from pieria.store.postgres.tidying import BEYOND, count_anew, has_grown, tidied
 from pieria.store.protocol import Finding, Progress
-from pieria.store.sql.checks import repaired
+from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import COUNTERS, counters
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
@@ -210,9 +210,10 @@ class PostgresStore:
     def copies(self) -> list[str]:
         return [BEYOND]
 
-    def check(self) -> list[Finding]:
+    def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
         with translated("check", self.where), self.looking() as session:
-            return findings(session, self.analyser, self.now())
+            read = told(findings(session), len(every_rule()) + 1, progress) if thorough else ()
+            return [*read, *marks(session, self.analyser, self.now())]
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
         done = repaired(self, found, terms_of)
@@ -252,7 +253,6 @@ class PostgresStore:
                 "bytes": size,
                 "vectors": session.execute(self._sql["stored"]).fetchall()[0][0],
                 "vector_type": "float16",
-                "counts": dict(session.execute(statements("queries.sql")["counts"]).fetchall()),
             }
 
     def close(self) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pieria.record.changeset import Content
-from pieria.store.protocol import Finding, Store
+from pieria.store.protocol import Finding, Progress, Store
 
 RULES = {
     "queries.sql": {
@@ -36,6 +36,19 @@ SCRUBBED = {"purge"}
 """What rewriting where it was kept mends."""
 REPAIR = "Run `pieria doctor --repair`."
 RESTORE = "Copy the file away, then bring back a backup with `pieria restore`."
+
+
+def every_rule() -> list[tuple[str, str, str]]:
+    """The file that has its statement, its name, and what it means."""
+    return [(file, rule, meaning) for file, rules in RULES.items() for rule, meaning in rules.items()]
+
+
+def told(found: Iterable[Finding], whole: int, progress: Progress | None) -> Iterator[Finding]:
+    """Each as it is found, so many in all."""
+    for done, each in enumerate(found, 1):
+        if progress is not None:
+            progress(done, whole)
+        yield each
 
 
 def finding(check: str, well: bool, good: str, bad: str) -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +16,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
-from pieria.store.parts import Excerpt, Outline, Placed, Said, Spot, Tie, Written
+from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, Spot, Tallied, Tie, Written
 from pieria.store.protocol import (
     FactSpan,
     Head,
@@ -101,16 +100,11 @@ class SQLReader(QueueRows, CopyReads):
             sql = self._sql["count"].format(where=where, column=f"s.{by}")
         return {str(value): number for value, number in self._session.execute(sql, params) if value is not None}
 
-    def counts_by(self, filter: Filter, columns: Sequence[str]) -> dict[str, dict[str, int]]:
-        assert set(columns) <= set(COLUMNS)
-        where, params = driven(self._session, filter)
-        sql = self._sql["counts_by"].format(where=where, columns=", ".join(f"s.{each}" for each in columns))
-        found: dict[str, Counter[str]] = {each: Counter() for each in columns}
-        for *values, number in self._session.execute(sql, params):
-            for column, value in zip(columns, values, strict=True):
-                if value is not None:
-                    found[column][str(value)] += number
-        return {column: dict(sorted(each.items(), key=lambda one: (-one[1], one[0]))) for column, each in found.items()}
+    def tally(self) -> list[Tallied]:
+        return list(map(Tallied._make, self._session.execute(self._sql["tally"])))
+
+    def totals(self) -> dict[str, int]:
+        return dict(self._session.execute(self._sql["totals"]).fetchall())
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         where, params = driven(self._session, filter)
@@ -184,6 +178,11 @@ class SQLReader(QueueRows, CopyReads):
         where, params = compiled(self._session, filter)
         asked = {**params, "after": after, "limit": limit}
         return [build.stored(row) for row in self._session.execute(self._sql["standing"].format(where=where), asked)]
+
+    def aged(self, filter: Filter, after: int, limit: int) -> list[Aged]:
+        where, params = compiled(self._session, filter)
+        asked = {**params, "after": after, "limit": limit}
+        return [build.aged(row) for row in self._session.execute(self._sql["aged"].format(where=where), asked)]
 
     def history(self, id: str) -> list[Memory]:
         return [build.memory(row) for row in self._session.execute(self._sql["history"], {"id": id})]

@@ -9,11 +9,12 @@ from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, State, Stored
 from pieria.record.composing import mapping_of, memory_of
 from pieria.record.fact import Fact
+from pieria.record.fading import Wear
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import moment
-from pieria.record.usage import Usage
-from pieria.store.parts import Outline, Said
+from pieria.record.usage import UNUSED, Usage
+from pieria.store.parts import Aged, Outline, Said
 
 CONTENT_COLUMNS = 12
 
@@ -37,6 +38,13 @@ def outline(row: tuple[Any, ...]) -> Outline:
 def said(row: tuple[Any, ...]) -> Said:
     number, id, kind, at, known_from, text, body, *rest = row
     return Said(number, id, kind, moment(at), moment(known_from), text, mapping_of(body), *rest)
+
+
+def aged(row: tuple[Any, ...]) -> Aged:
+    """With `usage.*`, which is of Nones where there is none."""
+    number, id, importance, at, kind, strength, version, written, *used = row
+    wear = Wear(at, kind, strength, UNUSED if used[0] is None else usage(tuple(used)), written, version)
+    return Aged(number, id, importance, wear)
 
 
 def link(row: tuple[Any, ...]) -> Link:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pieria.store.protocol import Finding
-from pieria.store.sql.checks import REPAIR, RULES, analyser_finding, finding, purge_finding, rule_finding
+from pieria.store.sql.checks import REPAIR, analyser_finding, every_rule, finding, purge_finding, rule_finding
 from pieria.store.sql.reader import counters
 from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
 from pieria.store.sqlite.session import SQLiteSession
@@ -16,24 +17,32 @@ if TYPE_CHECKING:
     from pieria.store.sqlite.store import SQLiteStore
 
 
-def findings(store: SQLiteStore) -> list[Finding]:
-    sql = statements("queries.sql")
-    found = []
-    # Reading takes long in a large file, and nobody is kept from writing by it.
+BESIDE_RULES = 3
+"""The file, the codes and the text index."""
+
+
+def findings(store: SQLiteStore) -> Iterator[Finding]:
+    """All that is read for these is the whole file."""
+    # Reading takes long in a large one, and nobody is kept from writing by it.
     with store.looking() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
-        found.append(finding("file", said == ["ok"], "integrity check passed", "; ".join(said)))
-        for file, rules in RULES.items():
-            for rule, meaning in rules.items():
-                broken = connection.execute(statements(file)[f"check.{rule}"]).fetchone()[0]
-                found.append(rule_finding(rule, broken, meaning))
-        found.append(_codes(connection))
-        held = counters(SQLiteSession(connection))
-        found.append(purge_finding(held["unscrubbed"], store.now(), "of what was purged nothing is left in the file"))
-        found.append(analyser_finding(held, store.analyser))
+        yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
+        for file, rule, meaning in every_rule():
+            broken = connection.execute(statements(file)[f"check.{rule}"]).fetchone()[0]
+            yield rule_finding(rule, broken, meaning)
+        yield _codes(connection)
     with store.rehearsing() as connection:
-        found.append(_text_index(connection, sql["check_index"]))
-    return found
+        yield _text_index(connection, statements("queries.sql")["check_index"])
+
+
+def marks(store: SQLiteStore) -> list[Finding]:
+    """What the bank has noted down of itself."""
+    with store.looking() as connection:
+        held = counters(SQLiteSession(connection))
+    return [
+        purge_finding(held["unscrubbed"], store.now(), "of what was purged nothing is left in the file"),
+        analyser_finding(held, store.analyser),
+    ]
 
 
 def _codes(connection: sqlite3.Connection) -> Finding:

@@ -40,8 +40,10 @@ AND (s.importance, s.row) < (:after_value, :after_row)
 -- name: count
 SELECT {column} AS value, count(*) FROM state s WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1
 
--- name: counts_by
-SELECT {columns}, count(*) FROM state s WHERE {where} GROUP BY {columns}
+-- name: tally
+SELECT ended, kind, status, tier, scope, count(*) FROM state
+WHERE known_until = 9223372036854775807
+GROUP BY ended, kind, status, tier, scope
 
 -- name: sessions
 SELECT s.session, min(s.at) AS first, max(s.at), count(*) FILTER (WHERE s.ended = '') AS standing
@@ -111,6 +113,13 @@ SELECT s.* FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {wh
 
 -- name: standing
 SELECT s.* FROM state s NOT INDEXED WHERE {where} AND s.row > :after ORDER BY s.row LIMIT :limit
+
+-- name: aged
+SELECT
+    s.row, s.id, s.importance, s.at, s.kind, s.strength, s.version,
+    (SELECT min(f.known_from) FROM state f WHERE f.row = s.row), u.*
+FROM state s NOT INDEXED LEFT JOIN usage u ON u.id = s.id
+WHERE {where} AND s.row > :after ORDER BY s.row LIMIT :limit
 
 -- name: history
 SELECT c.*, s.* FROM state s CROSS JOIN content c ON c.row = s.row WHERE s.id = :id ORDER BY s.known_from
@@ -507,10 +516,8 @@ UPDATE counter SET value = 0 WHERE name = 'unscrubbed'
 SELECT count(*) FROM journal j JOIN journal n ON n.seq = (SELECT min(seq) FROM journal WHERE seq > j.seq)
 WHERE n.at <= j.at
 
--- name: counts
-SELECT 'memories', count(*) FROM state WHERE known_until = 9223372036854775807 AND ended = ''
-UNION ALL SELECT 'versions', count(*) FROM content
-UNION ALL SELECT 'removed', count(*) FROM state WHERE known_until = 9223372036854775807 AND ended = 'removed'
+-- name: totals
+SELECT 'versions', count(*) FROM content
 UNION ALL SELECT 'links', count(*) FROM link WHERE known_until = 9223372036854775807 AND ended = ''
 UNION ALL SELECT 'facts', count(*) FROM fact WHERE known_until = 9223372036854775807 AND ended = ''
 UNION ALL SELECT 'changes', count(*) FROM journal

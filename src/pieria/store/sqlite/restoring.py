@@ -23,6 +23,7 @@ from pieria.errors import (
 )
 from pieria.record.time import iso, system_clock
 from pieria.store.files import flush, stamp, unreadable, written_aside
+from pieria.store.parts import Tallied, counts
 from pieria.store.protocol import Progress
 from pieria.store.sqlite.connection import APPLICATION_ID, translated
 from pieria.store.sqlite.file import LOGS, is_database, logs, read_only
@@ -101,9 +102,9 @@ def _checked(file: Path, copied: Path) -> tuple[int, dict[str, int]]:
         migrate(copy, file, iso(system_clock()), lambda number: None)
         sql = statements("queries.sql")
         seq = dict(copy.execute(sql["head"]))["seq"]
-        counts = dict(copy.execute(sql["counts"]))
+        held = counts(map(Tallied._make, copy.execute(sql["tally"])), dict(copy.execute(sql["totals"])))
     flush(copied)
-    return seq, counts
+    return seq, held
 
 
 def _put_in_place(copy: Path, target: Path, replace: bool) -> Path | None:

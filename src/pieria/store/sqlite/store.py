@@ -19,12 +19,12 @@ from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
 from pieria.store.protocol import Finding, Progress
-from pieria.store.sql.checks import repaired
+from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sqlite import folder
-from pieria.store.sqlite.check import findings
+from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
 from pieria.store.sqlite.file import LOGS
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
@@ -250,9 +250,10 @@ class SQLiteStore:
                 target.close()
                 source.close()
 
-    def check(self) -> list[Finding]:
+    def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
         with translated("check", self.path):
-            return [*findings(self), folder.mode(self.path), folder.leftovers(self.path)]
+            read = told(findings(self), len(every_rule()) + BESIDE_RULES, progress) if thorough else ()
+            return [*read, *marks(self), folder.mode(self.path), folder.leftovers(self.path)]
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
         return repaired(self, found, terms_of)
@@ -290,7 +291,6 @@ class SQLiteStore:
                 "free_bytes": pragma("freelist_count") * pragma("page_size"),
                 "vectors": connection.execute(statements("vectors.sql")["stored"]).fetchone()[0],
                 "vector_type": "float16",
-                "counts": dict(connection.execute(statements("queries.sql")["counts"])),
             }
 
     def close(self) -> None:

@@ -38,8 +38,8 @@ def doctor(ctx: click.Context, repair: bool) -> None:
     Exits with 1 when something is not well. Shows nothing of what is remembered.
     """
     call: Call = ctx.obj
-    with call.opened(reading=True) as bank:
-        diagnosis = bank.doctor(repair=repair)
+    with call.opened(reading=True) as bank, call.progress("checking") as progress:
+        diagnosis = bank.doctor(repair=repair, progress=progress)
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.health import checked
