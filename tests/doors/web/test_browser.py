@@ -332,3 +332,28 @@ def test_whoever_signs_in_sees_the_bank_and_no_script_sees_the_token(opened: Ope
     page.wait_for_url("**/banks/notes/memories")
     assert page.evaluate("document.cookie") == ""
     assert token not in json.dumps(page.evaluate("[{...localStorage}, {...sessionStorage}]"))
+
+
+def test_who_governs_makes_a_token_and_revokes_it(opened: Opening) -> None:
+    window = opened()
+    _, shown = window.served.tokens.create("mine", "admin")
+    page = window.go("/banks/notes/health")
+    page.get_by_label("Token").fill(shown)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("heading", name="Who may come in").wait_for()
+    window.served.tokens.create("a name that is as long as names of things sometimes are", "read", ["notes", "work"])
+    look_over(window, "/banks/notes/health")
+    window.go("/banks/notes/health")
+    page.get_by_text("Make a token").click()
+    page.get_by_label("Name", exact=True).fill("phone")
+    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("heading", name="A new token").wait_for()
+    made = window.served.tokens.matching(page.locator("code.secret").inner_text())
+    assert made is not None and made.name == "phone"
+    assert barriers(window) == [] and too_wide(window) <= 0
+    page.get_by_role("link", name="Go on").click()
+    row = page.get_by_role("row", name="phone")
+    row.get_by_text("Revoke", exact=True).click()
+    row.get_by_role("button", name="Revoke phone").click()
+    row.wait_for(state="detached")
+    assert "phone" not in [token.name for token in window.served.tokens.all()]

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from pieria.doors.http.tokens import Token, Tokens, digest_of
+from pieria.doors.http.tokens import ALL, Token, Tokens, digest_of
 from pieria.errors import AccessError, ConfigError
 from pieria.record import check
 from pieria.record.banks import USER_BANK, same_bank
@@ -36,6 +36,11 @@ class Caller:
     session: str
     mark: str = ""
     opened: tuple[str, ...] = ()
+
+    @property
+    def governs(self) -> bool:
+        """Whether they may decide who else comes in: they administer every bank, but perhaps the user's own."""
+        return self.access is Access.admin and (not self.opened or ALL in self.opened)
 
     def reach(self, bank: str) -> None:
         if not self.covers(bank):
@@ -66,6 +71,11 @@ class Door:
         self._always = always
         self._clock = clock
         self._session = f"http-{new_id()}"
+
+    @property
+    def has_setting(self) -> bool:
+        """Whether the setting `token` lets somebody in, too."""
+        return self._setting is not None
 
     @property
     def needs_token(self) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from pieria.doors.http.callers import Caller
+from pieria.doors.http.callers import Caller, Door
 from pieria.toolsets import Access, Host, Registry, Tool
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Asked:
     """The tools of every toolset, for showing a memory as their agents see it."""
     witness: Witness
     """What the engine did lately, for whoever wants to see how."""
+    door: Door
+    """Who lets callers in, and by which tokens."""
 
     @property
     def bank(self) -> Bank:

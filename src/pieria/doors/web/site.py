@@ -61,6 +61,7 @@ class Site:
         self.witness = Witness()
         self.assets = Assets()
         self._service = service
+        self._door = door
         self._strangers = strangers
         self._templates = Templates(self.assets)
 
@@ -155,7 +156,7 @@ class Site:
         check_scope(checked, caller)
         if checked.get("session"):
             checked = {**checked, "session": caller.own(checked["session"], "session")}
-        asked = Asked(host, caller, checked, self.tasks, self._service.registry, self.witness)
+        asked = Asked(host, caller, checked, self.tasks, self._service.registry, self.witness, self._door)
         # Before it is read, so that nothing which comes meanwhile is missed.
         seen = _greeted(asked) if page in self.pages and not _is_part(request) else None
         response = self._response(request, page, asked, view.answer(asked), seen)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.doors.http.schemas import text
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
+from pieria.doors.web.pages import health_tokens
 from pieria.doors.web.tasks import Made, Progress
 from pieria.record.job import OPEN, STATES
 from pieria.toolsets import Access
@@ -41,6 +42,7 @@ def _overview(asked: Asked) -> Answer:
         "jobs": asked.bank.jobs.list(states=state, limit=JOBS),
         "state": state,
         "open_states": OPEN,
+        "tokens": health_tokens.told(asked),
     }
     return Shown("health/health.html", values, part="jobs")
 
@@ -109,6 +111,7 @@ PAGE = Page(
         View("POST health/file", _packed, {"what": text("Which file.", enum=list(FILES))}, ("what",), Access.admin),
         View("POST health/replay", _replayed, JOB_ID, ("id",), Access.write),
         View("POST health/cancel", _cancelled, JOB_ID, ("id",), Access.write),
+        *health_tokens.VIEWS,
     ),
     css=("health/health.css",),
 )

@@ -1,0 +1,110 @@
+"""The part of Health that tells who may come in: the tokens there are, to end one, and to make another.
+
+It is for who governs the server alone, and nobody gives away more than they have: a bank that a token names is one that
+whoever makes or ends it reaches, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pieria.doors.http.schemas import text
+from pieria.doors.http.tokens import ALL, Token, Tokens
+from pieria.doors.web.page import Answer, Asked, Moved, Shown, View
+from pieria.errors import AccessError, ConfigError, ConflictError, NotFoundError
+from pieria.toolsets import Access
+
+SECTION = "#tokens"
+OF_SOME_BANKS = "Sign in with a token of an administrator of all banks: pieria token create NAME --access admin."
+FIRST = "Make the first one in a terminal: pieria token create NAME --access admin. From then on everybody needs one."
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """`own` is the one by which whoever looks came in; `reached` says that they may end it."""
+
+    token: Token
+    expired: bool
+    own: bool
+    reached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of the tokens of the server. Where their file cannot be read, that is the `problem`."""
+
+    needed: bool
+    has_setting: bool
+    listed: tuple[Listed, ...] = ()
+    problem: ConfigError | None = None
+
+
+def told(asked: Asked) -> Told | None:
+    """None for whoever is to know nothing of it."""
+    if not asked.caller.governs:
+        return None
+    door = asked.door
+    try:
+        listed = tuple(_listed(asked, token) for token in door.tokens.all())
+    except ConfigError as problem:
+        return Told(door.needs_token, door.has_setting, problem=problem)
+    return Told(door.needs_token, door.has_setting, listed)
+
+
+def _listed(asked: Asked, token: Token) -> Listed:
+    own = asked.caller.name == f"token {token.id}"
+    return Listed(token, asked.door.tokens.expired(token), own, all(map(asked.caller.covers, _named(token.banks))))
+
+
+def _named(banks: Iterable[str]) -> list[str]:
+    return [bank for bank in banks if bank != ALL]
+
+
+def _governed(asked: Asked) -> Tokens:
+    if not asked.caller.governs:
+        raise AccessError("not_admin", hint=OF_SOME_BANKS)
+    return asked.door.tokens
+
+
+def _reach(asked: Asked, banks: Iterable[str]) -> None:
+    for bank in _named(banks):
+        asked.caller.reach(bank)
+
+
+def _revoked(asked: Asked) -> Answer:
+    tokens, id = _governed(asked), asked.given["id"]
+    found = next((token for token in tokens.all() if token.id == id), None)
+    if found is None:
+        raise NotFoundError("token", id, hint="It was revoked already, or never made here.")
+    _reach(asked, found.banks)
+    tokens.revoke(found.id)
+    return Moved(asked.path("health") + SECTION)
+
+
+def _made(asked: Asked) -> Answer:
+    """Shown in this answer alone: it has no address, so that to go back or to load it again shows it to nobody."""
+    tokens, given = _governed(asked), asked.given
+    if not asked.door.needs_token:
+        raise ConflictError("nobody needs a token here", hint=FIRST)
+    banks = [bank.strip() for bank in given.get("banks", [ALL])]
+    _reach(asked, banks)
+    token, shown = tokens.create(given["name"], given.get("access", "read"), banks, given.get("expires"))
+    return Shown("health/made.html", {"token": token, "shown": shown})
+
+
+VIEWS = (
+    View("POST health/token/revoke", _revoked, {"id": text("Which token.")}, ("id",), Access.admin),
+    View(
+        "POST health/token/create",
+        _made,
+        {
+            "name": text("What it is called."),
+            "access": text("What it allows.", enum=[each.name for each in Access]),
+            "banks": {"type": "array", "items": text("A bank."), "commas": True, "description": "Those it opens."},
+            "expires": text("Until when it holds."),
+        },
+        ("name",),
+        Access.admin,
+    ),
+)
