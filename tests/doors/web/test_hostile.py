@@ -40,7 +40,8 @@ def test_hostile_text_runs_on_no_page(opened: Opening) -> None:
     asked = (
         "recall?q=bold+end", "memories", "memory?id=named", "graph", "graph?node=memory:named&hops=3",
         f"graph?q={'x' * 300}", "time", "time/facts", "fading", "fading?id=named", "fading?id=long", "fading/due",
-        "sessions", f"sessions/one?id={session}", "sessions/ask?q=bold+end", "health", "health/checks",
+        "sessions", f"sessions/one?id={session}", f"sessions/discard?id={session}",
+        "sessions/ask?q=bold+end", "health", "health/checks",
     )  # fmt: skip
     for path in asked:
         page = window.go(f"/banks/notes/{path}")
@@ -49,6 +50,13 @@ def test_hostile_text_runs_on_no_page(opened: Opening) -> None:
         assert is_unharmed(window), path
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, path
+    window.served.client.post("/v1/banks/notes/tools/sessions_recall", json={"query": HOSTILE})
+    window.go("/banks/notes/sessions").get_by_role("link", name="recall of knowledge").first.click()
+    assert is_unharmed(window)
+    page = window.go(f"/banks/notes/sessions/one?id={session}")
+    page.get_by_role("button", name="Commit").click()
+    page.get_by_text("It is written: ").wait_for()
+    assert is_unharmed(window) and page.get_by_role("link", name="onerror").count() > 0
     page = window.go("/banks/notes/time/facts")
     page.get_by_role("link", name="onerror").first.click()
     assert is_unharmed(window) and page.get_by_role("row").count() > 1
