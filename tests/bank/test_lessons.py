@@ -190,6 +190,35 @@ def test_a_rule_holds_again_when_the_correction_that_ended_it_is_declined(bank: 
     assert [each.text for each in bank.upkeep.proposals("superseded")] == [PNPM]
 
 
+BACK: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]
+
+
+def test_a_rule_holds_again_while_the_correction_that_ended_it_is_removed(bank: Bank) -> None:
+    lived(bank, "monday", PUT_RIGHT)
+    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
+    correction = only(bank, "accepted")
+    bank.remove(correction)
+    assert "use pnpm" in rules(bank) and "use npm" not in rules(bank)
+    bank.undo(bank.changes()[-1].seq)
+    assert "use npm" in rules(bank) and "use pnpm" not in rules(bank)
+    bank.remove(correction)
+    bank.restore(correction)
+    assert "use npm" in rules(bank) and "use pnpm" not in rules(bank)
+    bank.remove(correction)
+    bank.upkeep.decline(only(bank, "accepted"))
+    bank.restore(correction)
+    assert [each.text for each in bank.upkeep.proposals("declined")] == [PNPM]
+
+
+@pytest.mark.parametrize("purge", [False, True])
+def test_a_rule_holds_again_when_the_session_of_the_correction_is_forgotten(bank: Bank, purge: bool) -> None:
+    lived(bank, "monday", PUT_RIGHT)
+    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
+    bank.forget(session="friday", purge=purge)
+    assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
+    assert bank.upkeep.proposals("superseded").proposals == ()
+
+
 def test_a_correction_that_comes_in_after_a_later_one_waits(bank: Bank) -> None:
     lived(bank, "friday", [*[["prompt", "go on"]] * 3, *PUT_RIGHT])
     back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]

@@ -13,6 +13,7 @@ from pieria.bank.asking import Asked, asked_filter
 from pieria.bank.deriving import hold_to_sources
 from pieria.bank.embedding import Embedding
 from pieria.bank.metering import BankMeter
+from pieria.bank.overruled import hold_to_corrections
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, NotFoundError
@@ -171,6 +172,7 @@ class Core:
             writer.enqueue(changeset.jobs)
             return None
         changeset.who = changeset.who or self.who
+        hold_to_corrections(writer, changeset, self._now())
         hold_to_sources(writer, changeset)
         return writer.apply(changeset).change
 
