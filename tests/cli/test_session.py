@@ -23,11 +23,14 @@ def test_a_session_goes_on_from_command_to_command(ask: Ask) -> None:
     assert (state["goal"], state["profile"], len(state["recent_steps"])) == ("Plan a trip", "research", 2)
     [listed] = ask("session", "list").json["sessions"]
     assert (listed["session_id"], listed["state"]) == (id, "collecting")
+    assert (listed["committed_steps"], listed["uncommitted_steps"]) == (0, 2)
     shown = ask("session", "show", id).json
     assert [step["observation"] for step in shown["steps"]] == [TOKYO[0], "March 3."]
     closed = ask("session", "close", id).json
     assert (closed["state"], bool(closed["node_ids"])) == ("idle", True)
     assert set(texts("episodic")) == {" → ".join(TOKYO), "March 3. → Booked."}
+    over = ask("session", "show", id).json
+    assert (over["committed_steps"], over["uncommitted_steps"]) == (2, 0)
 
 
 def test_what_is_held_back_is_committed_or_discarded(ask: Ask) -> None:
@@ -37,6 +40,8 @@ def test_what_is_held_back_is_committed_or_discarded(ask: Ask) -> None:
         closed = ask("session", "close", id)
         assert (closed.json["state"], f"pieria session commit {id}" in closed.err) == ("ready", True)
     assert texts("episodic") == []
+    [*listed] = ask("session", "list").json["sessions"]
+    assert [(one["committed_steps"], one["uncommitted_steps"]) for one in listed] == [(0, 1), (0, 1)]
     assert ask("session", "discard", ids[0]).json["state"] == "idle"
     assert ask("session", "commit", ids[1]).json["node_ids"]
     assert texts("episodic") == [" → ".join(TOKYO)]

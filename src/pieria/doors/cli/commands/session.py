@@ -5,7 +5,7 @@ Each command is a process: it takes the session up by its id, and lets go of it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +18,8 @@ from pieria.doors.cli.values import OneOf, text_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from pieria import Bank
 
 PROFILES = ("coding", "research", "customer_support")
 FAILED, READY = "failed", "ready"
@@ -105,7 +107,7 @@ def state(call: Call, /, id: str) -> None:
 def list_sessions(call: Call, /) -> None:
     """List the sessions of the bank that are not over."""
     with call.opened(reading=True) as bank:
-        found = [_told(kept) for kept in bank.sessions_kept()]
+        found = [_told(bank, *loaded) for kept in bank.sessions_kept() if (loaded := bank.session_kept(kept.id))]
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.sessions import listed
@@ -121,10 +123,10 @@ def list_sessions(call: Call, /) -> None:
 def show(call: Call, /, id: str) -> None:
     """Show all that is kept of one: every step that is not learnt from yet, and why it failed, where it did."""
     with hosted(call) as host:
-        from pieria.toolsets.sessions.finding import logged
+        from pieria.toolsets.sessions.finding import keeper, logged
 
         kept, steps = logged(host, id)
-    document = {**_told(kept), "steps": [_step(step) for step in steps]}
+        document = {**_told(keeper(host, id), kept, steps), "steps": [_step(step) for step in steps]}
 
     def people() -> Iterator[RenderableType]:
         from pieria.doors.cli.shown.sessions import told
@@ -160,14 +162,17 @@ def _answer(call: Call, done: str, told: dict[str, Any]) -> None:
     call.reply(told, people, [told["session_id"]])
 
 
-def _told(kept: Any) -> dict[str, Any]:
+def _told(bank: Bank, kept: Any, steps: Sequence[Any]) -> dict[str, Any]:
+    """With how many of its steps are memories by now, and how many wait for that."""
+    taken = kept.committed if kept.auto_commit else ()
     return {
         "session_id": kept.id,
         "state": kept.state,
         "goal": kept.goal,
         "auto_commit": kept.auto_commit,
         "profile": None if kept.profile is None else kept.profile["name"],
-        "committed_steps": len(kept.committed),
+        "committed_steps": bank.count(kinds="episodic", session=kept.id),
+        "uncommitted_steps": sum(step.index not in taken for step in steps),
         "reason": kept.reason,
     }
 

@@ -37,6 +37,7 @@ def told(one: Mapping[str, Any]) -> Iterator[RenderableType]:
             ("goal", one["goal"]),
             ("profile", one["profile"]),
             ("commits", "by itself" if one["auto_commit"] else "when told to"),
+            ("steps", f"{one['committed_steps']:,} committed, {one['uncommitted_steps']:,} not yet"),
             ("problem", one["reason"]),
         ]
     )
