@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Unpack
+from typing import ClassVar, Self, Unpack
 
 from pieria.errors.root import Framework, More
 
@@ -19,6 +19,10 @@ class StorageError(Framework):
         self.reason = self.usual_reason if reason is None else reason
         about = "store" if operation is None else f"store, during {operation}"
         super().__init__(self._worded(about, self.reason), **more)
+
+    def placeless(self) -> Self:
+        """The same in its usual words, for whoever is not to know where banks are kept."""
+        return type(self)(self.operation, hint=self.advice or "The server's log tells more.")
 
 
 class ReadOnlyError(StorageError):

@@ -98,6 +98,7 @@ def _reply(toolset: Toolset, tool: Tool, arguments: object, host: Host | Callabl
         # The wire carries no traceback; the log does.
         log.exception("%s failed unexpectedly", tool.name)
         error = UnknownError(type(problem).__name__, hint="The server's log tells more.")
+    error = error if known is None else known.telling(error)
     try:
         return _wired(_envelope(toolset).failed(tool, given, error), error, known, {})
     except Exception:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from pieria.errors import AccessError, ClosedError, PieriaError
+from pieria.errors import AccessError, ClosedError, PieriaError, StorageError
 from pieria.record.banks import USER_BANK, same_bank
 from pieria.toolsets.nearest import no_such_bank
 from pieria.toolsets.paths import Paths
@@ -150,6 +150,8 @@ class Host:
     opened: tuple[str, ...] = ()
     secrets: str | None = None
     """What becomes of secrets, where nobody set that."""
+    tells_places: bool = True
+    """Whether whoever calls may know where banks are kept."""
 
     @property
     def bank(self) -> Bank:
@@ -181,6 +183,13 @@ class Host:
     def allow(self, needed: Access) -> None:
         if self.access < needed:
             raise AccessError("not_admin" if self.access is Access.write else "read_only")
+
+    def telling(self, error: PieriaError) -> PieriaError:
+        """The error as whoever calls is told of it."""
+        if self.tells_places or not isinstance(error, StorageError):
+            return error
+        log.warning("%s", error.message)
+        return error.placeless()
 
     def having(self, **changes: Any) -> Host:
         return replace(self, **changes)

@@ -62,6 +62,11 @@ def test_a_listener_outlives_a_server_that_stops_and_misses_nothing(live: Served
     refused = live.client.post("/v1/banks/notes/memories", json={"text": "nowhere to go"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "unreachable")
     assert refused.headers["retry-after"]
+    answers = [refused, live.client.post("/v1/banks/notes/tools/mnemosyne_remember", json={"content": "nowhere to go"})]
+    answers.append(live.client.get("/banks/notes/memories"))
+    for answer in answers:
+        assert answer.status_code == 503
+        assert "postgres" not in answer.text and str(own.folder) not in answer.text
     own.start()
     with pieria.open("notes") as bank:
         bank.remember("while the listener looked for the server")
@@ -73,3 +78,4 @@ def test_a_listener_outlives_a_server_that_stops_and_misses_nothing(live: Served
     errors = [event["data"]["error"] for event in heard if event.get("event") == "error"]
     assert {error["code"] for error in errors} == {"unreachable"}
     assert all(error["retryable"] and error["hint"] for error in errors)
+    assert str(own.folder) not in str(errors)

@@ -20,6 +20,7 @@ from anyio import CapacityLimiter, to_thread
 from anyio.abc import TaskGroup
 
 from pieria.bank import Bank
+from pieria.doors.http.failing import for_callers
 from pieria.errors import PieriaError
 from pieria.record.banks import same_bank
 
@@ -174,7 +175,8 @@ class Hub:
                     told = [*await self._in_thread(_entries, listener), *_passed(listener)]
                     trouble = None
                 except PieriaError as problem:
-                    told = [] if trouble == problem.code else [_event("error", {"error": problem.as_dict()})]
+                    failed = _event("error", {"error": for_callers(problem).as_dict()})
+                    told = [] if trouble == problem.code else [failed]
                     trouble = problem.code
                     if not problem.retryable:
                         yield told[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,7 +11,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from pieria.errors import AccessError, BudgetError, LimitError, PieriaError
+from pieria.errors import AccessError, BudgetError, LimitError, PieriaError, StorageError
+
+log = logging.getLogger(__name__)
 
 STATUS: Mapping[str, int] = {
     "error": 500,
@@ -103,6 +106,15 @@ def headers_of(error: PieriaError) -> dict[str, str]:
     return {}
 
 
+def for_callers(error: PieriaError) -> PieriaError:
+    """As it is told: where banks are kept is for the log alone."""
+    if not isinstance(error, StorageError):
+        return error
+    log.warning("%s", error.message)
+    return error.placeless()
+
+
 def failure(error: PieriaError, status: int | None = None, headers: Mapping[str, str] | None = None) -> JSON:
     """The answer that an error is."""
-    return JSON({"error": error.as_dict()}, status or status_of(error), {**headers_of(error), **(headers or {})})
+    told = {"error": for_callers(error).as_dict()}
+    return JSON(told, status or status_of(error), {**headers_of(error), **(headers or {})})

@@ -90,6 +90,7 @@ class Service:
             covers=caller.covers,
             progress=partial(self._progressed, name),
             opened=caller.opened,
+            tells_places=False,
         )
 
     def names(self, caller: Caller) -> list[str]:

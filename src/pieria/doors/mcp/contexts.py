@@ -85,6 +85,7 @@ def hosted(host_of: HostOf, context: Any) -> Callable[[], Host]:
 
 def _answered(given: Mapping[str, str], host_of: Callable[[], Host]) -> tuple[str, dict[str, Any]]:
     """The text, and where it is from. Whatever goes wrong is told in words, and nothing of the inside."""
+    host: Host | None = None
     try:
         asked = _read(given)
         host = host_of().having(begins=False)
@@ -96,7 +97,8 @@ def _answered(given: Mapping[str, str], host_of: Callable[[], Host]) -> tuple[st
         said = problem.renamed("budget") if problem.parameter == "budget_tokens" else problem
         raise MCPError(types.INVALID_PARAMS, f"{said.message}. {said.hint or ''}".strip()) from problem
     except PieriaError as problem:
-        raise MCPError(types.INTERNAL_ERROR, f"{problem.message}. {problem.hint or ''}".strip()) from problem
+        error = problem if host is None else host.telling(problem)
+        raise MCPError(types.INTERNAL_ERROR, f"{error.message}. {error.hint or ''}".strip()) from problem
     except Exception as problem:
         log.exception("what is told unasked failed unexpectedly")
         raise MCPError(types.INTERNAL_ERROR, "A fault of Pieria's; its log tells more.") from problem

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from pieria.doors.http.callers import Caller, Door
-from pieria.doors.http.failing import Refused, headers_of, status_of
+from pieria.doors.http.failing import Refused, for_callers, headers_of, status_of
 from pieria.doors.http.limits import Rate
 from pieria.doors.http.reading import segment
 from pieria.doors.http.resources import check_scope
@@ -35,7 +35,7 @@ from pieria.doors.web.pages import PAGES
 from pieria.doors.web.rendering import Templates
 from pieria.doors.web.tasks import Tasks
 from pieria.doors.web.witness import Witness
-from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, UnknownError
+from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, StorageError, UnknownError
 from pieria.record.banks import check_bank_name, same_bank
 from pieria.toolsets.validating import validated
 
@@ -203,7 +203,9 @@ class Site:
         if shown.part is not None and _is_part(request):
             made = self._templates.part(shown.template, shown.part, around)
         else:
-            names = self._service.names(around["visitor"]) if bank is not None and around["visitor"] else []
+            # Where banks cannot be reached, a page that says so does not ask for them.
+            asks = bank is not None and around["visitor"] and not isinstance(values.get("error"), StorageError)
+            names = self._service.names(around["visitor"]) if asks else []
             around["bank_names"] = names
             # A name is the same in any case; what the bank is called is shown.
             around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
@@ -214,7 +216,7 @@ class Site:
     def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
         """A page that says what was expected, what came, and what to do; of a part, that alone."""
         shown = Shown("failed.html", part="error", status=status)
-        values = {"error": error, "status": status}
+        values = {"error": for_callers(error), "status": status}
         response = self._page(request, None, _bank_of(request), shown, values)
         told = {name: value for name, value in headers_of(error).items() if name != "WWW-Authenticate"}
         response.headers.update({**told, **headers})

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pieria.doors.http.failing import for_callers
 from pieria.errors import ConflictError, NotFoundError, PieriaError, UnknownError
 from pieria.record.ids import new_id
 
@@ -80,7 +81,7 @@ class Task:
         try:
             self.result = work(self.report)
         except PieriaError as problem:
-            self.error = problem
+            self.error = for_callers(problem)
         except Exception as problem:
             # The page carries no traceback; the log does.
             log.exception("%s in bank %s failed unexpectedly", self.title, self.bank)

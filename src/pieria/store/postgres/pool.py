@@ -80,7 +80,7 @@ class Pool:
             if not held:
                 self._queue_up(seconds)
             if self._closed:
-                raise ClosedError(self.shown)
+                raise ClosedError("the pool of connections")
             connection = self._idle.pop() if self._idle else None
             is_fresh = connection is None
             placeholder = object()
