@@ -159,6 +159,8 @@ def test_no_more_is_drawn_than_can_be_moved(served: Served, monkeypatch: pytest.
     nodes, ties = told(served, node="entity:Ada", hops=3)
     assert len(nodes) == 3
     assert all({source, target} <= nodes for source, _, target in ties)
+    answer = served.client.get(f"{GRAPH}/data", params={"node": "entity:Ada", "hops": 3}).json()
+    assert {node["id"] for node in answer["nodes"] if node["open"]} == {"entity:Ada"}
     assert "more than can be shown" in served.client.get(GRAPH, params={"node": "entity:Ada", "hops": 3}).text
     monkeypatch.setattr(graph, "MOST", around_ada)
     assert "more than can be shown" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text

@@ -270,6 +270,9 @@ def drawn(asked: Asked) -> Drawn:
     edge, reach = [key for key in _begun(found) if key in found.nodes], WIDE if is_of_one else NEAR
     for _ in range(given.get("hops", 1)):
         for key in edge:
+            if found.is_full:
+                # Further on there is nothing that could be shown, and to look takes seconds.
+                break
             found.look_around(key, reach)
         edge, reach = [key for key in found.nodes if key not in found.looked], NEAR
     found.without_strays(1 if is_of_one else 2)
