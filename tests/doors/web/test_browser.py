@@ -257,12 +257,11 @@ def test_what_is_remembered_in_a_terminal_appears_on_the_open_page(opened: Openi
 
 
 def test_a_page_is_live_whatever_script_comes_last(opened: Opening) -> None:
-    window = opened()
-
     def late(route: Any) -> None:
         time.sleep(0.3)
         route.continue_()
 
+    window = opened()
     window.page.route("**/hx-sse.js", late)
     page = window.go("/banks/notes/memories")
     with pieria.open("notes") as bank:
@@ -357,3 +356,18 @@ def test_who_governs_makes_a_token_and_revokes_it(opened: Opening) -> None:
     row.get_by_role("button", name="Revoke phone").click()
     row.wait_for(state="detached")
     assert "phone" not in [token.name for token in window.served.tokens.all()]
+
+
+def test_whoever_is_let_in_no_more_is_told(opened: Opening) -> None:
+    window = opened()
+    window.served.service.hub.keep_alive = 0.2
+    token, shown = window.served.tokens.create("laptop", "read", ["notes"])
+    page = window.go("/banks/notes/memories")
+    page.get_by_label("Token").fill(shown)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/banks/notes/memories")
+    window.served.tokens.revoke(token.id)
+    page.get_by_role("link", name="Sign in").click()
+    page.get_by_label("Token").wait_for()
+    assert "next=%2Fbanks%2Fnotes%2Fmemories" in page.url
+    window.complaints.clear()

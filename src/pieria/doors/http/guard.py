@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failing import Refused, failure
-from pieria.doors.http.hosts import Hosts
+from pieria.doors.http.hosts import Hosts, check_led
 from pieria.doors.http.limits import Rate
 from pieria.errors import AccessError, ConfigError, InputError, LimitError, PieriaError
 from pieria.toolsets import Access
@@ -29,11 +29,15 @@ DRAINED = 4 * BODY_LIMIT
 BODY_SECONDS = 30.0
 """A body that takes longer than this to come is not waited for."""
 OPEN_TO_ALL = ("/health",)
+ELSEWHERE = ("cross-site", "same-site")
+"""From where a browser says that it was made to ask, where that is a page of another server."""
 HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
 }
 """On every answer that does not say otherwise."""
 NOBODY = Caller("nobody", Access.read, everything, "http")
@@ -126,6 +130,9 @@ class Guard:
             raise Refused(421, problem) from problem
         for origin in headers.getlist("origin"):
             self._hosts.check_origin(origin, host)
+        if "origin" not in headers and headers.get("sec-fetch-site") in ELSEWHERE:
+            # A link may lead here. An image, a frame or a script of another page may not even make us answer.
+            check_led(headers.get("sec-fetch-dest"))
         if front.is_open(scope):
             return NOBODY
         address = (scope.get("client") or ("",))[0]

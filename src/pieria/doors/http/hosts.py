@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pieria.errors import AccessError, InputError
 
 LOCAL = "localhost"
+ALLOWED = "Pages of this server may ask it, and those of a name that --allow-host gives."
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -42,13 +43,18 @@ class Hosts:
         asked = _parts(split[1], scheme) if split else ("", None)
         same = host is not None and scheme in _PORTS and asked == _parts(host, scheme)
         if not same and not (scheme in _PORTS and asked[0] in self.allowed):
-            hint = "Pages of this server may ask it, and those of a name that --allow-host gives."
-            raise AccessError("foreign_origin", hint=hint)
+            raise AccessError("foreign_origin", hint=ALLOWED)
 
     def _is_ours(self, name: str, arrived_at: str | None) -> bool:
         if name == LOCAL or name in self.named or _is_loopback(name):
             return True
         return self.open_to_others and arrived_at is not None and name == arrived_at.partition("%")[0].lower()
+
+
+def check_led(destination: str | None) -> None:
+    """Raises `AccessError` unless what a page from elsewhere makes a browser ask is shown in a window of its own."""
+    if destination != "document":
+        raise AccessError("foreign_origin", hint=ALLOWED)
 
 
 def hosts(bound: str, open_to_others: bool, allowed: Iterable[str]) -> Hosts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 ROUTES = "http"
 """Stands for a toolset where calls of the resource routes are counted."""
 EVENTS_PATH = "/v1/events"
+EVENT_STREAM = "text/event-stream"
 LONGEST_STREAM = 86_400
 EVENTS = Tool(
     "listen",
@@ -119,7 +120,7 @@ class Routes:
             given.get("seconds"),
             lambda: self.door.still(request.headers),
         )
-        return StreamingResponse(stream, media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        return streamed(request, stream)
 
     async def metrics(self, request: Request) -> Response:
         service = self.service
@@ -155,6 +156,14 @@ def answering(endpoint: Endpoint) -> Endpoint:
             return failure(UnknownError(type(problem).__name__, hint="The server's log tells more."))
 
     return answered
+
+
+def streamed(request: Request, stream: AsyncIterator[str]) -> Response:
+    """Events as they come. Whoever asks for the headers alone is not kept waiting for any."""
+    headers = {"X-Accel-Buffering": "no"}
+    if request.method == "HEAD":
+        return Response(media_type=EVENT_STREAM, headers=headers)
+    return StreamingResponse(stream, media_type=EVENT_STREAM, headers=headers)
 
 
 def last_seen(request: Request) -> int | None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import anyio
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from pieria.doors.http.reading import segment
-from pieria.doors.http.routes import caller_of, last_seen
+from pieria.doors.http.routes import EVENT_STREAM, caller_of, last_seen, streamed
 from pieria.doors.http.schemas import text
 from pieria.doors.http.service import Service
 from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
@@ -19,7 +19,6 @@ from pieria.errors import ConflictError
 
 LOOKED = 0.2
 """Seconds between two looks at how far a task is."""
-EVENT_STREAM = "text/event-stream"
 PIECE = 1 << 18
 """Bytes of a file that are read at a time."""
 
@@ -36,8 +35,7 @@ async def events(service: Service, request: Request, welcome: Callable[[], bool]
     came = last_seen(request)
     if came is None and since.isascii() and since.isdigit():
         came = int(since[:16])
-    stream = service.hub.stream(bank, came, None, welcome)
-    return StreamingResponse(stream, media_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
+    return streamed(request, service.hub.stream(bank, came, None, welcome))
 
 
 def _task(asked: Asked) -> Task:

@@ -27,7 +27,7 @@ from pieria.doors.http.routes import caller_of
 from pieria.doors.http.service import Service
 from pieria.doors.web import following, policy
 from pieria.doors.web.assets import Assets
-from pieria.doors.web.entries import Entries, cookie_name
+from pieria.doors.web.entries import LASTS, Entries, cookie_name
 from pieria.doors.web.forms import SEAL, arguments, form_of
 from pieria.doors.web.packing import sent
 from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent, Shown, View, path_of
@@ -37,6 +37,7 @@ from pieria.doors.web.tasks import Tasks
 from pieria.doors.web.witness import Witness
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, StorageError, UnknownError
 from pieria.record.banks import check_bank_name, same_bank
+from pieria.toolsets import Access
 from pieria.toolsets.validating import validated
 
 log = logging.getLogger(__name__)
@@ -88,7 +89,7 @@ class Site:
             return self._failed(Request(scope), error, code, headers)
         request = Request(scope)
         if _is_part(request):
-            back = urlsplit(request.headers.get("hx-current-url", ""))._replace(scheme="", netloc="").geturl()
+            back = _own_path(_path_in(request.headers.get("hx-current-url", "")))
             return Response(status_code=401, headers={"HX-Redirect": f"{SIGN_IN}?{urlencode({'next': back})}"})
         asked = {"next": _here(request)} if request.method in ("GET", "HEAD") else {}
         return RedirectResponse(f"{SIGN_IN}?{urlencode(asked)}", 303)
@@ -130,10 +131,13 @@ class Site:
 
     async def home(self, request: Request) -> Response:
         """To the bank that the settings name, or the first that the caller reaches."""
-        names = await self._service.call(self._service.names, caller_of(request))
+        caller = caller_of(request)
+        names = await self._service.call(self._service.names, caller)
         usual = self._service.workspace.resolved.settings.bank
         if not names:
-            return self._page(request, None, None, Shown("welcome.html"), {"usual": usual})
+            first = next(filter(caller.covers, (usual, *caller.opened)), None)
+            begins = first if caller.access > Access.read else None
+            return self._page(request, None, None, Shown("welcome.html"), {"begins": begins})
         return RedirectResponse(path_of(usual if usual in names else names[0]), 303)
 
     async def _bank(self, request: Request) -> Response:
@@ -182,17 +186,20 @@ class Site:
     def _page(
         self, request: Request, page: Page | None, bank: str | None, shown: Shown, values: Mapping[str, Any]
     ) -> Response:
+        visitor: Caller | None = request.scope.get("state", {}).get("caller")
         around = {
             "page": page,
             "pages": self.pages,
             "bank_name": bank,
-            "visitor": request.scope.get("state", {}).get("caller"),
-            "seal": self.entries.seal(_secret(request.scope)),
+            "visitor": visitor,
+            # Whoever was not let in is not told what a form of ours carries: they may have asked under a false name.
+            "seal": None if visitor is None else self.entries.seal(_secret(request.scope)),
             "needs_token": self.entries.needs_token,
             "look": _look(request),
             "looks": LOOKS,
             "here": _here(request),
             "seen": None,
+            "error": None,
             **values,
         }
         headers = {
@@ -204,8 +211,8 @@ class Site:
             made = self._templates.part(shown.template, shown.part, around)
         else:
             # Where banks cannot be reached, a page that says so does not ask for them.
-            asks = bank is not None and around["visitor"] and not isinstance(values.get("error"), StorageError)
-            names = self._service.names(around["visitor"]) if asks else []
+            asks = bank is not None and not isinstance(values.get("error"), StorageError)
+            names = self._service.names(visitor) if asks and visitor else []
             around["bank_names"] = names
             # A name is the same in any case; what the bank is called is shown.
             around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
@@ -215,8 +222,11 @@ class Site:
 
     def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
         """A page that says what was expected, what came, and what to do; of a part, that alone."""
+        visitor: Caller | None = request.scope.get("state", {}).get("caller")
+        may_begin = visitor is not None and visitor.access > Access.read
+        is_missing = isinstance(error, NotFoundError) and error.resource == "bank"
         shown = Shown("failed.html", part="error", status=status)
-        values = {"error": for_callers(error), "status": status}
+        values = {"error": for_callers(error), "status": status, "begins": is_missing and may_begin}
         response = self._page(request, None, _bank_of(request), shown, values)
         told = {name: value for name, value in headers_of(error).items() if name != "WWW-Authenticate"}
         response.headers.update({**told, **headers})
@@ -246,23 +256,26 @@ class Site:
 
     async def _sign_in(self, request: Request) -> Response:
         to = _own_path(request.query_params.get("next"))
-        if not self.entries.needs_token:
+        if self._still(request.scope):
             return RedirectResponse(to, 303)
-        return self._page(request, None, None, Shown("sign-in.html"), {"next": to, "error": None})
+        # A browser that a link from elsewhere led here kept its cookie back.
+        is_led = request.headers.get("sec-fetch-site") == "cross-site"
+        return self._page(request, None, None, Shown("sign-in.html"), {"next": to, "is_led": is_led})
 
     async def _signing_in(self, request: Request) -> Response:
-        fields = dict(await self._sealed(request))
+        fields = dict(await self._sealed(request, by_anybody=True))
         to = _own_path(fields.get("next"))
         try:
             secret, _ = self.entries.enter(fields.get("token", ""))
         except AccessError as error:
             self._strangers.take((request.scope.get("client") or ("",))[0])
             shown = Shown("sign-in.html", status=status_of(error))
-            return self._page(request, None, None, shown, {"next": to, "error": error})
+            return self._page(request, None, None, shown, {"next": to, "error": error, "is_led": False})
+        self.entries.leave(_secret(request.scope))
         response = RedirectResponse(to, 303)
         is_secure = urlsplit(request.headers.get("origin", "")).scheme == "https"
         response.set_cookie(
-            _cookie(request.scope), secret, path="/", httponly=True, samesite="strict", secure=is_secure
+            _cookie(request.scope), secret, int(LASTS), path="/", httponly=True, samesite="strict", secure=is_secure
         )
         return response
 
@@ -274,18 +287,23 @@ class Site:
         return response
 
     async def _looking(self, request: Request) -> Response:
-        fields = dict(await self._sealed(request))
+        fields = dict(await self._sealed(request, by_anybody=True))
         look = fields.get("look", "")
         response = RedirectResponse(_own_path(fields.get("next")), 303)
         kept = look if look in LOOKS else LOOKS[0]
         response.set_cookie("pieria-look", kept, YEAR, path="/", httponly=True, samesite="strict")
         return response
 
-    async def _sealed(self, request: Request) -> list[tuple[str, str]]:
-        """The fields of a form of ours. Raises `AccessError` for one from elsewhere."""
+    async def _sealed(self, request: Request, *, by_anybody: bool = False) -> list[tuple[str, str]]:
+        """The fields of a form of ours. Raises `AccessError` for one from elsewhere.
+
+        A browser that a link from elsewhere led here keeps its cookie back, and shows it with the form that follows:
+        what is there for anybody may come in a form that was made for nobody.
+        """
         fields = await form_of(request)
         seals = [value for name, value in fields if name == SEAL]
-        if len(seals) != 1 or not self.entries.is_sealed(_secret(request.scope), seals[0]):
+        secrets = (_secret(request.scope), None) if by_anybody else (_secret(request.scope),)
+        if len(seals) != 1 or not any(self.entries.is_sealed(secret, seals[0]) for secret in secrets):
             hint = "Load the page again and send the form once more: it was made before the server was started anew."
             raise AccessError("foreign_origin", hint=hint)
         return [(name, value) for name, value in fields if name != SEAL]
@@ -328,6 +346,14 @@ def _gone_to(request: Request, to: str) -> Response:
 
 def _here(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _path_in(url: str) -> str | None:
+    """Of a URL what follows the server's name."""
+    try:
+        return urlsplit(url)._replace(scheme="", netloc="").geturl()
+    except ValueError:
+        return None
 
 
 def _greeted(asked: Asked) -> int | None:
