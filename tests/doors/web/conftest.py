@@ -1,6 +1,8 @@
 """The site asked in this process, and in headless Chromium where it matters what a browser makes of it."""
 
+import html
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -55,6 +57,19 @@ def served() -> Iterator[Served]:
 def seal_in(answer: httpx2.Response) -> str:
     """What the forms of a page carry."""
     return answer.text.partition(SEAL)[2].partition('"')[0]
+
+
+def form_of(text: str, action: str) -> dict[str, str]:
+    """The fields of a form as a browser sends them where nobody touches any."""
+    [form] = re.findall(rf'<form [^>]*action="/banks/notes/{re.escape(action)}".*?</form>', text, re.DOTALL)
+    fields = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        told = dict(re.findall(r'([a-z]+)="([^"]*)"', tag))
+        if told.get("type") != "radio" or "checked" in tag:
+            fields[told["name"]] = html.unescape(told.get("value", ""))
+    for name, value in re.findall(r'<textarea[^>]* name="(\w+)"[^>]*>\n?(.*?)</textarea>', form, re.DOTALL):
+        fields[name] = re.sub(r"\r\n|\r|\n", "\r\n", html.unescape(value))
+    return fields
 
 
 def sign_in(served: Served, access: str = "write", *banks: str) -> str:

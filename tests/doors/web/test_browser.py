@@ -280,6 +280,32 @@ def test_what_comes_meanwhile_takes_nobody_s_place(opened: Opening, path: str) -
     assert page.evaluate("document.activeElement.href") == before
 
 
+def test_a_list_that_was_narrowed_stays_so_while_it_follows_the_bank(opened: Opening) -> None:
+    page = opened().go("/banks/notes/memories")
+    page.get_by_label("Tags, with commas between").fill("auth")
+    page.get_by_text("Maya prefers").wait_for(state="detached")
+    with pieria.open("notes") as bank:
+        bank.remember("Something else.")
+        bank.remember("Something newer.", tags=["auth"])
+    page.get_by_text("Something newer.").wait_for()
+    assert page.get_by_text("Something else.").count() == 0
+
+
+def test_what_is_sent_twice_in_a_hurry_is_done_once(opened: Opening) -> None:
+    page = opened().go("/banks/notes/memories/new")
+    sends = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
+    form = page.locator("main form")
+    assert [form.evaluate(sends) for _ in range(2)] == [True, False]
+
+
+def test_a_menu_is_left_by_the_keyboard(opened: Opening) -> None:
+    page = opened().go("/banks/notes/memory?id=jwt")
+    page.get_by_text("Remove", exact=True).first.click()
+    page.locator("#reason").press("Escape")
+    assert page.locator("details.menu[open]").count() == 0
+    assert page.evaluate("document.activeElement.textContent") == "Remove"
+
+
 def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
     day = datetime(2026, 1, 5, tzinfo=UTC)
     with Workspace(clock=lambda: day) as workspace, workspace.open("old") as bank:
@@ -292,6 +318,9 @@ def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
     page.get_by_text("The office is in Bonn.").wait_for()
     assert page.locator("#known_at").input_value() == "2026-01-08"
     assert "known_at=2026-01-08" in page.url
+    page.get_by_role("link", name="The office is in Bonn.").click()
+    page.get_by_text("as it once was").wait_for()
+    assert "The office is in Bonn." in page.locator("article").inner_text()
 
 
 def test_a_server_that_has_gone_is_told(opened: Opening) -> None:

@@ -2,15 +2,17 @@
 
 import html
 import re
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from tests.doors.http.conftest import Served
-from tests.doors.web.conftest import seal_in
+from tests.doors.web.conftest import form_of, seal_in
 
 import pieria
 from pieria.doors.web import diffs
+from pieria.doors.web.pages.memories import STEPS, TIED
 from pieria.record.time import iso
 
 HERE = "/banks/notes"
@@ -54,8 +56,19 @@ def test_what_only_leads_to_memories_is_shown_where_it_is_asked_for(served: Serv
     assert "show it, too" in seen(served, "memories")
 
 
+def edit(served: Served, id: str, **changed: Any) -> Any:
+    """The form of that memory, filled in and sent."""
+    fields = form_of(seen(served, f"memory/edit?id={id}"), "memory/edit")
+    return served.client.post(f"{HERE}/memory/edit", data={**fields, **changed})
+
+
+def purge(served: Served, id: str) -> Any:
+    fields = form_of(seen(served, f"memory/purge?id={id}"), "memory/purge")
+    return served.client.post(f"{HERE}/memory/purge", data=fields)
+
+
 def test_an_edit_is_a_revision_or_the_next_version(served: Served) -> None:
-    moved = do(served, "memory/edit", id="jwt", text="Passkeys now.", seen=2, tags="auth, web", reason="new")
+    moved = edit(served, "jwt", text="Passkeys now.", tags="auth, web", reason="new")
     assert moved.status_code == 303
     with pieria.open("notes") as bank:
         revised = bank.get("jwt")
@@ -67,7 +80,7 @@ def test_an_edit_is_a_revision_or_the_next_version(served: Served) -> None:
             ("auth", "web"),
             "new",
         )
-    do(served, "memory/edit", id="maya", text="Maya likes trains.", seen=1, how="update", title="")
+    edit(served, "maya", text="Maya likes trains.", how="update", title="")
     with pieria.open("notes") as bank:
         maya = bank.get("maya")
         assert maya is not None and (maya.version, maya.text, maya.title) == (2, "Maya likes trains.", None)
@@ -82,10 +95,67 @@ def test_what_a_past_day_answers_is_opened_as_it_was_then(served: Served) -> Non
     assert "We chose JWT for all new APIs.<" in opened and "This is version 1" in opened
 
 
-def test_what_was_changed_meanwhile_is_not_overwritten(served: Served) -> None:
-    answer = do(served, "memory/edit", id="jwt", text="Mine.", seen=1)
-    assert answer.status_code == 409
-    assert "it was changed while you edited it" in answer.text
+@pytest.mark.parametrize("how", ["revise", "update"])
+@pytest.mark.parametrize("other", ["revise", "update", "remove", "rate"])
+def test_what_was_changed_meanwhile_is_told_and_what_was_typed_is_kept(served: Served, how: str, other: str) -> None:
+    fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
+    with pieria.open("notes") as bank:
+        {
+            "revise": lambda: bank.revise("jwt", text="We chose passkeys for all new APIs, rotated daily."),
+            "update": lambda: bank.update("jwt", text="We chose passkeys for all new APIs, rotated daily."),
+            "remove": lambda: bank.remove("jwt"),
+            "rate": lambda: bank.update("jwt", importance=0.1),
+        }[other]()
+    before = served.head()
+    mine = {"text": "Mine & <mine>.", "tags": "mine", "reason": "why not", "how": how}
+    answer = served.client.post(f"{HERE}/memory/edit", data={**fields, **mine})
+    assert answer.status_code == 409 and served.head() == before
+    assert "it was changed while you edited it" in answer.text and "What is different now" in answer.text
+    again = form_of(answer.text, "memory/edit")
+    assert again.items() >= mine.items()
+    told = {"remove": "<ins>removed</ins>", "rate": "<ins>0.1</ins>"}.get(other, "<ins>passkeys</ins>")
+    assert told in answer.text
+    if other != "remove":
+        assert served.client.post(f"{HERE}/memory/edit", data=again).status_code == 303
+        with pieria.open("notes") as bank:
+            assert [memory.text for memory in bank.list(tags="mine")] == ["Mine & <mine>."]
+
+
+def test_a_form_that_is_refused_comes_back_as_it_was_filled_in(served: Served) -> None:
+    wrong = {"text": "Long to type.", "title": "<T>", "tags": "a, b", "importance": "1.5", "place": "no room"}
+    answer = do(served, "memories/new", **wrong, kind="diary")
+    assert answer.status_code == 422 and "from 0 to 1" in answer.text
+    assert form_of(answer.text, "memories/new").items() >= wrong.items()
+    assert "<option selected>diary</option>" in answer.text
+    answer = edit(served, "jwt", text="Long to type.", importance="much", title="")
+    assert answer.status_code == 422
+    assert (
+        form_of(answer.text, "memory/edit").items()
+        >= {"text": "Long to type.", "importance": "much", "title": ""}.items()
+    )
+    assert do(served, "memory/edit", text="x", seen=1, id="nowhere").status_code == 404
+
+
+def test_what_nobody_touched_stays_as_it_is(served: Served) -> None:
+    text = "one\r\ntwo\rthree\n\n four "
+    with pieria.open("notes") as bank:
+        bank.remember(text, id="odd", title="two\nlines", tags=["a, b", '"q"', "c"], importance=0.1)
+    answer = edit(served, "odd")
+    assert answer.status_code == 422 and "something else than what it says now" in answer.text
+    edit(served, "odd", tags='"a, b", d', how="update")
+    with pieria.open("notes") as bank:
+        odd = bank.get("odd")
+        assert odd is not None and (odd.text, odd.title, odd.tags) == (text, "two\nlines", ("a, b", "d"))
+    page = seen(served, "memory?id=odd")
+    tagged = next(part.split('"')[0] for part in page.split('href="') if part.startswith(f"{HERE}/memories?tags="))
+    assert "/memory?id=odd" in served.client.get(html.unescape(tagged)).text
+
+
+def test_a_form_of_what_was_revised_leads_to_the_revision(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        revised = bank.revise("jwt", text="Passkeys.")
+    answer = served.client.get(f"{HERE}/memory/edit?id=jwt")
+    assert answer.headers["location"] == f"{HERE}/memory/edit?id={revised.id}"
 
 
 def test_what_ends_can_be_brought_back(served: Served) -> None:
@@ -97,7 +167,10 @@ def test_what_ends_can_be_brought_back(served: Served) -> None:
     assert "aisle seat" in seen(served, "memories")
     do(served, "memory/invalidate", id="gateway", replacement="jwt", reason="rebuilt")
     text = seen(served, "memory?id=gateway")
-    assert "It no longer holds" in text and "rebuilt" in text and 'href="/banks/notes/memory?id=jwt"' in text
+    assert "It no longer holds since" in text and "rebuilt" in text and 'href="/banks/notes/memory?id=jwt"' in text
+    assert "no longer holds" in seen(served, "memories?include=invalid")
+    do(served, "memory/hold", id="gateway")
+    assert "It no longer holds since" not in seen(served, "memory?id=gateway")
 
 
 def test_pinned_and_let_go(served: Served) -> None:
@@ -112,11 +185,26 @@ def test_a_purge_is_told_before_and_after(served: Served) -> None:
     assert "All doors ask for a token." in before and "versions" in before
     with pieria.open("notes") as bank:
         told = bank.purge("jwt", dry_run=True)
-    answer = do(served, "memory/purge", id="jwt")
+    answer = purge(served, "jwt")
     assert answer.status_code == 200
     for what, count in told.erased.items():
         assert (f"<dt>{what}</dt><dd>{count}</dd>" in answer.text) == (count > 0)
     assert served.client.get(f"{HERE}/memory?id=jwt").status_code == 404
+
+
+@pytest.mark.parametrize("other", ["update", "draw"])
+def test_nothing_is_erased_that_was_not_told(served: Served, other: str) -> None:
+    fields = form_of(seen(served, "memory/purge?id=jwt"), "memory/purge")
+    with pieria.open("notes") as bank:
+        if other == "update":
+            bank.update("jwt", text="Something worth keeping.")
+        else:
+            bank.remember("Something worth keeping.", id="later", kind="summary")
+            bank.link("later", "jwt", "provenance")
+    answer = served.client.post(f"{HERE}/memory/purge", data=fields)
+    assert answer.status_code == 409 and "Nothing was erased" in answer.text
+    assert "Something worth keeping." in answer.text and seen(served, "memory?id=jwt")
+    assert served.client.post(f"{HERE}/memory/purge", data=form_of(answer.text, "memory/purge")).status_code == 200
 
 
 def test_links_are_shown_from_both_ends(served: Served) -> None:
@@ -142,6 +230,17 @@ def test_facts_are_shown_with_the_memory_that_states_them(served: Served) -> Non
     assert "Facts it states" not in seen(served, "memory?id=jwt")
 
 
+def test_a_memory_s_own_page_leaves_out_nothing_unsaid(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("much", id="much", tags=[f"tag{number}" for number in range(20)])
+        for number in range(TIED + 1):
+            bank.link("much", bank.remember(f"thing {number}").id, "related")
+            bank.facts.add("Maya", "knows", f"person {number}", memory="much")
+    text = seen(served, "memory?id=much")
+    assert ">tag19<" in text and text.count("There are more than these.") == 2
+    assert f'href="{HERE}/graph?node=memory%3Amuch"' in text
+
+
 def test_every_toolset_shows_the_same_memory(served: Served) -> None:
     text = seen(served, "memory/voices?id=jwt")
     for toolset in ("mempalace", "mnemex", "mnemosyne", "open-mem", "sessions"):
@@ -160,6 +259,27 @@ def test_a_past_version_is_shown_as_one(served: Served) -> None:
     text = seen(served, "memory?id=jwt&version=1")
     assert "rotated" not in text.partition("<h2")[0] and "Show what it says now" in text
     assert "memory/edit" not in text
+    assert "Show what it says now" in seen(served, "memory?id=jwt@1")
+
+
+def test_what_ends_later_today_still_holds(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.update("jwt", valid_until=bank.clock() + timedelta(minutes=1))
+    assert "It no longer holds since" not in seen(served, "memory?id=jwt")
+
+
+def test_a_long_history_is_told_step_by_step(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        for number in range(STEPS + 1):
+            bank.update("jwt", importance=number / 100)
+    path, told = "memory/history?id=jwt", 0
+    while path:
+        text = seen(served, path)
+        assert text.count("<li data-item>") <= STEPS
+        told += text.count("<li data-item>")
+        following = re.search(rf'rel="next" href="{HERE}/([^"]*)"', text)
+        path = html.unescape(following.group(1)) if following else ""
+    assert told == STEPS + 3 and "We chose JWT for all new APIs.</p>" in text
 
 
 def test_something_is_remembered_in_a_bank_that_begins_with_it(served: Served) -> None:
@@ -194,12 +314,24 @@ def test_a_difference_is_of_words() -> None:
     assert kept == ("kept", " … " + ("x " * 500)[-200:])
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (" ".join(f"w{n}" for n in range(1_900)), " ".join(f"v{n}" for n in range(1_900))),
+        ("a b c d " * 400 + "end", "d c b a " * 400 + "END"),
+    ],
+    ids=["no word in common", "few words over and over"],
+)
+def test_what_has_nothing_to_tell_apart_is_told_whole(before: str, after: str) -> None:
+    assert list(diffs.parts(before, after)) == [("gone", before), ("came", after)]
+
+
 def test_very_long_texts_are_compared_by_their_lines() -> None:
     line = "word " * 50 + "\n"
     before, after = line * 200, line * 100 + "new\n" + line * 100
     assert [part for part in diffs.parts(before, after) if part[0] != "kept"] == [("came", "new\n")]
-    many = "a\n" * 5_000
-    assert list(diffs.parts(many, many + "b")) == [("gone", many), ("came", many + "b")]
+    many = "".join(f"{number}\n" for number in range(5_000))
+    assert list(diffs.parts(f"a\n{many}b", f"b\n{many}a")) == [("gone", f"a\n{many}b"), ("came", f"b\n{many}a")]
 
 
 def test_days_in_forms_are_those_of_the_record(served: Served) -> None:

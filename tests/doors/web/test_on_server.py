@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.doors.http.conftest import Served, listening, serving
 from tests.doors.http.test_events import told
-from tests.doors.web.conftest import APART, address, fill, over, seal_in, views
+from tests.doors.web.conftest import APART, address, fill, form_of, over, seal_in, views
 
 import pieria
 
@@ -53,7 +53,8 @@ def test_every_view_is_shown(served: Served) -> None:
 
 def test_one_searches_opens_edits_and_looks_back(served: Served) -> None:
     assert "rotated daily" in seen(served, "recall", q="jwt rotated")
-    moved = do(served, "memory/edit", id="jwt", text="Passkeys now.", seen=2, reason="a better way")
+    form = form_of(served.client.get(f"{HERE}/memory/edit?id=jwt").text, "memory/edit")
+    moved = do(served, "memory/edit", **{**form, "text": "Passkeys now.", "reason": "a better way"})
     newest = moved.headers["location"].partition("id=")[2]
     assert "Passkeys now." in seen(served, "memory", id=newest)
     assert "a better way" in seen(served, "memory/history", id=newest)
@@ -67,8 +68,8 @@ def test_one_searches_opens_edits_and_looks_back(served: Served) -> None:
     do(served, "time/undo", seq=restored.seq)
     assert "aisle seat" not in seen(served, "memories")
     assert f"undo {restored.seq}" in seen(served, "time")
-    seal = seal_in(served.client.get(f"{HERE}/memories"))
-    assert "It is erased" in served.client.post(f"{HERE}/memory/purge", data={"seal": seal, "id": "maya"}).text
+    form = form_of(served.client.get(f"{HERE}/memory/purge?id=maya").text, "memory/purge")
+    assert "It is erased" in served.client.post(f"{HERE}/memory/purge", data=form).text
     assert served.client.get(f"{HERE}/memory", params={"id": "maya"}).status_code == 404
 
 

@@ -120,6 +120,13 @@ def test_a_page_with_all_that_it_loads_is_small(served: Served, path: str) -> No
     assert len(page.content) + sum(len(each.content) for each in loaded) < 200_000
 
 
+@pytest.mark.parametrize("path", FIRST)
+def test_a_page_follows_the_bank_from_where_it_shows_it(served: Served, path: str) -> None:
+    served.client.get("/banks/notes/recall?q=jwt")
+    text = served.client.get(path).text
+    assert f'hx-sse:connect="/banks/notes/events?since={served.head()}"' in text
+
+
 def test_styles_and_scripts_are_kept_for_ever_under_the_name_of_what_they_are(served: Served) -> None:
     text = served.client.get(FIRST[0]).text
     path = next(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.doors.http.conftest import Served
 from tests.doors.web.conftest import HOSTILE
 
+import pieria
 from pieria.doors.web import figures
 from pieria.doors.web.words import MOST_MARKS, asked_terms, one_line, words
 from pieria.record.time import instant
@@ -79,6 +80,12 @@ def test_numbers_are_told_with_their_units() -> None:
     assert [figures.size(each) for each in (0, 999, 1000, 2_500_000, None)] == ["0 B", "999 B", "1.0 kB", "2.5 MB", "–"]
     assert [figures.milliseconds(each) for each in (3.14159, 120.4, 12_345)] == ["3.1 ms", "120 ms", "12.3 s"]
     assert (figures.counted(1, "memory", "memories"), figures.counted(2, "fact")) == ("1 memory", "2 facts")
+
+
+def test_what_was_asked_is_marked_in_a_title_too(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("The words are below.", title="Zebra crossings", id="zebra")
+    assert "<mark>Zebra</mark> crossings" in served.client.get("/banks/notes/recall?q=zebra").text
 
 
 @pytest.mark.parametrize("path", ["recall", "recall?q=bold", "memories", "memories?tags=%3Cb%3Etag%3C/b%3E"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 COMPARED = 4_000
 """Words up to which two texts are compared word by word; longer ones are compared line by line, up to so many lines."""
+MATCHED = 100_000
+"""Pairs of the same word, or line, up to which two texts are compared so: it is looked at each of them, often more than
+once."""
 AROUND = 200
 """Characters that are shown of what stayed, before and after what did not."""
 KEPT, GONE, CAME = "kept", "gone", "came"
@@ -51,16 +55,32 @@ def changes(before: Memory | None, after: Memory) -> Changes:
 def parts(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Stretches with what became of each. Of what stayed, what is far from any change is left out."""
     one, other = _pieces(before), _pieces(after)
-    if len(one) > COMPARED or len(other) > COMPARED:
+    head = _alike(one, other)
+    tail = _alike(one[head:][::-1], other[head:][::-1])
+    if head:
+        yield KEPT, _near("".join(one[:head]), is_first=True)
+    yield from _between("".join(one[head : len(one) - tail]), "".join(other[head : len(other) - tail]))
+    if tail:
+        yield KEPT, _near("".join(one[len(one) - tail :]), is_last=True)
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many are the same from the beginning."""
+    shorter = min(len(one), len(other))
+    return next((at for at in range(shorter) if one[at] != other[at]), shorter)
+
+
+def _between(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """What neither begins nor ends alike."""
+    one, other = _pieces(before), _pieces(after)
+    if not _are_few(one, other):
         one, other = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if len(one) > COMPARED or len(other) > COMPARED:
-        yield GONE, before
-        yield CAME, after
-        return
-    steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
-    for number, (step, a, b, c, d) in enumerate(steps):
+    if not _are_few(one, other):
+        one, other = [before], [after]
+    # What stands between words is the same everywhere, and says nothing about which belong together.
+    for step, a, b, c, d in SequenceMatcher(str.isspace, one, other, autojunk=False).get_opcodes():
         if step == "equal":
-            yield KEPT, _near("".join(one[a:b]), number == 0, number == len(steps) - 1)
+            yield KEPT, _near("".join(one[a:b]))
             continue
         if b > a:
             yield GONE, "".join(one[a:b])
@@ -68,7 +88,14 @@ def parts(before: str, after: str) -> Iterator[tuple[str, str]]:
             yield CAME, "".join(other[c:d])
 
 
-def _near(kept: str, is_first: bool, is_last: bool) -> str:
+def _are_few(one: Sequence[str], other: Sequence[str]) -> bool:
+    if len(one) > COMPARED or len(other) > COMPARED:
+        return False
+    numbers = Counter(other)
+    return sum(numbers[piece] for piece in one if not piece.isspace()) <= MATCHED
+
+
+def _near(kept: str, is_first: bool = False, is_last: bool = False) -> str:
     if len(kept) <= 2 * AROUND:
         return kept
     head = "" if is_first else kept[:AROUND]

@@ -5,7 +5,8 @@ A field that is left empty was not filled in. A text area's lines end as browser
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -17,6 +18,7 @@ from pieria.errors import InputError
 
 FORM = "application/x-www-form-urlencoded"
 FIELDS = 1_000
+_ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"(?=\s*(?:,|\Z))|(?P<plain>[^,]*))\s*(?:,|\Z)')
 SEAL = "seal"
 """The field by which a form shows that it is one of ours."""
 
@@ -49,7 +51,23 @@ def arguments(fields: list[tuple[str, str]], takes: Mapping[str, Any]) -> dict[s
     return given
 
 
+def listed(items: Iterable[str]) -> str:
+    """As one field that takes several has them: between commas, and in quotes where an item holds one."""
+    return ", ".join(map(spelt, items))
+
+
+def spelt(item: str) -> str:
+    return '"' + item.replace('"', '""') + '"' if "," in item or item.startswith('"') else item
+
+
 def _several(value: str, schema: Mapping[str, Any]) -> list[Any]:
     """A list is its field several times, or one text whose items stand between commas."""
-    items = value.split(",") if schema.get("commas") else [value]
-    return [typed(item.strip(), schema.get("items", {})) for item in items if item.strip()]
+    items = _between_commas(value) if schema.get("commas") else [value.strip()]
+    return [typed(item, schema.get("items", {})) for item in items if item]
+
+
+def _between_commas(value: str) -> list[str]:
+    return [
+        (plain if plain is not None else quoted.replace('""', '"')).strip()
+        for quoted, plain in (found.group("quoted", "plain") for found in _ITEM.finditer(value))
+    ]

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from pieria.doors.http.callers import Caller, Door
+from pieria.doors.web.forms import spelt
 from pieria.toolsets import Access, Host, Registry, Tool
 
 if TYPE_CHECKING:
+    from pieria import Memory
     from pieria.bank import Bank
     from pieria.doors.web.tasks import Task, Tasks
     from pieria.doors.web.witness import Witness
@@ -22,7 +24,8 @@ BANKS = "/banks"
 
 
 def path_of(bank: str, path: str = "", /, **query: Any) -> str:
-    """The address of something of a bank. What is None or empty is left out; a list is named several times."""
+    """The address of something of a bank. What is None or empty is left out; a list is named several times, each of its
+    items as a form spells it."""
     from urllib.parse import quote
 
     kept = [(name, each) for name, value in query.items() for each in _each(value) if each not in (None, "")]
@@ -31,7 +34,9 @@ def path_of(bank: str, path: str = "", /, **query: Any) -> str:
 
 
 def _each(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+    if isinstance(value, bool):
+        return [str(value).lower()]
+    return [*map(spelt, value)] if isinstance(value, list | tuple) else [value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,10 @@ class Asked:
     def may(self, access: str) -> bool:
         """Whether the caller may do what needs such an access: what they may not is not offered."""
         return self.caller.access >= Access[access]
+
+    def has_ended(self, memory: Memory) -> bool:
+        """Whether it holds no longer."""
+        return memory.valid_until is not None and memory.valid_until <= self.bank.clock()
 
     def path(self, path: str = "", /, **query: Any) -> str:
         return path_of(self.bank_name, path, **query)
@@ -107,7 +116,8 @@ class View:
     """`line` is a method and a path under the bank's, such as `GET memories`. `takes` are JSON schemas by name.
 
     A form of `POST` carries a token of this site; one without it is refused before `answer` is asked. `answer` runs in
-    a thread. A bank that is not there comes to be by a view that `begins` one.
+    a thread. A bank that is not there comes to be by a view that `begins` one. `again` shows the form that was refused,
+    with what was given as it came: nobody types twice.
     """
 
     line: str
@@ -116,6 +126,7 @@ class View:
     needs: tuple[str, ...] = ()
     access: Access = Access.read
     begins: bool = False
+    again: Callable[[Asked], Shown] | None = None
 
     @property
     def method(self) -> str:

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pieria.doors.web import figures, words
 from pieria.doors.web.assets import PAGES, Assets
+from pieria.doors.web.forms import listed
 from pieria.doors.web.page import path_of
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -27,6 +28,7 @@ class Templates:
         self._made.filters.update(
             words=words.words,
             one_line=words.one_line,
+            listed=listed,
             moment=figures.moment,
             whole_moment=figures.whole_moment,
             day=figures.day,

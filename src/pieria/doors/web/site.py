@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -156,18 +157,23 @@ class Site:
         caller = caller_of(request)
         host = self._service.host(caller, segment(request, "bank")).having(begins=view.begins)
         host.allow(view.access)
-        checked = validated(view.tool, given, view.line)
-        check_scope(checked, caller)
-        if checked.get("session"):
-            checked = {**checked, "session": caller.own(checked["session"], "session")}
-        asked = Asked(host, caller, checked, self.tasks, self._service.registry, self.witness, self._door)
-        # Before it is read, so that nothing which comes meanwhile is missed.
-        seen = _greeted(asked) if page in self.pages and not _is_part(request) else None
-        response = self._response(request, page, asked, view.answer(asked), seen)
+        asked = Asked(host, caller, given, self.tasks, self._service.registry, self.witness, self._door)
+        try:
+            asked = replace(asked, given=_checked(view, given, caller))
+            # Before it is read, so that nothing which comes meanwhile is missed.
+            head = _greeted(asked) if page in self.pages and not _is_part(request) else None
+            response = self._response(request, page, asked, view.answer(asked), head)
+        except PieriaError as error:
+            if view.again is None:
+                raise
+            form = view.again(asked)
+            form = replace(form, status=status_of(error), values={**form.values, "error": for_callers(error)})
+            response = self._response(request, page, asked, form, None)
+            response.headers.update(headers_of(error))
         response.headers["Server-Timing"] = f"page;dur={1000 * (time.perf_counter() - began):.1f}"
         return response
 
-    def _response(self, request: Request, page: Page, asked: Asked, answer: Answer, seen: int | None) -> Response:
+    def _response(self, request: Request, page: Page, asked: Asked, answer: Answer, head: int | None) -> Response:
         match answer:
             case Moved(to):
                 return _gone_to(request, to)
@@ -180,7 +186,7 @@ class Site:
                 return StreamingResponse(body, media_type=kind, headers=headers)
             case Shown():
                 return self._page(
-                    request, page, asked.host.bank_name, answer, {"asked": asked, "seen": seen, **answer.values}
+                    request, page, asked.host.bank_name, answer, {"asked": asked, "follows": head, **answer.values}
                 )
 
     def _page(
@@ -198,7 +204,7 @@ class Site:
             "look": _look(request),
             "looks": LOOKS,
             "here": _here(request),
-            "seen": None,
+            "follows": None,
             "error": None,
             **values,
         }
@@ -317,6 +323,14 @@ def _bank_of(request: Request) -> str | None:
         return check_bank_name(segment(request, "bank"))
     except (InputError, Refused):
         return None
+
+
+def _checked(view: View, given: Mapping[str, Any], caller: Caller) -> Mapping[str, Any]:
+    checked = validated(view.tool, given, view.line)
+    check_scope(checked, caller)
+    if checked.get("session"):
+        checked = {**checked, "session": caller.own(checked["session"], "session")}
+    return checked
 
 
 def _cookie(scope: Scope) -> str:

@@ -98,6 +98,6 @@ def _sign(unseen: str) -> Markup:
     return Markup('<span class="unseen" title="{}">{}{}</span>').format(name, code, more)
 
 
-def one_line(text: str, limit: int = 80) -> Markup:
+def one_line(text: str, limit: int = 80, asked: Collection[str] = ()) -> Markup:
     """A title, a name, a tag: on one line, cut, as plain as the rest."""
-    return words(" ".join(text[: 8 * limit].split()), limit=limit)
+    return words(" ".join(text[: 8 * limit].split()), asked, limit)

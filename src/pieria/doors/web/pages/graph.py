@@ -148,7 +148,8 @@ class Drawn:
         key = self.spelt.setdefault((what, name if what == PLACE else compared(name)), f"{what}:{name}")
         if self._has_room(key):
             path, field = LISTED[what]
-            self.nodes[key] = Node(key, what, name, self.asked.path(path, **{field: name}), None, is_focus)
+            asked = {field: [name] if what == TAG else name}
+            self.nodes[key] = Node(key, what, name, self.asked.path(path, **asked), None, is_focus)
         return key
 
     def _has_room(self, key: str) -> bool:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import flag, several, share, text, whole
-from pieria.doors.web.diffs import changes
+from pieria.doors.web.diffs import Changes, changes
 from pieria.doors.web.figures import whole_moment
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
-from pieria.errors import ConflictError, NotFoundError
+from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.time import micros
 from pieria.toolsets import Access, called
 
 if TYPE_CHECKING:
     from pieria import Memory, Neighbor
 
-SHOWN, TIED = 30, 50
+SHOWN, TIED, STEPS = 30, 50, 50
 TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
@@ -47,8 +50,9 @@ NEW = {
     "kind": text("What kind of thing it is.", enum=list(WRITTEN)),
     "tags": TAGS,
     "importance": share("0 for passing, 1 for what must never fade."),
-    "place": text("Where it is kept."),
+    "place": text("Where it is kept: wing/room."),
 }
+SEEN = {"seen": whole("What was shown: from when on it was known, in microseconds.", 0, 2**53)}
 HOW = ("revise", "update")
 EDIT = {
     **ID,
@@ -58,7 +62,7 @@ EDIT = {
     "importance": NEW["importance"],
     **REASON,
     "how": text("A new memory in its place, or its next version.", enum=list(HOW), default="revise"),
-    "seen": whole("The version that was edited.", 1, 2**53),
+    **SEEN,
 }
 VOICES: Sequence[tuple[str, str, Any]] = (
     ("mempalace", "mempalace_get_drawer", lambda memory: {"drawer_id": memory.id}),
@@ -70,12 +74,15 @@ VOICES: Sequence[tuple[str, str, Any]] = (
 """By which tool each toolset shows a memory, and what that is asked."""
 
 
-def opened(asked: Asked, version: int | None = None) -> Memory:
-    """Removed or not. Raises `NotFoundError`."""
-    found = asked.bank.get(asked.given["id"], version=version, include_removed=True)
+def opened(asked: Asked, version: int | None = None, *, past: bool = False) -> Memory:
+    """As it is now, removed or not; with `past`, the version that is asked for. Raises `NotFoundError`."""
+    id = asked.given.get("id", "")
+    found = asked.bank.get(id, version=version, include_removed=True) if id else None
+    if found is not None and not past:
+        found = asked.bank.get(found.id, include_removed=True)
     if found is None:
         hint = "A list or a recall leads to the memories there are; what was purged is nowhere."
-        raise NotFoundError("memory", asked.given["id"], hint=hint)
+        raise NotFoundError("memory", id, hint=hint)
     return found
 
 
@@ -102,9 +109,8 @@ def _listed(asked: Asked) -> Answer:
 
 
 def _open(asked: Asked) -> Answer:
-    version = asked.given.get("version")
-    memory = opened(asked, version)
-    newest = memory if version is None else opened(asked)
+    memory = opened(asked, asked.given.get("version"), past=True)
+    newest = opened(asked)
     stands = not newest.ended
     tied = asked.bank.neighbors(newest.id, limit=TIED) if stands else None
     values = {
@@ -115,11 +121,12 @@ def _open(asked: Asked) -> Answer:
         "stands": stands,
         "ties": _grouped(newest.id, tied or ()),
         "is_cut": tied is not None and tied.truncated,
-        "facts": asked.bank.facts.query(memory=newest.id, history=True, limit=TIED),
+        "facts": asked.bank.facts.query(memory=newest.id, history=True, limit=TIED + 1),
+        "most": TIED,
         "stretches": len(asked.bank.history(newest.id, revisions=True)),
         "fields": _fields(memory),
         "usage": asked.bank.usage(newest.id)[newest.id],
-        "now_day": asked.bank.clock().date(),
+        "today": asked.bank.clock().date(),
         "engine_s": REVISES,
     }
     return Shown("memories/open.html", values)
@@ -152,12 +159,20 @@ def _fields(memory: Memory) -> Mapping[str, Any]:
 
 
 def _history(asked: Asked) -> Answer:
+    """The newest steps first, so many at a time."""
     memory = opened(asked)
-    stretches = asked.bank.history(memory.id, revisions=True)
-    steps = [
-        (stretch, changes(before, stretch)) for before, stretch in zip((None, *stretches), stretches, strict=False)
-    ]
-    return Shown("memories/history.html", {"memory": memory, "steps": steps[::-1]})
+    stretches = (None, *asked.bank.history(memory.id, revisions=True))
+    last = min(asked.given.get("last", len(stretches)), len(stretches) - 1)
+    first = max(0, last - STEPS)
+    steps = [(after, changes(before, after)) for before, after in pairwise(stretches[first : last + 1]) if after]
+    values = {
+        "memory": memory,
+        "steps": steps[::-1],
+        "last": last,
+        "more": first and asked.path("memory/history", id=memory.id, last=first),
+        "goes_on": "last" in asked.given,
+    }
+    return Shown("memories/history.html", values)
 
 
 def _voices(asked: Asked) -> Answer:
@@ -170,8 +185,8 @@ def _voices(asked: Asked) -> Answer:
     return Shown("memories/voices.html", {"memory": memory, "told": told})
 
 
-def _writing(asked: Asked) -> Answer:
-    return Shown("memories/new.html", {"kinds": WRITTEN})
+def _writing(asked: Asked) -> Shown:
+    return Shown("memories/new.html", {"kinds": WRITTEN, "typed": {**BLANK, **asked.given}})
 
 
 def _written(asked: Asked) -> Answer:
@@ -179,19 +194,68 @@ def _written(asked: Asked) -> Answer:
 
 
 def _editing(asked: Asked) -> Answer:
-    return Shown("memories/edit.html", {"memory": opened(asked)})
+    memory = opened(asked)
+    if memory.ended == "revised":
+        return Moved(asked.path("memory/edit", id=_standing(asked, memory).id))
+    return _edit_form(asked, memory, _told(memory))
 
 
 def _edited(asked: Asked) -> Answer:
     given = dict(asked.given)
-    id, how, seen = given.pop("id"), given.pop("how"), given.pop("seen")
-    standing = opened(asked)
-    if standing.version != seen:
-        hint = "Look at what it says now, and edit that."
+    id, how, seen, reason = given.pop("id"), given.pop("how"), given.pop("seen"), given.pop("reason", None)
+    memory = opened(asked)
+    if micros(memory.known_from) != seen:
+        hint = "What is different now is shown here. Take of it what should stay, and keep it then."
         raise ConflictError("it was changed while you edited it", ids=(id,), hint=hint)
-    given = {**given, "title": given.get("title", "").strip() or None, "tags": given.get("tags", [])}
+    changed = _changed(memory, given)
+    if not changed:
+        raise InputError("form", "something else than what it says now", "the same")
     verb = asked.bank.revise if how == "revise" else asked.bank.update
-    return Moved(asked.path("memory", id=verb(id, **given).id))
+    return Moved(asked.path("memory", id=verb(memory.id, **changed, reason=reason).id))
+
+
+def _edited_again(asked: Asked) -> Shown:
+    """The form with what was typed, of what stands there now, and what has become of it since it was shown."""
+    before = opened(asked)
+    memory = _standing(asked, before)
+    seen = asked.given.get("seen")
+    if seen == micros(memory.known_from):
+        return _edit_form(asked, memory, {**CLEARED, **asked.given})
+    shown = (each for each in asked.bank.history(before.id) if micros(each.known_from) == seen)
+    return _edit_form(asked, memory, {**CLEARED, **asked.given}, changes(next(shown, None), memory))
+
+
+def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile: Changes | None = None) -> Shown:
+    values = {"memory": memory, "typed": typed, "seen": micros(memory.known_from), "meanwhile": meanwhile}
+    return Shown("memories/edit.html", values)
+
+
+def _standing(asked: Asked, memory: Memory) -> Memory:
+    """The newest of its revisions."""
+    if memory.ended != "revised":
+        return memory
+    stretches = asked.bank.history(memory.id, revisions=True)
+    return next((each for each in reversed(stretches) if each.ended != "revised" and not each.known_until), memory)
+
+
+def _told(memory: Memory) -> Mapping[str, Any]:
+    """As a form has it: a browser ends lines in its own way, and leaves none in a title."""
+    return {
+        "text": re.sub("\r\n?", "\n", memory.text),
+        "title": re.sub("[\r\n]", "", memory.title or ""),
+        "tags": [*memory.tags],
+        "importance": memory.importance,
+        "reason": "",
+        "how": HOW[0],
+    }
+
+
+def _changed(memory: Memory, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What differs from what the form was made of; the rest stays as it is, down to how its lines end."""
+    told = _told(memory)
+    given = {**given, "title": given.get("title", "").strip(), "tags": given.get("tags", [])}
+    changed = {name: value for name, value in given.items() if value != told[name]}
+    return {**changed, "title": changed["title"] or None} if "title" in changed else changed
 
 
 def _back(asked: Asked) -> Answer:
@@ -205,6 +269,11 @@ def _pinned(asked: Asked) -> Answer:
 
 def _invalidated(asked: Asked) -> Answer:
     asked.bank.invalidate(**asked.given)
+    return _back(asked)
+
+
+def _held(asked: Asked) -> Answer:
+    asked.bank.update(asked.given["id"], valid_until=None, reason=asked.given.get("reason"))
     return _back(asked)
 
 
@@ -229,18 +298,34 @@ def _untied(asked: Asked) -> Answer:
     return _back(asked)
 
 
-def _purging(asked: Asked) -> Answer:
+def _purging(asked: Asked) -> Shown:
     memory = opened(asked)
     receipt = asked.bank.purge(memory.id, dry_run=True)
     also = [asked.bank.get(id, include_removed=True) for id in receipt.also[:TIED]]
-    values = {"memory": memory, "receipt": receipt, "also": [each for each in also if each is not None]}
+    values = {
+        "memory": memory,
+        "receipt": receipt,
+        "also": [each for each in also if each is not None],
+        "agreed": {"id": memory.id, "seen": micros(memory.known_from), "going": receipt.erased["memories"]},
+    }
     return Shown("memories/purge.html", values)
 
 
 def _purged(asked: Asked) -> Answer:
-    return Shown("memories/purged.html", {"receipt": asked.bank.purge(asked.given["id"])})
+    """Nothing goes that was not told before."""
+    memory = opened(asked)
+    told = asked.bank.purge(memory.id, dry_run=True)
+    if (asked.given["seen"], asked.given["going"]) != (micros(memory.known_from), told.erased["memories"]):
+        hint = "Nothing was erased. Look once more at what would go."
+        raise ConflictError("it was changed since you were told what goes", ids=(memory.id,), hint=hint)
+    return Shown("memories/purged.html", {"receipt": asked.bank.purge(memory.id)})
 
 
+BLANK = {"text": "", "title": "", "kind": WRITTEN[0], "tags": (), "importance": 0.5, "place": ""}
+CLEARED = {"text": "", "title": "", "tags": (), "importance": "", "reason": "", "how": HOW[0]}
+"""A field that was cleared is not among what a form gives."""
+_HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}
+_PURGE = {**ID, **SEEN, "going": whole("How many memories were said to go.", 1, 2**53)}
 _INVALID = {**ID, "at": text("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
 _LINK = {**ID, "target": text("The other memory's id."), "relation": text("What it is to it.", default="related")}
 _PIN = {**ID, "pinned": flag("Whether it never fades.")}
@@ -254,20 +339,21 @@ PAGE = Page(
     views=(
         View("GET memories", _listed, LIST),
         View("GET memories/new", _writing, access=Access.write, begins=True),
-        View("POST memories/new", _written, NEW, ("text",), access=Access.write, begins=True),
+        View("POST memories/new", _written, NEW, ("text",), access=Access.write, begins=True, again=_writing),
         View("GET memory", _open, OPEN, ("id",)),
-        View("GET memory/history", _history, ID, ("id",)),
+        View("GET memory/history", _history, _HISTORY, ("id",)),
         View("GET memory/voices", _voices, ID, ("id",)),
         _Deed("GET memory/edit", _editing, ID),
-        _Deed("POST memory/edit", _edited, EDIT, needs=("id", "text", "seen")),
+        _Deed("POST memory/edit", _edited, EDIT, needs=("id", "text", "seen"), again=_edited_again),
         _Deed("POST memory/pin", _pinned, _PIN, needs=("id", "pinned")),
         _Deed("POST memory/invalidate", _invalidated, _INVALID),
+        _Deed("POST memory/hold", _held, {**ID, **REASON}),
         _Deed("POST memory/remove", _removed, {**ID, **REASON}),
         _Deed("POST memory/restore", _restored, ID),
         _Deed("POST memory/link", _linked, _LINK, needs=("id", "target")),
         _Deed("POST memory/unlink", _untied, {**ID, "link": text("Which link.")}, needs=("id", "link")),
         _Deed("GET memory/purge", _purging, ID),
-        _Deed("POST memory/purge", _purged, ID),
+        _Deed("POST memory/purge", _purged, _PURGE, needs=tuple(_PURGE), again=_purging),
     ),
     css=("memories/memories.css",),
 )

@@ -16,9 +16,24 @@ document.addEventListener("htmx:sse:error", (event) => {
 document.addEventListener("htmx:after:swap", () => trouble(false));
 document.addEventListener("htmx:sse:after:connection", () => trouble(false));
 
-// A menu closes when one looks elsewhere.
+// A form that is sent twice in a hurry was meant to be sent once.
+const HURRY = 1000;
+const sent = new WeakMap();
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  if (event.timeStamp - sent.get(event.target) < HURRY) event.preventDefault();
+  else sent.set(event.target, event.timeStamp);
+});
+
+// A menu closes when one looks elsewhere, or leaves it by the keyboard.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
+});
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
 });
