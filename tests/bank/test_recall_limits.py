@@ -13,6 +13,7 @@ import pytest
 from tests.bank.embedding_server import Requests, server, vector
 
 import pieria
+from pieria import telemetry
 from pieria.bank import Bank
 from pieria.errors import InputError
 from pieria.models import EmbeddingResponse
@@ -179,7 +180,16 @@ def test_what_is_not_begun_in_time_is_left_out(bank: Bank, monkeypatch: pytest.M
         monkeypatch.setitem(ARMS, name, arm._replace(look=noting))
     for module in ("bank.recalling", "recall.gathering", "recall.page"):
         monkeypatch.setattr(f"pieria.{module}.perf_counter", leaping)
+    heard: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
+    detach = telemetry.attach(lambda event, *told: heard.append(told) if event[1] == "recall" else None)
     found = bank.recall("heron", deadline_ms=60_000)
+    detach()
+    [(measured, about)] = heard
+    listed = telemetry.POINTS["recall.answered"]
+    assert (set(measured), set(about)) == (set(listed.measurements), set(listed.metadata))
+    assert about["late"] == list(found.plan["left_out"]) and about["left_out"] == []
+    assert about["arms"] == {name: (arm["candidates"], arm["ms"]) for name, arm in found.plan["arms"].items()}
+    assert "heron" not in repr(heard)
     assert begun == ["text", "dense"]
     assert set(found.plan["arms"]) == {"text", "dense"}
     assert found.plan["left_out"] == {name: LATE for name in ARMS if name not in begun}

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from pieria.doors.web import following
-from pieria.doors.web.tasks import AT_ONCE, KEPT, Tasks
+from pieria.doors.web.tasks import AT_ONCE, KEPT, Task, Tasks
 from pieria.errors import ConflictError, InputError, NotFoundError
 
 PATIENCE = 10.0
@@ -62,6 +62,22 @@ def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:
         assert later.wait(PATIENCE)
     with pytest.raises(NotFoundError):
         tasks.found(begun[0].id, "anybody", "notes")
+
+
+def test_of_what_is_about_the_same_thing_one_is_under_way_and_whoever_began_it_is_led_back() -> None:
+    tasks, go_on = Tasks(), threading.Event()
+
+    def begun(owner: str, bank: str = "notes", about: str | None = "session s") -> Task:
+        return tasks.begin(owner, bank, "It", "/", lambda _: go_on.wait(PATIENCE), about=about)
+
+    first = begun("ada")
+    assert begun("ada") is first and tasks.under_way("notes", "session s") is first
+    with pytest.raises(ConflictError, match="session s is under way"):
+        begun("ben")
+    assert begun("ben", bank="work") is not first and begun("ada", about=None) is not first
+    go_on.set()
+    tasks.close(PATIENCE)
+    assert tasks.under_way("notes", "session s") is None and begun("ben") is not first
 
 
 def test_the_steps_of_a_task_are_events_until_it_is_over() -> None:
