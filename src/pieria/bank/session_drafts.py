@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.session_log import readable
+from pieria.bank.session_log import SECOND, readable
 from pieria.bank.session_records import HELD, SESSIONS, TOUCHED, is_there
 from pieria.graph.changeset import Changeset
 from pieria.graph.nodes import Node
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from pieria.learning.steps import Step
     from pieria.sessions.log import Kept
 
-PAGE_LIMIT, LONGEST = 1_000, 1 << 31
-MICROSECOND = 1_000_000
+PAGE_LIMIT, FURTHEST = 1_000, 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class SessionDraft:
 def standings(bank: Bank, limit: int, offset: int, state: str | None) -> SessionStandings:
     problems = Problems()
     problems.of(check.whole, limit, "limit", 1, PAGE_LIMIT)
-    problems.of(check.whole, offset, "offset", 0, LONGEST)
+    problems.of(check.whole, offset, "offset", 0, FURTHEST)
     if state is not None:
         problems.of(check.one_of, state, "state", tuple(SessionState))
     problems.settle()
@@ -108,7 +107,7 @@ def standing(bank: Bank, id: str) -> SessionStanding | None:
 
 
 def _standing(bank: Bank, reader: Reader, id: str, value: Mapping[str, Any], holder: str | None) -> SessionStanding:
-    lease = int(bank.session_lease * MICROSECOND)
+    lease = int(bank.session_lease * SECOND)
 
     def read() -> SessionStanding:
         return SessionStanding(
