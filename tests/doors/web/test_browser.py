@@ -70,6 +70,8 @@ def look_over(window: Window, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     assert barriers(window) == []
     assert too_wide(window) <= 0
+    last = page.locator(".pages a").last.bounding_box()
+    assert last is not None and last["x"] + last["width"] <= 390
 
 
 @pytest.mark.parametrize("view", SEEN, ids=shown)

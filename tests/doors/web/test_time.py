@@ -9,6 +9,7 @@ from tests.doors.web.conftest import seal_in
 
 import pieria
 from pieria.doors.web.pages import time
+from pieria.errors import ConflictError
 from pieria.workspace import Workspace
 
 TIME = "/banks/notes/time"
@@ -79,6 +80,23 @@ def test_sessions_are_followed_with_the_journal(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.remember("Good morning.", session="monday")
     assert "monday" in served.client.get(TIME, headers={"HX-Request": "true"}).text
+
+
+def test_undo_is_not_offered_where_there_is_nothing_to_go_back_to(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.facts.declare("lives_in")
+        bank.scratchpad.write("Tidy up.")
+        bank.purge("maya")
+        session = bank.session("Mend the build", auto_commit=False)
+        session.append("The toolchain is registered twice.", "Removed the second registration.")
+        page = served.client.get(TIME).text
+        offered = {int(seq) for seq in re.findall(r'name="seq" value="(\d+)"', page)}
+        final = {change.seq for change in bank.changes()} - offered
+        assert len(final) >= 5 and offered
+        for seq in final:
+            with pytest.raises(ConflictError):
+                bank.undo(seq)
+    assert f'href="/banks/notes/sessions/one?id={session.id}">Mend the build</a>' in page
 
 
 def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> None:

@@ -27,8 +27,13 @@ SHOWN, TIED, STEPS = 30, 50, 50
 TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
-WRITTEN = ("note", "observation", "diary", "drawer")
-"""Kinds that people write themselves; the others come of agents and upkeep."""
+WRITTEN = {
+    "note": "something to know; it fades if nobody asks for it",
+    "observation": "what was seen to happen; it stays",
+    "diary": "what a day was like; it stays",
+    "drawer": "a text to be kept word for word; it stays",
+}
+"""Kinds that people write themselves, and what for; the others come of agents and upkeep."""
 TAGS = {**several("Its tags."), "commas": True}
 LIST = {
     "order": text("Which comes first.", enum=list(ORDERS)),
@@ -47,7 +52,7 @@ REASON = {"reason": text("Why.")}
 NEW = {
     "text": text("What to remember."),
     "title": text("A title."),
-    "kind": text("What kind of thing it is.", enum=list(WRITTEN)),
+    "kind": text("What kind of thing it is.", enum=[*WRITTEN]),
     "tags": TAGS,
     "importance": share("0 for passing, 1 for what must never fade."),
     "place": text("Where it is kept: wing/room."),
@@ -321,7 +326,7 @@ def _purged(asked: Asked) -> Answer:
     return Shown("memories/purged.html", {"receipt": asked.bank.purge(memory.id)})
 
 
-BLANK = {"text": "", "title": "", "kind": WRITTEN[0], "tags": (), "importance": 0.5, "place": ""}
+BLANK = {"text": "", "title": "", "kind": "note", "tags": (), "importance": 0.5, "place": ""}
 CLEARED = {"text": "", "title": "", "tags": (), "importance": "", "reason": "", "how": HOW[0]}
 """A field that was cleared is not among what a form gives."""
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 CHANGES, SESSIONS, FACTS = 40, 15, 100
 EARLIEST = datetime.min.replace(tzinfo=UTC)
+WITHOUT_VERSIONS = ("facts declare", "hooks", "purge", "recalled", "scratchpad", "session")
+"""What changes begin with that keep nothing to go back to."""
+OF_A_SESSION = "sessions:"
+"""What the journal puts before the id of a session."""
 NAMED = 3
 """Of what a change was about, so many are shown by their words."""
 ENDED, NEVER = "ended", "never"
@@ -66,6 +70,10 @@ class Entry:
     @property
     def more(self) -> int:
         return len(self.change.ids) - len(self.about)
+
+    @property
+    def is_final(self) -> bool:
+        return self.change.what.startswith(WITHOUT_VERSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +186,16 @@ def _about(asked: Asked, change: Change) -> Iterator[Named]:
             yield Named(memory.title or memory.text, asked.path("memory", id=id), memory.ended)
         elif change.what.startswith("facts"):
             yield from _fact(asked, id)
+        elif id.startswith(OF_A_SESSION):
+            yield _session(asked, id.removeprefix(OF_A_SESSION))
+
+
+def _session(asked: Asked, id: str) -> Named:
+    """By its goal as long as it is kept; of one that is over there are its memories."""
+    standing = asked.bank.session_standing(id)
+    if standing is None:
+        return Named(id, asked.path("memories", session=id))
+    return Named(standing.goal or id, asked.path("sessions/one", id=id))
 
 
 def _fact(asked: Asked, id: str) -> Iterator[Named]:
