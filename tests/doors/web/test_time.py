@@ -52,6 +52,10 @@ def test_a_change_is_undone_and_one_that_cannot_be_says_why(served: Served) -> N
     assert "removed" in served.client.get(TIME).text
     again = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": change.seq})
     assert again.status_code == 409 and 'role="alert"' in again.text
+    for referer, leads_back in ((f"http://localhost:7411{TIME}?before=9", True), (f"http://elsewhere{TIME}", False)):
+        again = served.client.post(f"{TIME}/undo", data={"seal": seal, "seq": 1}, headers={"referer": referer})
+        assert again.status_code == 409
+        assert (f'href="{TIME}?before=9">Back to where you were' in again.text) is leads_back
 
 
 def test_what_happened_until_a_day_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:

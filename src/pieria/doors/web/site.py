@@ -232,7 +232,12 @@ class Site:
         may_begin = visitor is not None and visitor.access > Access.read
         is_missing = isinstance(error, NotFoundError) and error.resource == "bank"
         shown = Shown("failed.html", part="error", status=status)
-        values = {"error": for_callers(error), "status": status, "begins": is_missing and may_begin}
+        values = {
+            "error": for_callers(error),
+            "status": status,
+            "begins": is_missing and may_begin,
+            "back": _tried_at(request),
+        }
         response = self._page(request, None, _bank_of(request), shown, values)
         told = {name: value for name, value in headers_of(error).items() if name != "WWW-Authenticate"}
         response.headers.update({**told, **headers})
@@ -313,6 +318,15 @@ class Site:
             hint = "Load the page again and send the form once more: it was made before the server was started anew."
             raise AccessError("foreign_origin", hint=hint)
         return [(name, value) for name, value in fields if name != SEAL]
+
+
+def _tried_at(request: Request) -> str | None:
+    """The page of ours whose form came to nothing."""
+    came = urlsplit(request.headers.get("referer", ""))
+    is_ours = came.netloc != "" and came.netloc == request.headers.get("host")
+    if request.method != "POST" or not is_ours:
+        return None
+    return _own_path(came.path + (f"?{came.query}" if came.query else ""))
 
 
 def _bank_of(request: Request) -> str | None:
