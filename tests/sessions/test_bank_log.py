@@ -299,6 +299,42 @@ def test_a_purge_takes_the_words_of_a_step_out_of_its_live_session(opened: Opene
     assert (loaded(log)[1][1].observation, loaded(log)[1][1].reward) == ("", 0.9)
 
 
+def test_a_purge_takes_the_words_of_a_step_out_of_what_was_judged_of_those_after_it(
+    opened: Opened, tmp_path: Path
+) -> None:
+    bank = opened()
+    log = BankLog(bank)
+    log.begin(FRESH)
+    bank.ingest(
+        {
+            "source_id": "run-7",
+            "goal": "Pick fruit",
+            "steps": [
+                {"observation": "A garden.", "action": "Looked for plums."},
+                {"observation": "A tree.", "action": "Shook the apricot tree."},
+                {"observation": "Fruit on the ground.", "action": "Filled a basket."},
+            ],
+        }
+    )
+    steps = {memory.text: memory for memory in bank.list(kinds="episodic", limit=10)}
+    shaken = steps["A tree. → Shook the apricot tree."]
+    filled = steps["Fruit on the ground. → Filled a basket."]
+    assert "apricot" in filled.body["state"]
+    for index in (0, 1, 2):
+        log.step(FRESH, replace(STEP, index=index, observation=f"The word is apricot{index}", state=f"plum{index - 1}"))
+    log.commit(replace(FRESH, committed=(0, 1)), learnt(0, 1))
+    bank.purge([shaken.id, "lived_1"])
+    left = bank.get(filled.id)
+    assert left is not None
+    assert (left.text, "state" in left.body) == (filled.text, False)
+    assert "state" in bank.get(steps["A garden. → Looked for plums."].id).body  # type: ignore[union-attr]
+    assert [step.state for step in loaded(log)[1]] == ["plum-1", None, None]
+    log.step(FRESH, replace(STEP, index=2, observation="The word is apricot2", state="plum1"))
+    assert loaded(log)[1][2].state is None
+    assert b"apricot tree" not in on_disk(tmp_path)
+    assert bank.doctor().well
+
+
 def test_what_a_purged_step_was_for_and_was_filed_under_goes_with_it_unless_others_have_it(
     opened: Opened, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pieria.bank.core import Core
 from pieria.bank.grounding import noted
+from pieria.bank.judged_after import cuts
 from pieria.bank.receipts import without_digests
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
@@ -130,6 +131,7 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
     ]
     told = (*every, *facts)
     changes = Changeset("purge", erase=every, erase_facts=list(facts), links=links, records=records, ids=told)
+    changes.cuts = cuts(reader, every)
     return Erasure(changes, receipt)
 
 

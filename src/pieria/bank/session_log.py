@@ -19,10 +19,12 @@ from pieria.bank.session_records import (
     NODES,
     PURGED,
     SESSIONS,
+    STATELESS,
     STEPS,
     TOUCHED,
     WAITING,
     is_there,
+    without_state,
     without_words,
 )
 from pieria.errors import BusyError, CorruptError, InputError
@@ -97,7 +99,11 @@ class BankLog:
             held = writer.records(STEPS, key).get(key, {})
             value = {**held, **step.as_dict()}
             yield from self._of_session(writer, kept)
-            yield Record(STEPS, key, without_words(value) if held.get(PURGED) else value)
+            if held.get(PURGED):
+                value = without_words(value)
+            elif held.get(STATELESS):
+                value = without_state(value)
+            yield Record(STEPS, key, value)
 
         self._write_session("session step", kept, records)
         return step
@@ -398,7 +404,7 @@ def _key(id: str, index: int) -> str:
 
 
 def _step(value: Mapping[str, Any]) -> Step:
-    return Step.from_dict({name: part for name, part in value.items() if name not in (NODES, PURGED)})
+    return Step.from_dict({name: part for name, part in value.items() if name not in (NODES, PURGED, STATELESS)})
 
 
 def readable(id: str, read: Callable[[], T]) -> T:

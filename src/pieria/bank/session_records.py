@@ -20,7 +20,7 @@ from pieria.store.protocol import Reader
 
 SESSIONS, STEPS, WAITING = "sessions", "sessions.steps", "sessions.waiting"
 HELD, HOLDERS = PASSING
-NODES, PURGED, TOUCHED = "nodes", "purged", "touched"
+NODES, PURGED, STATELESS, TOUCHED = "nodes", "purged", "stateless", "touched"
 """What stands beside the fields of a step, and of a session."""
 _BLANK = {"observation": "", "action": "", "subgoal": "", "state": None, "embedding": None, PURGED: True}
 
@@ -51,9 +51,20 @@ def without_words(step: Mapping[str, Any]) -> dict[str, Any]:
     return {**step, **_BLANK}
 
 
+def without_state(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {**step, "state": None, STATELESS: True}
+
+
 def without_words_of(reader: Reader, ids: Collection[str]) -> Iterator[Record]:
-    """What is left of the steps whose nodes are erased: that there was one."""
+    """What is left of the steps whose nodes are erased: that there was one. Of those after them, all but the state,
+    which may be told in the words of the erased.
+    """
     gone = set(ids)
-    for key, step in reader.records(STEPS).items():
+    after: set[str] = set()
+    for key, step in sorted(reader.records(STEPS).items()):
+        session = key.rpartition("/")[0]
         if not gone.isdisjoint(step.get(NODES, ())):
+            after.add(session)
             yield Record(STEPS, key, without_words(step))
+        elif session in after:
+            yield Record(STEPS, key, without_state(step))

@@ -99,6 +99,14 @@ class Write(NamedTuple):
     vectors: Sequence[NewVector] = ()
 
 
+class Cut(NamedTuple):
+    """A version, by its row, with so much left of its body: words of what is erased were in it."""
+
+    row: int
+    body: str | None
+    terms: Sequence[str]
+
+
 class Stored(NamedTuple):
     """A state as the store holds it."""
 
@@ -143,6 +151,8 @@ class Changeset:
     """Memory ids to erase everywhere, with their links, usage and the facts that name them."""
     erase_facts: list[str] = field(default_factory=list)
     """Facts to erase, every version of them."""
+    cuts: list[Cut] = field(default_factory=list)
+    """Made where something is erased, and without any other trace."""
     purged: list[str] = field(default_factory=list)
     """Ids to remember as purged, so that nothing brings them back unasked."""
     jobs: list[NewJob] = field(default_factory=list)

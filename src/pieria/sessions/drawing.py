@@ -79,6 +79,7 @@ class Drawing:
         """An episode is over: its last step is graded, and then knowledge is drawn from all that is left of it. The
         lock is held."""
         self._faults, self._node_ids = [], []
+        self._machine.refresh()
         self._is_preparing = True
         self._machine.at.crew.extractions.submit(self._prepare)
 
@@ -92,6 +93,7 @@ class Drawing:
 
     def flush(self) -> None:
         """With all that is left, though steps may follow. The lock is held."""
+        self._machine.refresh()
         self._start(self.left(), is_flushed=True)
 
     def _start(self, steps: Sequence[Step], *, is_flushed: bool = False) -> None:

@@ -277,9 +277,9 @@ class Machine:
         """Whatever was erased of its steps meanwhile is not held here either. The lock is held."""
         # Only what is in the graph can be erased.
         held = set(self.kept.committed).intersection(step.index for step in self.steps)
-        erased = {step.index: step for step in self.at.log.steps(self.id, held) if is_erased(step)} if held else {}
-        if erased:
-            self._have([erased.get(step.index, step) for step in self.steps])
+        if held and any(map(is_erased, self.at.log.steps(self.id, held))):
+            logged = {step.index: step for step in self.at.log.steps(self.id, [step.index for step in self.steps])}
+            self._have([_as_logged(step, logged.get(step.index, step)) for step in self.steps])
 
     def _have(self, steps: Sequence[Step]) -> None:
         if self.episode is not None:
@@ -375,6 +375,11 @@ def context_of(kept: Kept, steps: Sequence[Step]) -> dict[str, Any]:
     said = [step for step in steps if step.trajectory_id and not is_erased(step)]
     recent = [f"{step.observation} -> {step.action}" for step in said[-RECENT:]]
     return {"goal": kept.goal, "recent_steps": recent}
+
+
+def _as_logged(step: Step, logged: Step) -> Step:
+    """What was erased, or may hold words of that, is gone from both."""
+    return logged if is_erased(logged) else replace(step, state=logged.state)
 
 
 def is_erased(step: Step) -> bool:

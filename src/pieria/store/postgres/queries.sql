@@ -513,6 +513,9 @@ DELETE FROM label WHERE bank = %(bank)s AND row = %(1)s
 -- name: erase_row.content
 DELETE FROM content WHERE bank = %(bank)s AND row = %(1)s
 
+-- name: cut_body
+UPDATE content SET body = %(1)s WHERE bank = %(bank)s AND row = %(2)s
+
 -- name: erase_id.state
 DELETE FROM state WHERE bank = %(bank)s AND id = %(1)s
 

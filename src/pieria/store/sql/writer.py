@@ -10,7 +10,7 @@ from typing import Any
 
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Record
+from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
 from pieria.record.indexing import labels, stated
 from pieria.record.time import micros, moment
 from pieria.store.protocol import Embedded, Pending, Progress, Space
@@ -57,6 +57,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self.note(changeset.records)
         self.enqueue(changeset.jobs)
         if changeset.erase:
+            self._cut(changeset.cuts, counters)
             embedded.erase(changeset.erase)
             self._erase(changeset.erase, counters)
         self._many("erase_fact", [(id,) for id in changeset.erase_facts])
@@ -169,6 +170,16 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
                 self._many("drop_record", [(record.collection, record.key)])
             else:
                 self._many("put_record", [(record.collection, record.key, _written(record.value))])
+
+    def _cut(self, cuts: Iterable[Cut], counters: dict[str, int]) -> None:
+        for row, body, words in cuts:
+            [(_, length, _)] = self._session.execute(self._sql["terms_of"], {"rows": self._session.listed([row])})
+            terms = (row, len(words), " ".join(words))
+            self._unindex(row)
+            self._many("cut_body", [(body, row)])
+            self._many("replace_terms", [terms])
+            self._index([terms])
+            counters["terms"] += len(words) - length
 
     def _erase(self, ids: Iterable[str], counters: dict[str, int]) -> None:
         for id in ids:

@@ -440,6 +440,9 @@ DELETE FROM label WHERE row = ?
 -- name: erase_row.content
 DELETE FROM content WHERE row = ?
 
+-- name: cut_body
+UPDATE content SET body = ? WHERE row = ?
+
 -- name: erase_id.state
 DELETE FROM state WHERE id = ?
 
