@@ -64,3 +64,12 @@ def test_facts_of_a_source_are_found_among_all_others(store: Store) -> None:
     with store.reading() as reader:
         assert [fact.id for fact in reader.facts(query, asked)] == ["f7"]
     assert "fact_by_source" in plan(store, lambda reader: reader.facts(query, asked))
+
+
+def test_a_tally_is_read_in_an_index_alone_which_leads_nothing_else(store: Store) -> None:
+    apply(store, *(memory(f"note {n}", f"m{n}") for n in range(MANY)))
+    tallied = plan(store, lambda reader: reader.tally())
+    others = plan(store, lambda reader: (reader.select(ALL), reader.count(ALL, "kind"), reader.aged(ALL, 0, 10)))
+    is_a_file = "state_by_at" in others
+    assert ("COVERING INDEX state_tally" in tallied) == is_a_file
+    assert "state_tally" not in others
