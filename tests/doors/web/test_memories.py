@@ -136,6 +136,16 @@ def test_a_form_that_is_refused_comes_back_as_it_was_filled_in(served: Served) -
     assert do(served, "memory/edit", text="x", seen=1, id="nowhere").status_code == 404
 
 
+def test_a_form_that_outlived_its_server_comes_back_and_can_be_sent(served: Served) -> None:
+    stale = {"seal": "0" * 64, "text": "Long to type."}
+    before = served.head()
+    answer = served.client.post(f"{HERE}/memories/new", data=stale, headers={"Origin": "http://localhost:7411"})
+    assert (answer.status_code, served.head()) == (403, before)
+    assert served.client.post(f"{HERE}/memories/new", data=form_of(answer.text, "memories/new")).status_code == 303
+    unsaid = served.client.post(f"{HERE}/memories/new", data=stale)
+    assert unsaid.status_code == 403 and "Long to type." not in unsaid.text
+
+
 def test_what_nobody_touched_stays_as_it_is(served: Served) -> None:
     text = "one\r\ntwo\rthree\n\n four "
     with pieria.open("notes") as bank:

@@ -145,20 +145,33 @@ class Site:
         return RedirectResponse(path_of(segment(request, "bank"), self.pages[0].name), 303)
 
     async def _view(self, page: Page, view: View, request: Request) -> Response:
-        if view.method == "POST":
-            fields = await self._sealed(request)
-        else:
+        stale: AccessError | None = None
+        if view.method == "GET":
             fields = request.query_params.multi_items()
+        else:
+            fields = await form_of(request)
+            try:
+                self._check_seal(request, fields)
+            except AccessError as error:
+                # A browser says that a page of ours sent it: it was made before the server was started anew.
+                if view.again is None or "origin" not in request.headers:
+                    raise
+                stale = error
+            fields = _unsealed(fields)
         given = arguments(fields, view.takes)
-        return await self._service.call(self._answered, page, view, request, given)
+        return await self._service.call(self._answered, page, view, request, given, stale)
 
-    def _answered(self, page: Page, view: View, request: Request, given: Mapping[str, Any]) -> Response:
+    def _answered(
+        self, page: Page, view: View, request: Request, given: Mapping[str, Any], stale: AccessError | None
+    ) -> Response:
         began = time.perf_counter()
         caller = caller_of(request)
         host = self._service.host(caller, segment(request, "bank")).having(begins=view.begins)
         host.allow(view.access)
         asked = Asked(host, caller, given, self.tasks, self._service.registry, self.witness, self._door)
         try:
+            if stale is not None:
+                raise stale
             asked = replace(asked, given=_checked(view, given, caller))
             # Before it is read, so that nothing which comes meanwhile is missed.
             head = _greeted(asked) if page in self.pages and not _is_part(request) else None
@@ -306,18 +319,26 @@ class Site:
         return response
 
     async def _sealed(self, request: Request, *, by_anybody: bool = False) -> list[tuple[str, str]]:
-        """The fields of a form of ours. Raises `AccessError` for one from elsewhere.
+        """The fields of a form of ours."""
+        fields = await form_of(request)
+        self._check_seal(request, fields, by_anybody=by_anybody)
+        return _unsealed(fields)
+
+    def _check_seal(self, request: Request, fields: list[tuple[str, str]], *, by_anybody: bool = False) -> None:
+        """Raises `AccessError` for a form from elsewhere.
 
         A browser that a link from elsewhere led here keeps its cookie back, and shows it with the form that follows:
         what is there for anybody may come in a form that was made for nobody.
         """
-        fields = await form_of(request)
         seals = [value for name, value in fields if name == SEAL]
         secrets = (_secret(request.scope), None) if by_anybody else (_secret(request.scope),)
         if len(seals) != 1 or not any(self.entries.is_sealed(secret, seals[0]) for secret in secrets):
             hint = "Load the page again and send the form once more: it was made before the server was started anew."
             raise AccessError("foreign_origin", hint=hint)
-        return [(name, value) for name, value in fields if name != SEAL]
+
+
+def _unsealed(fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in fields if name != SEAL]
 
 
 def _tried_at(request: Request) -> str | None:
