@@ -45,7 +45,7 @@ LATER = {
     "what is due, which Fading loads later": path_of(BANK, "fading/due"),
     "the checks, which Health loads later": path_of(BANK, "health/checks"),
 }
-"""What goes over the whole bank, and nobody waits for who opens the page."""
+"""What nobody waits for who opens the page."""
 
 
 def measure_pages(size: int, say: Say) -> dict[str, Any]:
