@@ -23,8 +23,9 @@ from tests.contract.making import (
 )
 
 from pieria.errors import ClosedError, ConflictError, StorageError
+from pieria.record.analyser import terms
 from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Applied, Changeset, Record
+from pieria.record.changeset import FOREVER, Applied, Changeset, Cut, Record
 from pieria.record.filter import Viewer
 from pieria.record.link import End
 from pieria.record.time import micros, moment
@@ -400,3 +401,24 @@ def test_links_are_found_by_end_relation_and_id(store: Store) -> None:
     with store.reading() as reader:
         [shelf] = reader.links(ids=["aw"])
     assert (shelf.label, dict(shelf.meta), shelf.source, shelf.target) == ("shelf", {"n": 1}, memory_a, place)
+
+
+def test_what_is_cut_out_of_a_body_is_in_no_version_and_no_index(store: Store) -> None:
+    tree = memory("A tree.", "tree", body={"state": "After: shook the apricots"})
+    rows = apply(store, tree, memory("Shook the apricots.", "gone")).rows
+    apply(store, erase=["gone"], cuts=[Cut(rows[0], None, terms("A tree."))])
+    with store.reading() as reader:
+        assert [(held.text, dict(held.body)) for held in reader.history("tree")] == [("A tree.", {})]
+        found = {word: reader.text(terms(word), ALL, 10, 100).candidates for word in ("apricots", "tree")}
+    assert [candidate.row for candidate in found["tree"]] == [rows[0]]
+    assert list(found["apricots"]) == []
+    assert [finding.check for finding in store.check() if not finding.well] in ([], ["purge"])
+
+
+def test_facts_are_erased_with_every_version_of_them(store: Store) -> None:
+    apply(store, facts=[triple("f", "Maya", "works on", "billing"), triple("kept", "Ola", "knows", "Maya")])
+    apply(store, facts=[triple("f", "Maya", "works on", "search")])
+    apply(store, erase_facts=["f"])
+    with store.reading() as reader:
+        assert [line["id"] for line in reader.dump("fact")] == ["kept"]
+        assert reader.changes()[-1].ids == ("f",)
