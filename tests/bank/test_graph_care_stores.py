@@ -42,7 +42,7 @@ with Workspace(sys.argv[1], {"durability": "off", "embedder": "hashing"}) as wor
     rest, far = [0.0] * 381, [0.0] * 383
     for number in range(40):
         near = [1.0, 0.0, 0.01 * number, *rest]
-        fact = Semantic(id=f"w{number}", proposition=f"Writer says {'so' * number}.", embedding=near)
+        fact = Semantic(id=f"w{number}", proposition=f"The writer says {'so' * number}.", embedding=near)
         step = Episodic(id=f"s{number}", observation="Seen.", action=f"Done {number}.", embedding=[*far, 1.0])
         ties = [(fact.id, step.id, Edge.PROVENANCE), ("tag", fact.id, Edge.MEMBERSHIP)]
         bank.graph.apply_changeset(Changeset([fact, step], ties))

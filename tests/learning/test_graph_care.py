@@ -126,13 +126,13 @@ def decayed(backend: GraphBackend, config: Config | None = None, **more: Any) ->
 
 
 def test_only_facts_that_share_a_tag_are_compared_and_only_above_the_threshold(backend: GraphBackend) -> None:
-    facts = [fact("a"), fact("same"), fact("alone"), fact("at", near(0.85)), fact("above", near(0.86, 2))]
+    facts = [fact("a"), fact("same"), fact("alone"), fact("at", near(0.85)), fact("closer", near(0.86, 2))]
     tags: list[Node] = [Tag(id="tag", label="tides"), Tag(id="other", label="ferries")]
-    put(backend, [*facts, *tags], [*tagged("a", "same", "at", "above"), *tagged("alone", tag="other")], {"a": used(9)})
+    put(backend, [*facts, *tags], [*tagged("a", "same", "at", "closer"), *tagged("alone", tag="other")], {"a": used(9)})
     threshold = cosine_similarity(near(1.0), [float(n) for n in backend.get_node("at").embedding or ()])  # type: ignore[union-attr]
     done = consolidated(backend, threshold)
     assert done["checked"] == 5 and done["skipped"] == 0
-    assert done["deleted"] == 2 and set(done["deleted_ids"]) == {"same", "above"}
+    assert done["deleted"] == 2 and set(done["deleted_ids"]) == {"same", "closer"}
     assert ids(backend, "semantic") == {"a", "alone", "at"}
 
 
@@ -145,6 +145,20 @@ def test_facts_that_name_other_numbers_are_never_made_one(backend: GraphBackend)
     }
     facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
     put(backend, [*facts, Tag(id="tag", label="ports")], tagged(*told), {"first": used(9)})
+    assert consolidated(backend)["deleted_ids"] == ["again"]
+
+
+def test_facts_that_differ_in_a_name_a_path_or_a_denial_are_never_made_one(backend: GraphBackend) -> None:
+    told = {
+        "anna": "Anna prefers tea.",
+        "again": "It is tea that Anna prefers.",
+        "bea": "Bea prefers tea.",
+        "denied": "Anna doesn't prefer tea.",
+        "path": "Anna prefers tea, as /home/anna/tea.md says.",
+        "other path": "Anna prefers tea, as /home/anna/cups.md says.",
+    }
+    facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
+    put(backend, [*facts, Tag(id="tag", label="tea")], tagged(*told), {"anna": used(9)})
     assert consolidated(backend)["deleted_ids"] == ["again"]
 
 

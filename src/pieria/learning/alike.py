@@ -22,8 +22,12 @@ EXACT = 1e-6
 Vectors = Callable[[Sequence[int]], Mapping[int, Any]]
 
 
-def best_alike(ranks: Sequence[int], vectors: Vectors, threshold: float) -> Iterator[tuple[int, int]]:
-    """Of numbers in their order, each with the first before it whose vector is more alike than the threshold."""
+def best_alike(
+    ranks: Sequence[int], vectors: Vectors, threshold: float, may: Callable[[int, int], bool]
+) -> Iterator[tuple[int, int]]:
+    """Of numbers in their order, each with the first before it that it may go with and whose vector is more alike than
+    the threshold.
+    """
     import numpy as np
 
     read = _Blocks(ranks, vectors)
@@ -38,8 +42,13 @@ def best_alike(ranks: Sequence[int], vectors: Vectors, threshold: float) -> Iter
             if row == column:
                 # Within its own block only what stands before it counts.
                 hits &= np.arange(len(others)) < places[:, None]
-            found, firsts = hits.any(axis=1), hits.argmax(axis=1)
-            yield from ((left[places[n]], others[firsts[n]]) for n in np.flatnonzero(found).tolist())
+            found = np.zeros(len(places), dtype=np.bool_)
+            for n in np.flatnonzero(hits.any(axis=1)).tolist():
+                rank = left[places[n]]
+                first = next((at for at in np.flatnonzero(hits[n]).tolist() if may(rank, others[at])), None)
+                if first is not None:
+                    found[n] = True
+                    yield rank, others[first]
             places = places[~found]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,11 @@ from pieria.graph.tending import Look, Pair, Tended, tended
 from pieria.learning.alike import best_alike
 from pieria.learning.tending import Progress, Telling, Worth, idle, spanned
 from pieria.record import check
+from pieria.record.particulars import Particulars, are_apart, particulars
 from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
     from pieria.config import Config
-
-_NUMBERED = re.compile(r"\w*\d\w*")
 
 
 def consolidate(
@@ -33,7 +31,7 @@ def consolidate(
     clock: Clock = system_clock,
 ) -> dict[str, Any]:
     """Folds each fact that has a better one beside it, more alike than the threshold, into that; of equal worth the
-    older stays.
+    older stays. Those that differ in a name, a number, a path, or in what they deny are two, however alike they look.
 
     Ties and uses go to the winner, in the end to the one that is folded into none itself. A bank archives the loser,
     and the winner leads to it; every other backend deletes it. Then tags and intents go that nothing is tied to.
@@ -43,10 +41,10 @@ def consolidate(
     check.flag(dry_run, "dry_run")
     graph = tended(backend)
     with spanned("consolidator.consolidate", repo_id, "checked", "deleted") as summary:
-        ranked = _ranked(graph, Worth(config, graph, clock))
+        ranked, said = _ranked(graph, Worth(config, graph, clock))
         groups = _by_tag(graph, ranked)
         telling = Telling(progress, len(groups) + len(ranked))
-        better = _better(graph, ranked, groups, threshold, telling)
+        better = _better(graph, ranked, said, groups, threshold, telling)
         pairs = [Pair(ranked[loser], ranked[_last(better, loser)]) for loser in sorted(better)]
         orphans = idle(graph)
         gone = [look.id for look in (*(pair.loser for pair in pairs), *orphans)]
@@ -57,21 +55,18 @@ def consolidate(
     return summary
 
 
-def _ranked(graph: Tended, worth: Worth) -> list[Look]:
-    """The best first; what may not be put away stands before all that may."""
+def _ranked(graph: Tended, worth: Worth) -> tuple[list[Look], list[Particulars]]:
+    """The best first, with what each says; what may not be put away stands before all that may."""
     found = []
     for page in graph.looks(("semantic",)):
         texts = graph.texts(page)
         for look, (value, _) in zip(page, worth.of(page), strict=True):
+            said = particulars(texts.get(look.id, ""))
             # What uses it had is worked out anew when they are added to another's.
-            light = look._replace(metadata=None, apart=(look.apart, _numbers(texts.get(look.id, ""))))
-            found.append((not _lasts(look), -value, look.created_at, look.id, light))
-    return [entry[-1] for entry in sorted(found, key=lambda entry: entry[:-1])]
-
-
-def _numbers(text: str) -> tuple[str, ...]:
-    """A vector hardly tells port 8000 from port 8001, and they are two facts all the same."""
-    return tuple(sorted(set(_NUMBERED.findall(text.casefold()))))
+            light = look._replace(metadata=None, apart=(look.apart, said.marks))
+            found.append((not _lasts(look), -value, look.created_at, look.id, light, said))
+    found.sort(key=lambda entry: entry[:4])
+    return [entry[4] for entry in found], [entry[5] for entry in found]
 
 
 def _lasts(look: Look) -> bool:
@@ -92,7 +87,12 @@ def _by_tag(graph: Tended, ranked: Sequence[Look]) -> list[array[int]]:
 
 
 def _better(
-    graph: Tended, ranked: Sequence[Look], groups: Sequence[array[int]], threshold: float, telling: Telling
+    graph: Tended,
+    ranked: Sequence[Look],
+    said: Sequence[Particulars],
+    groups: Sequence[array[int]],
+    threshold: float,
+    telling: Telling,
 ) -> dict[int, int]:
     """By rank, of each fact that is to be folded the best one that is alike."""
 
@@ -100,9 +100,12 @@ def _better(
         held = graph.vectors([ranked[rank] for rank in ranks])
         return {rank: held[ranked[rank].id] for rank in ranks if ranked[rank].id in held}
 
+    def may(rank: int, other: int) -> bool:
+        return not are_apart(said[rank], said[other])
+
     better: dict[int, int] = {}
     for group in groups:
-        for rank, best in best_alike(group, vectors, threshold):
+        for rank, best in best_alike(group, vectors, threshold, may):
             if not _lasts(ranked[rank]):
                 better[rank] = min(best, better.get(rank, best))
         telling.more(1)
