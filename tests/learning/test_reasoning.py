@@ -1,5 +1,6 @@
 """What is made of the candidates: an answer by type, and the nodes that it rests on."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,6 +64,21 @@ def test_a_condition_that_says_when_is_not_told_to_twice() -> None:
     reason(found(*(procedure(each, [1.0], condition=each) for each in said)), mind, "?")
     told = {each.text.partition(":")[0] for each in mind.seen["procedural"]}
     assert told == {"When it rains", "if it rains"}
+
+
+@pytest.mark.parametrize(("sure", "threshold", "said"), [(0.33, 0.34, False), (0.34, 0.34, True), (0.0, 0.0, True)])
+def test_rules_put_into_words_what_makes_an_answer_sure_enough(sure: float, threshold: float, said: bool) -> None:
+    unsure = replace(found(fact("f"), procedure("p", [1.0])), confidence=sure, answer_threshold=threshold)
+    made = reason(unsure, Told(), "?")
+    assert (made.semantic is not None, made.procedural is not None) == (said, said)
+    assert (made.withheld is None) is said
+    assert (made.shown == {}) is not said
+
+
+def test_a_language_model_judges_by_itself_whether_anything_answers() -> None:
+    model = Scripted({"reasoning": "It does not say.", "information": "Nobody said so."})
+    made = reason(replace(found(fact("f")), confidence=0.0, answer_threshold=0.5), model, "?")
+    assert (made.semantic, made.withheld) == ("Nobody said so.", None)
 
 
 def test_an_answer_that_cannot_be_made_leaves_the_others() -> None:

@@ -14,6 +14,8 @@ from pieria.errors import AdapterError, InputError, PromptError
 from pieria.graph import Edge, Episodic, GraphBackend, InMemoryBackend, Intent, NodeMetadata, Source, Subgoal
 from pieria.learning.hop_refinement import Refined, Skipped, State, init, maybe_refine
 from pieria.learning.recalled import TaggedCandidate, TouchedNode
+from pieria.learning.retrieval import SURE
+from pieria.record.certainty import alone
 from pieria.record.value import IN_USE, DefaultValueFunction
 
 MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "auto"}}
@@ -341,3 +343,13 @@ def test_what_cannot_be_right_is_refused(wrong: dict[str, Any]) -> None:
     given = {"backend": graph([fact("a", axis(0))]), **wrong}
     with pytest.raises(InputError):
         asked(given.pop("backend"), **given)
+
+
+def test_how_sure_an_answer_is_goes_by_the_surest_that_answers_and_what_is_too_little_is_configured() -> None:
+    near = graph([fact("a", axis(0, 0.5)), fact("b", axis(0, 0.3)), tag("t", axis(0))], [("t", "a", Edge.MEMBERSHIP)])
+    result, _ = asked(near)
+    assert result.confidence == pytest.approx(alone(0.5, 0.0), abs=1e-6)
+    assert result.answer_threshold == SURE
+    own = asked(near, config=config(answer_threshold=0.9))[0]
+    assert (own.confidence, own.answer_threshold) == (result.confidence, 0.9)
+    assert asked(graph([]))[0].confidence == 0.0

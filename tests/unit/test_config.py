@@ -80,6 +80,7 @@ def test_what_is_not_said_is_as_by_default() -> None:
     assert usual.session == {"auto_commit": True, "flush_timeout_ms": 120_000, "session_timeout_ms": 600_000}
     assert (usual.intent_merge_threshold, usual.intent_identity_threshold) == (0.8, 0.95)
     assert (usual.refinement_threshold, usual.refinement_budget, usual.plateau_delta) == (0.6, 1, 0.05)
+    assert usual.answer_threshold is None
     assert (usual.trace_verbosity, usual.overrides) == ("summary", {})
     assert (usual.backend, usual.episodic_validation, usual.extraction_profile) == (None, None, None)
     assert Config(llm={"model": "m"}, embedding={"model": "e"}).llm == {"model": "m", "opts": {}}

@@ -7,6 +7,7 @@ made only of what is shown in the end, or where a value function of the caller's
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.bank.graph_reading import GraphReading
@@ -19,6 +20,7 @@ from pieria.graph.searching import ROUTING, Held, Question, Reached, passed
 from pieria.graph.valuing import Values, params_of
 from pieria.recall.ranking import Corpus, corpus, coverage
 from pieria.recall.reading import looked_for
+from pieria.record.certainty import alone
 from pieria.record.time import moment
 from pieria.record.value import DefaultValueFunction
 from pieria.store.parts import Spot
@@ -53,8 +55,8 @@ ANSWERS = tuple(kind for kind in NODE_TYPES if kind not in ROUTING)
 
 
 class _Asked(NamedTuple):
-    """A question as the first look sees it; by row what was met of it already: which share of its words it says, and
-    how near it is.
+    """A question as the first look sees it; by row what was met of it already: which share of its words it says, how
+    near it is, and how sure it makes an answer.
     """
 
     vectors: list[Floats]
@@ -62,6 +64,7 @@ class _Asked(NamedTuple):
     known: Corpus
     said: dict[int, float]
     relevances: dict[int, float]
+    sure: dict[int, float]
 
 
 class QuestionVectors:
@@ -73,6 +76,12 @@ class QuestionVectors:
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
         self._ready: Embedder | None = None
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether words are all that is gone by: no model is there, or one that knows no more than words."""
+        embedder = self._bank._embedding.embedder
+        return embedder is None or embedder.is_floor
 
     def query(self, text: str) -> Floats:
         self._bank.graph._catch_up()
@@ -146,7 +155,7 @@ class GraphSearch:
         match = reader.text(terms, self._seen.filter(node_types), BY_WORDS, min(READ, self._bank._text_budget))
         if asked is None:
             known = corpus(match.documents, match.terms, match.frequencies)
-            asked = _Asked(_vectors(question), terms, known, {}, {})
+            asked = _Asked(_vectors(question), terms, known, {}, {}, {})
             self._asked.append((question, asked))
         asked.said.update((each.row, coverage(each.held.counts, asked.known)) for each in match.candidates)
         return asked, [each.row for each in match.candidates]
@@ -180,15 +189,16 @@ class GraphSearch:
     def _wanted(self, values: Values, kind: str) -> int:
         return SPARE * int(params_of(values, kind)["top_k"])
 
-    def _told_by_sources(self, reader: Reader, asked: _Asked, met: Mapping[int, Spot]) -> dict[int, float]:
+    def _told_by_sources(self, reader: Reader, asked: _Asked, met: Mapping[int, Spot]) -> dict[int, _Told]:
         """The steps whose sources are near: what was said in a step speaks for it as much as what it was for."""
         relevances = self._relevances(reader, asked, met)
         row_of = {spot.id: row for row, spot in met.items() if self._seen.type_of(spot) == "source"}
         tied = reader.tied(list(row_of), self._seen.filter(("episodic",)), HUB) if row_of else {}
-        told: dict[int, float] = {}
+        told: dict[int, _Told] = {}
         for id, steps in tied.items():
             for step in steps:
-                told[step] = max(told.get(step, 0.0), relevances[row_of[id]])
+                held, row = told.get(step, UNTOLD), row_of[id]
+                told[step] = _Told(max(held.relevance, relevances[row]), max(held.sure, asked.sure[row]))
         return told
 
     def _led(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> list[int]:
@@ -215,19 +225,21 @@ class GraphSearch:
         rows: Iterable[int],
         node_types: Sequence[str],
         values: Values,
-        told: Mapping[int, float] | None = None,
+        told: Mapping[int, _Told] = MappingProxyType({}),
     ) -> Reached:
-        """The nearest of each type are valued; what is not among these is below them. `told` is how near some are by
-        what is tied to them.
+        """The nearest of each type are valued; what is not among these is below them. `told` is how near some are, and
+        how sure, by what is tied to them.
         """
         spots = self._seen.spots(reader, rows, node_types)
         own = self._relevances(reader, asked, spots)
-        relevances = {row: max(near, (told or {}).get(row, 0.0)) for row, near in own.items()}
+        by_tied = {row: told.get(row, UNTOLD) for row in own}
+        relevances = {row: max(near, by_tied[row].relevance) for row, near in own.items()}
+        sure = {row: max(asked.sure[row], by_tied[row].sure) for row in own}
         by_type: dict[str, list[Spot]] = {kind: [] for kind in node_types}
         for spot in sorted(spots.values(), key=lambda spot: -relevances[spot.row]):
             by_type[self._seen.type_of(spot)].append(spot)
         near = [spot for kind, met in by_type.items() for spot in met[: self._wanted(values, kind)]]
-        reached = passed(self._held(reader, near, relevances, values), node_types, values, self._bank.clock)
+        reached = passed(self._held(reader, near, relevances, sure, values), node_types, values, self._bank.clock)
         return reached._replace(below=reached.below + len(spots) - len(near))
 
     def _relevances(self, reader: Reader, asked: _Asked, rows: Collection[int]) -> dict[int, float]:
@@ -239,25 +251,33 @@ class GraphSearch:
             asked.said.update((row, coverage(terms, asked.known)) for row, terms in held.items())
         meant = self._alike(reader, asked.vectors, new)
         for row in new:
-            asked.relevances[row] = 1 - (1 - meant.get(row, 0.0)) * (1 - WORDS * asked.said.get(row, 0.0))
+            (near, own), said = meant.get(row, (0.0, 0.0)), asked.said.get(row, 0.0)
+            asked.relevances[row] = 1 - (1 - near) * (1 - WORDS * said)
+            asked.sure[row] = alone(own if asked.vectors else None, said)
         return {row: asked.relevances[row] for row in rows}
 
-    def _alike(self, reader: Reader, vectors: Sequence[Floats], rows: Sequence[int]) -> dict[int, float]:
-        """The cosine of the best passage to the nearest vector, at least 0."""
+    def _alike(self, reader: Reader, vectors: Sequence[Floats], rows: Sequence[int]) -> dict[int, tuple[float, float]]:
+        """The cosine of the best passage to the nearest vector, and to the question itself, at least 0."""
         import numpy as np
 
         if not rows or not vectors:
             return {}
         owners, lines = self._seen.vectors(reader, rows)
         weights = [1.0, *[OF_TERMS] * (len(vectors) - 1)]
-        nearest = np.max([weight * alike(lines, one) for weight, one in zip(weights, vectors, strict=True)], axis=0)
-        best: dict[int, float] = {}
-        for row, cosine in zip(owners, nearest.tolist(), strict=True):
-            best[row] = max(best.get(row, 0.0), min(1.0, cosine))
+        cosines = np.stack([weight * alike(lines, one) for weight, one in zip(weights, vectors, strict=True)])
+        best: dict[int, tuple[float, float]] = {}
+        for row, near, own in zip(owners, cosines.max(axis=0).tolist(), cosines[0].tolist(), strict=True):
+            held = best.get(row, (0.0, 0.0))
+            best[row] = max(held[0], min(1.0, near)), max(held[1], min(1.0, own))
         return best
 
     def _held(
-        self, reader: Reader, spots: Sequence[Spot], relevances: Mapping[int, float], values: Values
+        self,
+        reader: Reader,
+        spots: Sequence[Spot],
+        relevances: Mapping[int, float],
+        sure: Mapping[int, float],
+        values: Values,
     ) -> list[Held]:
         metadata = self._seen.metadata(reader, spots)
         nodes: dict[str, Node] = {}
@@ -267,10 +287,20 @@ class GraphSearch:
             Held(
                 spot.id, self._seen.type_of(spot), moment(spot.at), relevances[spot.row],
                 metadata[spot.id],
-                nodes.get(spot.id),
+                nodes.get(spot.id), sure[spot.row],
             )
             for spot in spots
         ]  # fmt: skip
+
+
+class _Told(NamedTuple):
+    """How near a node is by what is tied to it, and how sure that makes an answer."""
+
+    relevance: float
+    sure: float
+
+
+UNTOLD = _Told(0.0, 0.0)
 
 
 class _Tied(NamedTuple):

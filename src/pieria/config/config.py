@@ -49,6 +49,7 @@ class Config:
     intent_merge_threshold: float = 0.8
     intent_identity_threshold: float = 0.95
     refinement_threshold: float = 0.6
+    answer_threshold: float | None = None
     refinement_budget: int = 1
     plateau_delta: float = 0.05
     trace_verbosity: str = "summary"
@@ -184,6 +185,7 @@ _CHECKS: Mapping[str, Any] = {
     "intent_merge_threshold": _share,
     "intent_identity_threshold": _share,
     "refinement_threshold": _share,
+    "answer_threshold": lambda found, value, parameter: None if value is None else _share(found, value, parameter),
     "refinement_budget": partial(_plain, partial(check.whole, high=1_000)),
     "plateau_delta": _share,
     "trace_verbosity": partial(_plain, partial(check.one_of, allowed=("summary", "detailed"))),

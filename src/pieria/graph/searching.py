@@ -16,6 +16,8 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
 from pieria.graph.nodes import Node
 from pieria.graph.valuing import Score, Values, as_new, params_of, rank_of
+from pieria.record.analyser import STOP_WORDS, terms
+from pieria.record.certainty import alone
 from pieria.record.time import Clock, system_clock
 
 ROUTING = ("tag", "intent")
@@ -38,15 +40,17 @@ class Held(NamedTuple):
     relevance: float
     metadata: NodeMetadata | None
     node: Node | None = None
+    sure: float = 0.0
 
 
 class Valued(NamedTuple):
-    """How near a node is to the question, 0 to 1, and what it is worth to it."""
+    """How near a node is to the question, 0 to 1, what it is worth to it, and how sure it makes an answer, 0 to 1."""
 
     id: str
     node_type: str
     relevance: float
     score: float
+    sure: float = 0.0
 
 
 class Reached(NamedTuple):
@@ -106,7 +110,7 @@ def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, cloc
         params = params_of(values, kind)
         kept = [each for each in all_of if _value(fresh, each, params) >= params["threshold"]]
         best = sorted(((_value(rank, each, params), each) for each in kept), key=_in_order)[: int(params["top_k"])]
-        valued += [Valued(each.id, kind, each.relevance, value) for value, each in best]
+        valued += [Valued(each.id, kind, each.relevance, value, each.sure) for value, each in best]
         below += len(all_of) - len(best)
     return Reached(valued, below)
 
@@ -175,7 +179,26 @@ class ByCallbacks:
         self._met |= met
         metadata = self._backend.get_metadata(list(met))
         relevances = self._directions.relevances(list(met.values()), question.vectors)
+        alike = self._directions.relevances(list(met.values()), question.vectors[:1])
+        asked = _telling(question.text)
         return [
-            Held(id, node.node_type, node.created_at, relevance, metadata.get(id), node)
-            for (id, node), relevance in zip(met.items(), relevances, strict=True)
+            Held(
+                id,
+                node.node_type,
+                node.created_at,
+                relevance,
+                metadata.get(id),
+                node,
+                alone(own, _held_of(asked, node)),
+            )
+            for (id, node), relevance, own in zip(met.items(), relevances, alike, strict=True)
         ]
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(term for term in terms(text) if term not in STOP_WORDS)
+
+
+def _held_of(asked: frozenset[str], node: Node) -> float:
+    """The share of the question's words that the node says."""
+    return len(asked.intersection(terms(node.text))) / len(asked) if asked else 0.0

@@ -57,7 +57,14 @@ def reasoned(
     *,
     repo_id: str | None = None,
     session_id: str | None = None,
+    in_context: bool = False,
 ) -> ReasonedMemory:
+    """How sure anything makes an answer was measured of questions by themselves: what is asked `in_context` may need
+    that to be understood, and is answered in any case.
+    """
+    why = None if in_context else _withheld(result, mind)
+    if why is not None:
+        return ReasonedMemory(withheld=why)
     params = values_of(None, config)["params"]
     shown = {
         kind: in_order(result.candidates[kind])[: int(params[kind]["top_k"])]
@@ -78,6 +85,15 @@ def reasoned(
             if answer.problem is not None
         ),
     )
+
+
+def _withheld(result: RetrievalResult, mind: Mind) -> str | None:
+    """Why rules put nothing into words: they repeat what they are shown, whatever was asked. A model reads it."""
+    sure, least = result.confidence, result.answer_threshold
+    if sure is None or not getattr(mind, "repeats", False) or (result.all and sure >= least):
+        return None
+    why = f"the surest of what was found comes to {sure:.2f}, below {least:g}" if result.all else "nothing was found"
+    return f"Nothing that is known answers that: {why}."
 
 
 def _answered(mind: Mind, query: str, shown: Mapping[Knowledge, Sequence[TaggedCandidate]]) -> Iterator[_Answer]:

@@ -62,21 +62,26 @@ class TouchedNode:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """The candidates by type of node, the best first; `phases` tells of each id how it was found."""
+    """The candidates by type of node, the best first; `phases` tells of each id how it was found.
+
+    `confidence` is how sure the surest of them makes an answer, 0 to 1, None where nobody measured it; below
+    `answer_threshold` rules do not take it for one.
+    """
 
     candidates: Mapping[str, list[TaggedCandidate]]
     mode: Mode
     tags: list[str] = field(default_factory=list)
     phases: Mapping[str, Phase] = field(default_factory=nothing)
+    confidence: float | None = None
+    answer_threshold: float = 0.0
 
     @classmethod
     def of(cls, found: Iterable[TaggedCandidate], mode: Mode, tags: Sequence[str]) -> Self:
         candidates: dict[str, list[TaggedCandidate]] = {}
         for each in in_order(found):
             candidates.setdefault(each.node.node_type, []).append(each)
-        return cls(
-            candidates, mode, list(tags), {one.node.id: one.phase for kept in candidates.values() for one in kept}
-        )
+        phases = {one.node.id: one.phase for kept in candidates.values() for one in kept}
+        return cls(candidates, mode, list(tags), phases)
 
     @property
     def all(self) -> list[TaggedCandidate]:
@@ -105,6 +110,8 @@ class ReasonedMemory:
     """What kept an answer from being made."""
     failures: tuple[Mapping[str, str], ...] = ()
     """The same as names: the `step`, and the code of the `error`."""
+    withheld: str | None = None
+    """Why rules put nothing into words: what was found, if anything, is not sure enough to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +137,8 @@ class RecallTrace:
     """How near each candidate is to the question, before its age and its use count: told in detail."""
     refinements: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    withheld: str | None = None
+    """Why rules put nothing into words: what was found, if anything, is not sure enough to answer."""
     llm_calls: int = 0
     tokens: Mapping[str, int] = field(default_factory=nothing)
     """What the language model read and wrote, as `input_tokens` and `output_tokens`."""
@@ -141,9 +150,12 @@ class RecallTrace:
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """What a workspace's `recall` returns. `touched_nodes` are all candidates, the best first."""
+    """What a workspace's `recall` returns. `touched_nodes` are all candidates, the best first; `confidence` is how
+    likely one of them answers, 0 to 1.
+    """
 
     reasoned: ReasonedMemory
     touched_nodes: list[TouchedNode]
     trace: RecallTrace
     candidates: Mapping[str, list[TaggedCandidate]] = field(default_factory=nothing)
+    confidence: float = 0.0

@@ -24,7 +24,7 @@ from pieria.learning.judging import Options, judging
 from pieria.learning.minding import embedder_of
 from pieria.learning.recalled import Phase, RecallTrace, RetrievalResult, TaggedCandidate, in_order
 from pieria.models.metering import Tally
-from pieria.models.mind import Mind, Mode
+from pieria.models.mind import Knowledge, Mind, Mode
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+ANSWERS: tuple[Knowledge, ...] = get_args(Knowledge)
 MODES: Mapping[Mode, tuple[str, ...]] = {
     "semantic": ("semantic",),
     "procedural": ("procedural",),
@@ -57,12 +58,19 @@ TAGS = 20
 MOST_HOPS = 100
 NEAR = 0.6
 """What is as relevant as this fits the question, where no configuration says otherwise."""
+SURE, SURE_BY_WORDS = 0.34, 0.2
+"""What is less sure than this is no answer, where no configuration says otherwise: with a model of meanings, and with
+none.
+"""
 PROVENANCE_SHARE = 0.5
 """What a source is worth of the best step that comes from it."""
 
 
 class Embeds(Protocol):
     """An embedder, as far as a search needs one."""
+
+    @property
+    def is_floor(self) -> bool: ...
 
     def query(self, text: str) -> NDArray[np.float32]: ...
 
@@ -151,7 +159,8 @@ class Looking:
             at_first = len(self._found)
             with self._timed("multi_hop"):
                 state = self._walk(asked, question, mode)
-            result = RetrievalResult.of([*self._tagged(), *self._provenance(mode)], mode, tags)
+            found = RetrievalResult.of([*self._tagged(), *self._provenance(mode)], mode, tags)
+            result = replace(found, confidence=self._confidence, answer_threshold=self._least)
             measured["candidates_found"] = count = len(result.all)
         self._timings["multi_hop"] -= self._timings.get("refinement", 0)
         verbosity = self.verbosity or ("summary" if self.config is None else self.config.trace_verbosity)
@@ -277,6 +286,18 @@ class Looking:
         for problem in reached.problems:
             self._problem(problem, phase, "truncated")
         return [id for id in new if id in self._found]
+
+    @property
+    def _confidence(self) -> float:
+        """How sure the surest makes an answer. What only leads to others, or sums them up, answers nothing."""
+        answering = (met.valued for met in self._found.values() if met.valued.node_type in ANSWERS)
+        return max((valued.sure for valued in answering), default=0.0)
+
+    @property
+    def _least(self) -> float:
+        if self.config is not None and self.config.answer_threshold is not None:
+            return self.config.answer_threshold
+        return SURE_BY_WORDS if self.embedder.is_floor else SURE
 
     def _tagged(self) -> list[TaggedCandidate]:
         nodes = self.searching.nodes(list(self._found))

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from pieria.recall.evidence import Evidence
 from pieria.recall.features import Columns
 from pieria.recall.policies import CONTENT, WEIGHTS, sums
+from pieria.record.certainty import alone as alone_of
+from pieria.record.certainty import logistic
 
 WORDS = ("lexical", "reply", "thin", "cover", "phrase")
 BODY, TALK = 10, 50
 """Turns that make up the body of evidence, and so many that have one: of fewer each stands alone to some part."""
 LEAD_WORTH, BODY_WORTH, DOUBT = 7.5, 4.5, 3.5
-ALIKE_WORTH, COVER_WORTH, DOUBT_ALONE = 8.0, 3.0, 3.5
 
 
 def confidence(columns: Columns, pool: Sequence[Evidence]) -> float:
@@ -51,14 +52,9 @@ def _together(columns: Columns, pool: Sequence[Evidence], turns: Sequence[int]) 
     theirs = [words[number] for number in turns if pool[number].by_named]
     others = [words[number] for number in turns if not pool[number].by_named]
     lead = max(theirs) - max(others) if theirs and others else 0.0
-    return _logistic(LEAD_WORTH * lead + BODY_WORTH * math.fsum(body) / len(body) - DOUBT)
+    return logistic(LEAD_WORTH * lead + BODY_WORTH * math.fsum(body) / len(body) - DOUBT)
 
 
 def _of_others(columns: Columns, alone: Sequence[int]) -> float:
     """How much of the question the one that answers it best means and holds."""
-    sure = [ALIKE_WORTH * columns["dense"][number] + COVER_WORTH * columns["cover"][number] for number in alone]
-    return _logistic(max(sure) - DOUBT_ALONE) if sure else 0.0
-
-
-def _logistic(value: float) -> float:
-    return 1 / (1 + math.exp(-value))
+    return max((alone_of(columns["dense"][number], columns["cover"][number]) for number in alone), default=0.0)

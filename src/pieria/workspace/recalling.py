@@ -158,18 +158,20 @@ def _answered(repository: Repository, serving: Serving, asking: _Asking, clock: 
         repository.config,
         repo_id=repository.id,
         session_id=asking.session_id,
+        in_context=asking.context is not None,
     )
     trace = replace(
         trace,
         phase_timings={**(trace.phase_timings or {}), "reasoning": int(1e6 * (perf_counter() - begun))},
         problems=[*trace.problems, *memory.problems],
         failures=[*trace.failures, *memory.failures],
+        withheld=memory.withheld,
         llm_calls=serving.tally.calls,
         tokens=dict(serving.tally.tokens),
         model_calls=serving.tally.by_step,
     )
     touched = [TouchedNode.from_tagged(each, trace.verbosity) for each in found.all]
-    return RecallResult(memory, touched, trace, found.candidates)
+    return RecallResult(memory, touched, trace, found.candidates, found.confidence or 0.0)
 
 
 def _looking(repository: Repository, serving: Serving, asking: _Asking, clock: Clock) -> Looking:

@@ -33,6 +33,19 @@ def test_a_question_is_answered_with_the_nodes_that_the_answer_rests_on(ask: Ask
     assert "node" not in brief["touched_nodes"][0]
 
 
+def test_what_nothing_known_answers_is_not_answered_and_the_nearest_is_listed_all_the_same(ask: Ask) -> None:
+    told = ask(
+        "sessions_recall",
+        query="Which orchestra of the town rehearses on Wednesdays in the busy hall next to the old library?",
+    )
+    kinds = ("episodic", "semantic", "procedural")
+    assert [told["reasoned"][kind] for kind in kinds] == [None, None, None]
+    assert told["trace"]["withheld"].startswith("Nothing that is known answers that: ")
+    assert {node["id"]: node["score"] for node in told["touched_nodes"]} == told["trace"]["scores"] != {}
+    known = ask("sessions_recall", query="Is Tokyo busy in March?")
+    assert (known["trace"]["withheld"], known["confidence"] > told["confidence"]) == (None, True)
+
+
 def test_what_a_caller_s_session_keeps_to_itself_is_recalled_by_it_and_by_no_other(ask: Ask, host: Host) -> None:
     own = host.bank.remember("The ferry to Split is called Karolina.", scope="session")
 

@@ -38,4 +38,9 @@ def recall(
         | ({} if one.node is None else {"node": told(one.node, whole=True)})
         for one in result.touched_nodes
     ]
-    return {"reasoned": {**reasoned, "cited": cited}, "touched_nodes": touched, "trace": asdict(result.trace)}
+    return {
+        "reasoned": {**reasoned, "cited": cited},
+        "confidence": result.confidence,
+        "touched_nodes": touched,
+        "trace": asdict(result.trace),
+    }

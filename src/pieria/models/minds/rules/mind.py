@@ -48,6 +48,8 @@ class RuleMind:
 
     guesses_modes = True
     """It tells the mode of a question by its words; whoever looks may look elsewhere, too."""
+    repeats = True
+    """What it says on a question is what it is shown, whether or not that answers; whoever asks it sees to that."""
 
     def __init__(self, namer: Namer = named, embed: Embed | None = None, *, profile: str | None = None) -> None:
         self._namer = namer

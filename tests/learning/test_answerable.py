@@ -1,0 +1,23 @@
+"""Days of work that rules learnt, asked what they answer and what they do not."""
+
+from pathlib import Path
+
+import pytest
+from tests.learning.answerable import auc, days, learn, replies, settings
+
+from pieria import Workspace
+
+DAY = "held_out/day7"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_a_day_does_not_answer_is_seldom_answered_and_what_it_answers_mostly_is(tmp_path: Path) -> None:
+    asked = {**days("tuning"), **days("held_out")}
+    with Workspace(tmp_path, settings("local")) as workspace:
+        told = list(replies(workspace, asked, DAY, learn(workspace, DAY)))
+    presented = {kind: [each.presented for each in told if each.kind == kind] for kind in {one.kind for one in told}}
+    assert sum(presented["answered"]) >= 0.7 * len(presented["answered"])
+    assert sum(presented["other work"]) <= 0.5 * len(presented["other work"])
+    sure = {kind: [each.confidence for each in told if each.kind == kind] for kind in presented}
+    assert auc(sure["answered"], sure["same work"] + sure["other work"]) > 0.7
