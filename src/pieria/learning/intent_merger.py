@@ -21,7 +21,6 @@ from pieria.learning.minding import embedder_of, mind_of
 from pieria.learning.rewriting import rewritten
 from pieria.models.embedder import Embedder
 from pieria.models.mind import Mind
-from pieria.record.particulars import are_apart, particulars
 from pieria.record.time import system_clock
 
 if TYPE_CHECKING:
@@ -69,10 +68,9 @@ def merging(
 ) -> Merged:
     """Of each intent the nearest one that is kept, or that came before it, is looked for.
 
-    From `intent_identity_threshold` on it is the same, and goes, unless one names or counts what the other does not;
-    from `intent_merge_threshold` on both become one that a mind words anew, under the id of the older. Where that
-    fails, they count as the same. A `value_function`, as backends take it, chooses among several that are near enough;
-    without one, the nearest is taken.
+    From `intent_identity_threshold` on it is the same, and goes; from `intent_merge_threshold` on both become one that
+    a mind words anew, under the id of the older. Where that fails, they count as the same. A `value_function`, as
+    backends take it, chooses among several that are near enough; without one, the nearest is taken.
     """
     intents = [node for node in changeset.nodes().values() if isinstance(node, Intent)]
     with telemetry.during("intent_merger.merge", intent_count=len(intents)) as measured:
@@ -122,12 +120,7 @@ class _Merging:
 
     def take(self, intent: Intent) -> None:
         near = [found for found in self._near(intent) if found.cosine >= min(self._least, self._same)]
-        said = particulars(intent.description)
-        same = [
-            found
-            for found in near
-            if found.cosine >= self._same and not are_apart(said, particulars(found.intent.description))
-        ]
+        same = [found for found in near if found.cosine >= self._same]
         if not near:
             self._kept[intent.id] = intent
             return
