@@ -84,3 +84,19 @@ def test_a_writer_finds_what_it_has_put(store: Store) -> None:
     with store.writing() as writer:
         writer.put_vectors(1, [passage(row, unit(1))], writer.head().seq)
         assert writer.near_each([unit(1)], ALL, [(("note",), 3)]) == [row]
+
+
+@pytest.mark.parametrize("by_heart", [codes.BY_HEART, 10])
+def test_looks_in_one_transaction_find_what_each_would_alone(
+    store: Store, monkeypatch: pytest.MonkeyPatch, by_heart: int
+) -> None:
+    monkeypatch.setattr(codes, "BY_HEART", by_heart)
+    filled(store)
+    filters = (ALL, ALL.having(kinds=("turn",)), ALL.having(viewer=Viewer(session="s1")), ALL)
+    asked = [(drawn(seed)[0], filter) for seed in (1, 2) for filter in filters]
+    alone = []
+    for vector, filter in asked:
+        with store.reading() as reader:
+            alone.append(reader.near(vector, filter, 12))
+    with store.reading() as reader:
+        assert [reader.near(vector, filter, 12) for vector, filter in asked] == alone

@@ -1,7 +1,7 @@
 """What a node is worth: each factor by itself, and what none of them may do."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -87,3 +87,15 @@ def test_every_threshold_is_within_reach_of_what_is_new_and_fits_well() -> None:
 def test_params_that_are_missing_are_as_by_default() -> None:
     assert DefaultValueFunction(lambda: NOW).score(0.5, None, Seen(access_count=5), {}) == pytest.approx(0.25)
     assert isinstance(DefaultValueFunction(), ValueFunction)
+
+
+@given(relevance=st.floats(0, 1), accesses=st.integers(0, 50), rewarded=st.integers(0, 5), threshold=st.floats(0, 1))
+def test_of_many_each_is_judged_as_alone(relevance: float, accesses: int, rewarded: int, threshold: float) -> None:
+    function = DefaultValueFunction(lambda: NOW)
+    params = {**PARAMETERS, "threshold": threshold}
+    used = Seen(NOW - timedelta(days=9), accesses, None, rewarded / 2, rewarded)
+    as_new, judge = replace(used, last_accessed_at=NOW), function.judge(params)
+    for metadata, now in ((used, as_new), (None, None), (used, as_new)):
+        is_enough = function.score(relevance, None, now, params) >= threshold
+        rank = function.rank(relevance, None, metadata, params)
+        assert judge(relevance, metadata) == (rank if is_enough else None)

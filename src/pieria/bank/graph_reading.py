@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from pieria.bank.graph_writing import metadata_of
 from pieria.bank.grounding import taken
 from pieria.bank.using import with_noted
-from pieria.graph.edge import Edge
 from pieria.graph.memories import node_of
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.nodes import NODE_TYPES, Node
+from pieria.graph.nodes import EDGES, NODE_TYPES, Node, Ties
 from pieria.record.filter import Filter
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph
 
     Floats = NDArray[np.float32]
-
-EDGES = {edge.value: edge for edge in Edge}
 
 
 class GraphReading:
@@ -141,10 +138,11 @@ class GraphReading:
         return {said.id: said for said, spot in held if spot is not None and micros(said.known_from) == spot.known_from}
 
     def _node(self, said: Said) -> Node:
-        tied: dict[str, list[str]] = {}
+        tied: dict[str, list[str]] = {edge: [] for edge in EDGES}
         for tie in self._ties[said.id]:
-            tied.setdefault(tie.relation, []).append(tie.other)
-        links = {EDGES[relation]: frozenset(others) for relation, others in tied.items() if relation in EDGES}
+            if tie.relation in tied:
+                tied[tie.relation].append(tie.other)
+        links = Ties({edge: frozenset(others) for edge, others in tied.items()})
         return node_of(said, links, whole(self._vectors[said.row]))
 
 

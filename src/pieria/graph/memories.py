@@ -12,7 +12,6 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Protocol
 
-from pieria.graph.edge import Edge
 from pieria.graph.nodes import ARROW, NODES, Node, Semantic, Source
 from pieria.record.draft import NewMemory
 from pieria.record.memory import EMPTY
@@ -74,7 +73,7 @@ class Told(Protocol):
     def sequence(self) -> int | None: ...
 
 
-def node_of(memory: Told, links: Mapping[Edge, frozenset[str]], embedding: Sequence[float] | None) -> Node:
+def node_of(memory: Told, links: Mapping[Any, frozenset[str]], embedding: Sequence[float] | None) -> Node:
     """The node that a memory is: of its own type or, where its kind is none of the seven, of the one it is seen as.
 
     Then what its kind has besides the text says nothing about a node.

@@ -158,7 +158,15 @@ def all_linked_ids(node: Node) -> set[str]:
     return set().union(*node.links.values())
 
 
+class Ties(Frozen):
+    """The ids a node is tied to, under every type of edge: what says so by its type is not looked through again."""
+
+    __slots__ = ()
+
+
 def _every_type(links: object) -> Mapping[Any, frozenset[str]]:
+    if type(links) is Ties:
+        return links
     if not isinstance(links, Mapping):
         raise InputError("links", "a mapping of edge types to ids", links)
     for edge, ids in links.items():
@@ -166,4 +174,4 @@ def _every_type(links: object) -> Mapping[Any, frozenset[str]]:
             raise InputError("links", "one of " + ", ".join(EDGES), edge)
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise InputError(f"links.{edge}", "a set of ids", ids)
-    return Frozen({edge: frozenset(links.get(edge, ())) for edge in EDGES})
+    return Ties({edge: frozenset(links.get(edge, ())) for edge in EDGES})

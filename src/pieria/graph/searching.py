@@ -6,16 +6,16 @@ shorter ways of its own can take these, and any other is searched by its callbac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from pieria.graph.backend import GraphBackend
 from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
 from pieria.graph.nodes import Node
-from pieria.graph.valuing import Score, Values, as_new, params_of, rank_of
+from pieria.graph.valuing import Values, judge_of, params_of, rank_of
 from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.certainty import alone
 from pieria.record.time import Clock, system_clock
@@ -103,20 +103,15 @@ def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, cloc
     for each in held:
         by_type.setdefault(each.node_type, []).append(each)
     now = clock()
-    fresh, rank = as_new(values, lambda: now), rank_of(values, lambda: now)
     valued: list[Valued] = []
     below = 0
     for kind, all_of in by_type.items():
-        params = params_of(values, kind)
-        kept = [each for each in all_of if _value(fresh, each, params) >= params["threshold"]]
-        best = sorted(((_value(rank, each, params), each) for each in kept), key=_in_order)[: int(params["top_k"])]
+        judge, most = judge_of(values, kind, lambda: now), int(params_of(values, kind)["top_k"])
+        ranked = ((judge(each.relevance, each.node, each.metadata), each) for each in all_of)
+        best = sorted(((rank, each) for rank, each in ranked if rank is not None), key=_in_order)[:most]
         valued += [Valued(each.id, kind, each.relevance, value, each.sure) for value, each in best]
         below += len(all_of) - len(best)
     return Reached(valued, below)
-
-
-def _value(score: Score, held: Held, params: Mapping[str, Any]) -> float:
-    return score(held.relevance, held.node, held.metadata, params)
 
 
 def _in_order(scored: tuple[float, Held]) -> tuple[float, datetime, str]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pieria.config import Config
 
 Score = Callable[[float, Node | None, NodeMetadata | None, Mapping[str, Any]], float]
+Judge = Callable[[float, Node | None, NodeMetadata | None], float | None]
 Values = Mapping[str, Any]
 """A value function under `module` and, under `params`, its parameters by type of node."""
 SCORES = "a function, or a class or an object with a method score, of relevance, node, metadata and params"
@@ -89,17 +90,22 @@ def _is_default(config: Values) -> bool:
     return (config.get("module") or DefaultValueFunction) is DefaultValueFunction
 
 
-def as_new(config: Values, clock: Clock) -> Score:
-    """The same for which every node was used a moment ago: how well it fits, whatever its age."""
+def judge_of(config: Values, node_type: str, clock: Clock) -> Judge:
+    """The rank of a node of this type; None where it would not be worth the threshold had it been used a moment ago:
+    that holds how well it fits, whatever its age.
+    """
+    params = params_of(config, node_type)
     if _is_default(config):
-        return DefaultValueFunction(clock).as_new
+        own = DefaultValueFunction(clock).judge(params)
+        return lambda relevance, _, metadata: own(relevance, metadata)
     score = score_of(config, clock)
 
-    def fresh(relevance: float, node: Node | None, metadata: NodeMetadata | None, params: Mapping[str, Any]) -> float:
+    def judged(relevance: float, node: Node | None, metadata: NodeMetadata | None) -> float | None:
         now = None if metadata is None else replace(metadata, last_accessed_at=clock())
-        return score(relevance, node, now, params)
+        is_enough = score(relevance, node, now, params) >= params["threshold"]
+        return score(relevance, node, metadata, params) if is_enough else None
 
-    return fresh
+    return judged
 
 
 def checked_types(node_types: object, parameter: str = "node_types") -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class Frozen(dict[str, Any]):
     __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __reduce__(self) -> tuple[type[Frozen], tuple[dict[str, Any]]]:
-        return Frozen, (dict(self),)
+        return type(self), (dict(self),)
 
 
 EMPTY: Mapping[str, Any] = Frozen()

@@ -6,7 +6,7 @@ Exists so that whatever ranks or prunes nodes judges them alike. Which parameter
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
@@ -72,12 +72,6 @@ class DefaultValueFunction:
         in_use, reward = self._record(metadata, params)
         return relevance * in_use * reward
 
-    def as_new(self, relevance: float, node: Any, metadata: Used | None, params: Mapping[str, Any]) -> float:
-        """The same for what was used this very moment: how well it fits, whatever its age."""
-        if metadata is None:
-            return relevance
-        return relevance * _frequency(metadata.access_count, params) * _reward(metadata, params)
-
     def rank(self, relevance: float, node: Any, metadata: Used | None, params: Mapping[str, Any]) -> float:
         """What a recall orders by: the relevance, moved by the same factors as far as they tell near-equals apart.
 
@@ -86,13 +80,38 @@ class DefaultValueFunction:
         if metadata is None:
             return relevance
         in_use, reward = self._record(metadata, params)
-        standing: float = reward ** (SERVED_WELL if reward > 1 else SERVED_ILL)
-        return relevance * standing * (1 + IN_USE * in_use)
+        return relevance * _standing(reward) * (1 + IN_USE * in_use)
+
+    def judge(self, params: Mapping[str, Any]) -> Callable[[float, Used | None], float | None]:
+        """For many of a type the rank of each; None where it would not be worth the threshold had it been used this
+        very moment.
+
+        What the use of one comes to is computed once for all that have the same metadata.
+        """
+        threshold = _of(params, "threshold")
+        held: dict[int, tuple[Used, float, float, float, float]] = {}
+
+        def judged(relevance: float, metadata: Used | None) -> float | None:
+            if metadata is None:
+                return relevance if relevance >= threshold else None
+            if id(metadata) not in held:
+                in_use, reward = self._record(metadata, params)
+                frequency = _frequency(metadata.access_count, params)
+                held[id(metadata)] = metadata, frequency, reward, _standing(reward), 1 + IN_USE * in_use
+            _, frequency, reward, standing, use = held[id(metadata)]
+            return relevance * standing * use if relevance * frequency * reward >= threshold else None
+
+        return judged
 
     def _record(self, metadata: Used, params: Mapping[str, Any]) -> tuple[float, float]:
         """Recency × frequency, and the reward."""
         recency = _recency(metadata, self._clock(), params)
         return recency * _frequency(metadata.access_count, params), _reward(metadata, params)
+
+
+def _standing(reward: float) -> float:
+    standing: float = reward ** (SERVED_WELL if reward > 1 else SERVED_ILL)
+    return standing
 
 
 def _of(params: Mapping[str, Any], name: str) -> float:

@@ -11,7 +11,7 @@ from pieria.store.sql.driving import driven
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.vectors import Compared, VectorReads
 from pieria.store.sqlite.codes import places_of
-from pieria.store.sqlite.nearest import MOST, Search
+from pieria.store.sqlite.nearest import MOST, Known, Search
 from pieria.store.sqlite.scan import Scan, Seen
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class SQLiteVectors(VectorReads):
     def __init__(self, session: SQLiteSession, scan: Scan, sieves: Sieves) -> None:
         super().__init__(session)
+        self._met: list[tuple[Filter, Known]] = []
         self._file = session
         self._scan = scan
         self._sieves = sieves
@@ -43,7 +44,17 @@ class SQLiteVectors(VectorReads):
         view = self._scan.view(self._file.connection, seen, what)
         sieve = self._sieves.of(self._file, filter, seen.seq, seen.documents)
         most = MOST if what == "passage" else view.count + 1
-        return Search(self._file, view, question, filter, sieve, most).match(want)
+        return Search(self._file, view, question, filter, sieve, self._known(filter), most).match(want)
+
+    def _known(self, filter: Filter) -> Known:
+        """What looks by the same filter have learnt already, in a transaction that changes nothing."""
+        if not self._file.reads:
+            return Known()
+        known = next((known for met, known in self._met if met == filter), None)
+        if known is None:
+            known = Known()
+            self._met.append((filter, known))
+        return known
 
     def _compared(self, questions: Floats, filter: Filter, space: Space) -> Mapping[str, Compared]:
         import numpy as np
@@ -68,9 +79,8 @@ class SQLiteVectors(VectorReads):
         return {kind: list(map(int, joined.split(","))) for kind, joined in found}
 
     def _seen(self) -> Seen | None:
-        found = self._file.execute(self._sql["space"]).fetchone()
-        if found is None:
-            return None
-        held = dict(self._file.execute(statements("queries.sql")["head"]))
-        counted = (held[name] for name in ("vector_entry", "vector_gone", "seq", "documents"))
-        return Seen(found[0], found[2], found[3], *counted)
+        for number, _, dimension, first_entry, _ in self._file.remembered(self._sql["space"]):
+            held = dict(self._file.remembered(statements("queries.sql")["head"]))
+            counted = (held[name] for name in ("vector_entry", "vector_gone", "seq", "documents"))
+            return Seen(number, dimension, first_entry, *counted)
+        return None

@@ -49,6 +49,16 @@ MOST = 20_000
 vector at all, as of windows and rules, asking about every one of those costs less than the list."""
 
 
+class Known:
+    """Which rows may be seen and where entries stand, as far as it was asked: the same for every look by one filter, as
+    long as nothing is written.
+    """
+
+    def __init__(self) -> None:
+        self.visible: dict[int, bool] = {}
+        self.spans: dict[int, tuple[int, int] | None] = {}
+
+
 class Search:
     """What it has found so far is there to be read between two steps, so that each of them sees it."""
 
@@ -59,6 +69,7 @@ class Search:
         question: Floats,
         filter: Filter,
         sieve: Sieve | None,
+        known: Known,
         most: int = MOST,
     ) -> None:
         self._session = session
@@ -70,9 +81,10 @@ class Search:
         self._sql = statements("codes.sql")
         self._where, self._params = compiled(session, filter, probe=True)
         self._known = FOREVER if filter.known_at is None else filter.known_at
+        self._met = known
         self._visible: dict[int, bool] = {}
         self._scored: list[tuple[float, int, int]] = []
-        self._spans: dict[int, tuple[int, int] | None] = {}
+        self._spans = self._met.spans
         self._scanned = 0
         self._probed_at_once = PROBED_AT_ONCE
         self._told: tuple[tuple[int, int], list[Near]] = (0, 0), []
@@ -192,11 +204,14 @@ class Search:
 
     def _probe(self, rows: Iterable[int]) -> None:
         new = [row for row in dict.fromkeys(rows) if row not in self._visible]
-        if new:
-            self._visible.update(dict.fromkeys(new, False))
+        met = self._met.visible
+        unknown = [row for row in new if row not in met]
+        if unknown:
+            met.update(dict.fromkeys(unknown, False))
             sql = self._sql["probe"].format(where=self._where)
-            found = self._session.execute(sql, {**self._params, "rows": SQLiteSession.listed(sorted(new))})
-            self._visible.update((row, True) for (row,) in found)
+            found = self._session.execute(sql, {**self._params, "rows": SQLiteSession.listed(sorted(unknown))})
+            met.update((row, True) for (row,) in found)
+        self._visible.update((row, met[row]) for row in new)
 
     def _span(self, entries: Iterable[int]) -> None:
         """Of entries without one; None of those that are not there, or not yet at the filter's known time."""

@@ -15,13 +15,23 @@ class SQLiteSession:
     picks_indexes = False
     statements = staticmethod(statements)
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, reads: bool = False) -> None:
+        """`reads`: it sees one snapshot, and changes nothing."""
         self.connection = connection
+        self._remembered: dict[str, list[Any]] | None = {} if reads else None
         self.execute = connection.execute
         self.executemany = connection.executemany
 
     def remembered(self, sql: str) -> list[Any]:
-        return self.execute(sql).fetchall()
+        if self._remembered is None:
+            return self.execute(sql).fetchall()
+        if sql not in self._remembered:
+            self._remembered[sql] = self.execute(sql).fetchall()
+        return self._remembered[sql]
+
+    @property
+    def reads(self) -> bool:
+        return self._remembered is not None
 
     def stream(self, name: str, sql: str) -> Iterator[tuple[list[str], Sequence[Any]]]:
         found = self.connection.execute(sql)

@@ -177,7 +177,7 @@ class SQLiteStore:
     @contextmanager
     def reading(self) -> Iterator[SQLReader]:
         with translated("read", self.path), self.looking() as connection:
-            session = SQLiteSession(connection)
+            session = SQLiteSession(connection, reads=True)
             vectors = SQLiteVectors(session, self._scan, self._sieves)
             yield SQLReader(session, self._frequencies, self._sieves, vectors)
 
