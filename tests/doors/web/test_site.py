@@ -219,8 +219,9 @@ def test_the_door_leads_nowhere_else(served: Served, to: str) -> None:
 def test_whoever_guesses_is_slowed_down(served: Served) -> None:
     served.tokens.create("somebody")
     seal = seal_in(served.client.get("/sign-in"))
-    statuses = [served.client.post("/sign-in", data={"seal": seal, "token": f"x{n}"}).status_code for n in range(30)]
-    assert statuses[0] == 401 and 429 in statuses
+    # As many as a slow machine needs to ask faster than the stock grows.
+    guesses = (served.client.post("/sign-in", data={"seal": seal, "token": f"x{n}"}).status_code for n in range(500))
+    assert next(status for status in guesses if status != 401) == 429
 
 
 def test_a_page_is_answered_under_our_names_alone(served: Served) -> None:
