@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.doors.http.conftest import started
 
 import pieria
 from pieria.doors.demo.show import show
@@ -235,11 +236,16 @@ def test_keep_leaves_the_bank_and_says_what_to_try(tmp_path: Path) -> None:
     done = run("demo", "--keep", folder)
     assert done.returncode == 0, done.stderr
     offered = re.findall(r"^ *(pieria .*)$", done.stdout, flags=re.MULTILINE)
-    assert len(offered) >= 4
-    for command in offered:
+    *asked, served = offered
+    assert len(asked) >= 4
+    for command in asked:
         tried = run(*shlex.split(command)[1:])
         assert tried.returncode == 0, f"{command}\n{tried.stderr}"
         assert tried.stdout.strip() not in ("", "[]")
+    assert served.startswith("pieria serve ")
+    with started(*shlex.split(served)[2:]) as server, server.client() as client:
+        there = client.get("/", headers={"accept": "text/html"}).headers["location"]
+    assert there.endswith(f"/{BANK}")
     again = run("demo", "--keep", folder)
     assert again.returncode != 0
     assert "another folder" in again.stderr
