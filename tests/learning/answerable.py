@@ -111,7 +111,7 @@ def told(title: str, rows: Sequence[Asked], floor: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--embedder", default="local")
-    parser.add_argument("--keep", type=float, default=0.93)
+    parser.add_argument("--keep", type=float, default=0.96)
     options = parser.parse_args()
     asked = {part: days(part) for part in ("tuning", "held_out")}
     both = {**asked["tuning"], **asked["held_out"]}

@@ -58,7 +58,7 @@ TAGS = 20
 MOST_HOPS = 100
 NEAR = 0.6
 """What is as relevant as this fits the question, where no configuration says otherwise."""
-SURE, SURE_BY_WORDS = 0.34, 0.2
+SURE, SURE_BY_WORDS = 0.25, 0.12
 """What is less sure than this is no answer, where no configuration says otherwise: with a model of meanings, and with
 none.
 """
