@@ -1,9 +1,11 @@
 """The graphs of repositories are kept in order one call after the other, and whoever listens is told."""
 
+import logging
 import queue
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from logging.handlers import QueueHandler
 from pathlib import Path
 from typing import Any
 
@@ -153,14 +155,19 @@ def test_an_error_is_raised_or_given_to_the_callback_and_the_next_call_has_its_t
                 ask("elsewhere")
 
 
-def test_an_error_that_nobody_waits_for_is_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    outcomes: queue.Queue[Any] = queue.Queue()
-    with Workspace(tmp_path) as workspace:
-        workspace.open_repo("mine", backend=InMemoryBackend())
-        workspace.decay_nodes_async("mine", threshold=7)
-        workspace.repair_graph_async("mine", outcomes.put)
-        assert outcomes.get(timeout=30)["checked"] == 0
-    assert "the graph of mine was not kept in order: threshold: expected a number from 0 to 1, got 7" in caplog.text
+def test_an_error_that_nobody_waits_for_is_in_the_log(tmp_path: Path) -> None:
+    said: queue.Queue[logging.LogRecord] = queue.Queue()
+    log, heard = logging.getLogger("pieria.workspace.graph_care"), QueueHandler(said)
+    log.addHandler(heard)
+    try:
+        with Workspace(tmp_path) as workspace:
+            workspace.open_repo("mine", backend=InMemoryBackend())
+            workspace.decay_nodes_async("mine", threshold=7)
+            problem = "threshold: expected a number from 0 to 1, got 7"
+            assert said.get(timeout=30).getMessage() == f"the graph of mine was not kept in order: {problem}"
+            assert workspace.repair_graph("mine")["checked"] == 0
+    finally:
+        log.removeHandler(heard)
 
 
 def test_what_waits_when_its_repository_is_closed_is_told_so(tmp_path: Path) -> None:
