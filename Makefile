@@ -60,7 +60,7 @@ web: $(NODE)/web.stamp ## fetch the scripts of the web page (needs npm); without
 $(NODE)/web.stamp: requirements/web/package.json requirements/web/package-lock.json | .venv/bin/python
 	@command -v npm >/dev/null || { echo "make web needs npm, which comes with Node.js: install that, and try again." >&2; exit 1; }
 	@mkdir -p $(NODE) && cp requirements/web/package.json requirements/web/package-lock.json $(NODE)/
-	@cd $(NODE) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@cd $(NODE) && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >/dev/null
 	@touch $@
 
 chromium:
