@@ -9,6 +9,7 @@ from pieria.record.names import Names, named_in
 
 FOUND = [
     ("What did Caroline's sister say about Ludwig van Beethoven?", "name", "Caroline|Ludwig van Beethoven"),
+    ("I hope Maya'll come, and O’Reilly’d like to.", "name", "Maya|O’Reilly"),
     ("Thanks Caroline! Hey Mel, how are you?", "name", "Caroline|Mel"),
     ("Yesterday Maya and I met Dr. Smith and J. R. R. Tolkien.", "name", "Maya|Dr. Smith|J. R. R. Tolkien"),
     ("New York is big. The Bank of England is old.", "name", "New York|Bank of England"),
@@ -60,6 +61,8 @@ def test_every_kind_is_found_somewhere() -> None:
         "",
         "東京へ行く",
         "WOW! AMAZING. OK",
+        "How're you? It'll rain. Must've been so. Y’all come.",
+        "Woohoo! Phew, cheers. Yikes",
         "x" * 300 + "@example.com",
     ],
 )

@@ -11,27 +11,29 @@ from pieria.record.analyser.irregular import IRREGULAR
 # Never a name, whatever follows: "Thanks Caroline" speaks of Caroline.
 _OPENINGS = """
 a about above absolutely according across actually additionally admittedly after afterwards again agreed ah aha ahead
-all almost along already alright also although always am amazing among an and another any anybody anyhow anyone anything
-anyway apart apparently are around as aside ask asked at aw aww away awesome back basically be because been before
-behind being below beside besides best better between beyond both briefly but by bye call can cannot certainly check
-clearly come congrats congratulations consequently consider considering could currently cute damn dear definitely
-despite did do does done down due during each earlier early either else especially essentially even eventually ever
-every everybody everyone everything everywhere exactly except excellent fantastic finally first firstly following for
-fortunately frankly from further furthermore generally get give given gladly go good goodbye gosh got great guess had
-haha happily has have having he hello hence her here hers hey hi him his honestly hooray hopefully how however huh if
-immediately imagine in incredible indeed initially inside instead into is it its itself just keep know last lastly
-lately later least less let lets like likely literally look lots lovely luckily make many maybe me meanwhile might mine
-more moreover most mostly much must my myself namely near nearly neither never nevertheless next nice no nobody none
-nonetheless nope nor normally not note nothing now obviously occasionally of off often oh ok okay on once one only onto
-oops or originally other others otherwise ought our ours out outside over overall perfect perhaps personally please
-possibly presumably pretty previously probably quite rather read really recently regarding regardless remember said say
-says second secondly see seems several shall she should similarly simply since so some somebody somehow someone
-something sometimes somewhere soon sorry specifically still strictly subsequently such suddenly sure surely sweet take
-tell than thank thanks that the their theirs them then there therefore these they third this those though through
-throughout thus till to today together tomorrow tonight too totally toward towards tried truly try trying two under
-unfortunately unless unlike until up upon us use used using usually very wait was watch we well were what whatever when
-whenever where whereas wherever whether which while whilst who whoever whom whose why with within without wonderful wow
-write yay yeah yep yes yesterday yet you your yours yourself yup
+ahh alas all almost along already alright also although always am amazing amen among an and another any anybody anyhow
+anyone anything anyway apart apparently are argh around as aside ask asked at aw away awesome aww back basically be
+because been before behind being below beside besides best better between beyond both bravo briefly btw but by bye call
+can cannot certainly check cheers clearly come congrats congratulations consequently consider considering could
+currently cute damn dang darn dear definitely despite did do does done down due during each earlier early eek either
+else especially essentially even eventually ever every everybody everyone everything everywhere eww exactly excellent
+except fantastic finally first firstly following for fortunately frankly from further furthermore fyi geez generally get
+give given gladly go good goodbye gosh got great guess had hah haha hahaha happily has have having he hello hence her
+here hers hey hi him his hiya hmm honestly hooray hopefully how howdy however huh hurray if imagine immediately in
+incredible indeed initially inside instead into is it its itself jeez just keep know kudos last lastly lately later
+least less let lets like likely literally lol look lots lovely luckily make many maybe me meanwhile might mine more
+moreover most mostly much must my myself nah namely near nearly neither never nevertheless next nice no nobody none
+nonetheless nope nor normally not note nothing now obviously occasionally of off often oh ok okay omg on once one only
+onto oof ooh oops or originally other others otherwise ouch ought our ours out outside over overall perfect perhaps
+personally phew please pls plz possibly presumably pretty previously probably psst quite rather read really recently
+regarding regardless remember said say says second secondly see seems several shall she sheesh shh should similarly
+simply since so some somebody somehow someone something sometimes somewhere soon sorry specifically still strictly
+subsequently such suddenly sure surely sweet take tell than thank thanks that the their theirs them then there therefore
+these they third this those though through throughout thus thx till to today together tomorrow tonight too totally
+toward towards tried truly try trying two ugh uh under unfortunately unless unlike until up upon us use used using
+usually very voila wait was watch we well welp were what whatever when whenever where whereas wherever whether which
+while whilst who whoa whoever whom whoops whose why with within without woah wonderful woohoo wow write y'all yay yeah
+yep yes yesterday yet yikes yippee you your yours yourself yum yummy yup
 summarize summarise explain describe list show find compare create draft suggest recommend help generate translate
 i i'm i've i'd i'll it's that's there's here's what's who's how's where's let's you're we're they're he's she's
 don't doesn't didn't can't couldn't won't wouldn't shouldn't isn't aren't wasn't weren't haven't hasn't hadn't

@@ -48,6 +48,8 @@ _SMALL_IN_TITLES = 3
 _LONGEST_NAME = 6
 """Words of a name; more with capitals are a heading."""
 _SHOUT = 3
+_OWNED = re.compile(r"['’](?:s|re|ve|d|ll|m)$", re.IGNORECASE)
+"""What leans on a word and is none of it: Maya's, Maya'll."""
 
 
 class _Word(NamedTuple):
@@ -60,7 +62,7 @@ class _Word(NamedTuple):
 
 
 def entities(text: str) -> list[Entity]:
-    """What the text names, in its order. A possessive `'s` is no part of a name."""
+    """What the text names, in its order. What leans on a name, such as `'s` or `'ll`, is no part of it."""
     marked = list(_marked(text))
     reading = _Reading(text, [(start, end) for start, end, _ in marked])
     found = [entity for _, _, entity in marked if entity is not None]
@@ -136,7 +138,7 @@ class _Reading:
         if not word:
             self._end_run()
             return True
-        owned = without_line(word[:-2] if word.endswith(("'s", "’s")) else word)
+        owned = without_line(_OWNED.sub("", word) or word)
         kind = kind_of(owned) or ("identifier" if self._is_called(start, owned) else None)
         if kind:
             self._end_run()
