@@ -12,12 +12,12 @@ DAY = "held_out/day7"
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_what_a_day_does_not_answer_is_seldom_answered_and_what_it_answers_mostly_is(tmp_path: Path) -> None:
+def test_what_a_day_answers_is_answered_and_what_it_does_not_is_often_kept_back(tmp_path: Path) -> None:
     asked = {**days("tuning"), **days("held_out")}
     with Workspace(tmp_path, settings("local")) as workspace:
         told = list(replies(workspace, asked, DAY, learn(workspace, DAY)))
     presented = {kind: [each.presented for each in told if each.kind == kind] for kind in {one.kind for one in told}}
-    assert sum(presented["answered"]) >= 0.7 * len(presented["answered"])
-    assert sum(presented["other work"]) <= 0.5 * len(presented["other work"])
+    assert sum(presented["answered"]) >= 0.85 * len(presented["answered"])
+    assert sum(presented["other work"]) <= 0.75 * len(presented["other work"])
     sure = {kind: [each.confidence for each in told if each.kind == kind] for kind in presented}
     assert auc(sure["answered"], sure["same work"] + sure["other work"]) > 0.7
