@@ -47,6 +47,12 @@ def worked(served: Served, **fields: str) -> str:
     return over(served, served.client.post(f"{FADING}/work", data={"seal": seal, **fields}))
 
 
+def test_the_curve_is_of_what_was_remembered_last_and_not_of_a_tag(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("releases", kind="tag")
+    assert "/banks/notes/memory?id=new" in served.client.get(FADING).text.partition('id="curve-title"')[2]
+
+
 def test_a_curve_is_drawn_of_the_memory_that_is_asked_for(served: Served) -> None:
     old, new = (served.client.get(f"{FADING}?id={id}").text for id in ("old", "new"))
     assert "The rollback of March" in old and "We chose JWT." in new

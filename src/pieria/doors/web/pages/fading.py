@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.drawn.curve import picture
 from pieria.doors.http.schemas import share, text
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
@@ -56,7 +57,7 @@ FADING = ("decay", "gc")
 def _overview(asked: Asked) -> Answer:
     bank, id = asked.bank, asked.given.get("id")
     if id is None:
-        lately = bank.list(limit=1, order="changed")
+        lately = bank.list(limit=1, order="changed", kinds=ANSWERING_KINDS)
         id = lately[0].id if lately else None
     curve = None if id is None else bank.upkeep.curve(id)
     values = {"curve": curve, "picture": curve and picture(curve), "works": WORKS, "fading_works": FADING}
