@@ -33,6 +33,7 @@ ONE = {
     "denial put otherwise": ("The build does not need a network.", "The build doesn't need a network."),
     "time said elsewhere": ("Tokyo is busy in March.", "In March Tokyo is busy."),
     "owner": ("Anna's tea is green.", "The tea of Anna is green."),
+    "short form": ("We hope Anna'll drink tea.", "We hope Anna will drink tea."),
 }  # fmt: skip
 
 

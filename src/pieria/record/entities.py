@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pieria.record.commonwords import COMMON, OPENINGS, TIMES
 from pieria.record.lettering import UNSPACED, lowered
-from pieria.record.shapes import LONGEST, has_capital, is_acronym, is_initial, kind_of, without_line
+from pieria.record.shapes import LONGEST, has_capital, is_acronym, is_initial, kind_of, without_ending, without_line
 
 KINDS = (*("name", "acronym", "identifier", "path", "email", "host", "version", "ticket", "handle", "tag", "title"),)
 
@@ -48,8 +48,6 @@ _SMALL_IN_TITLES = 3
 _LONGEST_NAME = 6
 """Words of a name; more with capitals are a heading."""
 _SHOUT = 3
-_OWNED = re.compile(r"['’](?:s|re|ve|d|ll|m)$", re.IGNORECASE)
-"""What leans on a word and is none of it: Maya's, Maya'll."""
 
 
 class _Word(NamedTuple):
@@ -138,7 +136,7 @@ class _Reading:
         if not word:
             self._end_run()
             return True
-        owned = without_line(_OWNED.sub("", word) or word)
+        owned = without_line(without_ending(word))
         kind = kind_of(owned) or ("identifier" if self._is_called(start, owned) else None)
         if kind:
             self._end_run()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pieria.record.commonwords import OPENINGS, TIMES
 from pieria.record.lettering import lowered
-from pieria.record.shapes import has_capital, kind_of, without_line
+from pieria.record.shapes import has_capital, kind_of, without_ending, without_line
 
 _WORD = re.compile(r"\S+")
 _AROUND = "\"'“”‘’«»„`()[]{}<>,;:!?.…*–—"
@@ -65,7 +65,7 @@ def particulars(text: str) -> Particulars:
     first = True
     for token in _WORD.findall(text):
         bare = token.strip(_AROUND)
-        word = bare[:-2] if bare.endswith(("'s", "’s")) else bare
+        word = without_ending(bare)
         low = lowered(word)
         words.append(low)
         if low in _DENIALS or low.endswith("n't"):

@@ -33,6 +33,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("identifier", r"\.[A-Z]{2,5} | [A-Za-z]\+\+ | [A-Z]\#"),
     )
 )  # fmt: skip
+_ENDING = re.compile(r"['’](?:s|re|ve|d|ll|m)$", re.IGNORECASE)
 _FILE_WITH_LINE = re.compile(r"([^:]*\.[A-Za-z]\w{0,7})(?::\d{1,6}){1,2}")
 _NAME = re.compile(r"[^\W\d_](?:[\w'’.&-]*\w)?\.?")
 _DOTTED = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)+")
@@ -66,6 +67,11 @@ def without_line(word: str) -> str:
     """`store.ts` of `store.ts:42`."""
     found = _FILE_WITH_LINE.fullmatch(word)
     return found[1] if found else word
+
+
+def without_ending(word: str) -> str:
+    """`Maya` of `Maya's` and of `Maya'll`: what leans on a word is none of it."""
+    return _ENDING.sub("", word) or word
 
 
 def has_capital(word: str) -> bool:
