@@ -1,9 +1,12 @@
-"""Where much is alike, what lies next to a place is found by an index, and not by reading all that is alike."""
+"""How a store goes about what it is asked: where much is alike, what lies next to a place is found by an index, and not
+by reading all that is alike; and no answer hangs on which way a server takes.
+"""
 
 import re
 from collections.abc import Callable
 
-from tests.contract.making import ALL, apply, memory, triple
+import pytest
+from tests.contract.making import ALL, apply, memory, tie, triple
 
 from pieria.record.fact import FactQuery
 from pieria.record.filter import ANY_TIME
@@ -11,6 +14,12 @@ from pieria.store.protocol import Reader, Store
 from pieria.store.sqlite.session import SQLiteSession
 
 MANY = 1_000
+WAYS = {
+    "as it plans": (),
+    "by indexes": ("seqscan", "hashagg", "hashjoin"),
+    "by scans": ("indexscan", "bitmapscan", "indexonlyscan", "nestloop", "sort"),
+}
+"""What a server has counted of its tables decides how it goes about an answer; these are kept from it here."""
 FILTER = ALL.having(session="talk")
 
 
@@ -73,3 +82,32 @@ def test_a_tally_is_read_in_an_index_alone_which_leads_nothing_else(store: Store
     is_a_file = "state_by_at" in others
     assert ("COVERING INDEX state_tally" in tallied) == is_a_file
     assert "state_tally" not in others
+
+
+def keep_from(reader: Reader, ways: tuple[str, ...]) -> None:
+    session = reader._session  # type: ignore[attr-defined]
+    if not isinstance(session, SQLiteSession):
+        for way in ways:
+            session.execute(f"SET LOCAL enable_{way} = off")
+
+
+@pytest.mark.parametrize("ways", WAYS.values(), ids=list(WAYS))
+def test_no_order_hangs_on_the_way_that_a_server_takes(store: Store, ways: tuple[str, ...]) -> None:
+    kinds, tags, names = ("turn", "note", "diary"), ("zoo", "ant", "mole"), [f"m{n}" for n in range(60)]
+    writes = [memory(f"note {n}", id, kind=kinds[n % 3], tags=tags[: n % 4]) for n, id in enumerate(names)]
+    ties = [tie(f"l{n}", names[n], names[(7 * n + 1) % 60]) for n in reversed(range(60))]
+    rows = apply(store, *writes, links=ties).rows
+    back = rows[::-1]
+    with store.reading() as reader:
+        keep_from(reader, ways)
+        tally = reader.tally()
+        assert tally == sorted(tally)
+        assert [line.kind for line in tally] == sorted(kinds)
+        assert [spot.row for spot in reader.spots(back, ALL)] == back
+        assert [placed.id for placed in reader.placed(ALL)] == names
+        assert {written.tags for written in reader.written(rows).values()} == {
+            (), ("zoo",), ("ant", "zoo"), ("ant", "mole", "zoo"),
+        }  # fmt: skip
+        found = reader.ties_of(names[::-1], ALL)
+        assert [(tied.entry, tied.id) for tied in found] == sorted((tied.entry, tied.id) for tied in found)
+        assert len(found) == 2 * len(ties)

@@ -205,7 +205,7 @@ class Reader(QueueReader, Protocol):
         """How many are visible, by a column of the state; without one under the key `total`."""
 
     def tally(self) -> list[Tallied]:
-        """How many memories there are now, whoever may see them and whatever became of them."""
+        """How many memories there are now, whoever may see them and whatever became of them: in the order of its fields."""
 
     def totals(self) -> dict[str, int]:
         """How many there are of all but memories: `versions`, `links` and `facts` that stand, `changes`, `purged`."""
@@ -233,7 +233,7 @@ class Reader(QueueReader, Protocol):
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
-        """Of rows at hand those that the whole filter lets through."""
+        """Of rows at hand those that the whole filter lets through, in their order."""
 
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
         """When each of these rows was first known, whatever became of its standing since."""
@@ -242,7 +242,7 @@ class Reader(QueueReader, Protocol):
         """The rows of the memories that `select` would give."""
 
     def placed(self, filter: Filter) -> list[Placed]:
-        """Every visible memory, without its text."""
+        """Every visible memory, without its text, in the order of their rows."""
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
@@ -336,7 +336,7 @@ class Reader(QueueReader, Protocol):
 
     def ties_of(self, ids: Iterable[str], filter: Filter) -> list[Tie]:
         """Each standing link between one of these memories and a version that the whole filter lets through, from
-        either end.
+        either end, in the order in which they were written.
         """
 
     def labelled(

@@ -50,6 +50,7 @@ SELECT {column} AS value, count(*) FROM state s WHERE s.bank = %(bank)s AND {whe
 SELECT ended, kind, status, tier, scope, count(*) FROM state
 WHERE bank = %(bank)s AND known_until = 9223372036854775807
 GROUP BY ended, kind, status, tier, scope
+ORDER BY ended, kind, status, tier, scope
 
 -- name: sessions
 SELECT s.session, min(s.at), max(s.at), count(*) FILTER (WHERE s.ended = '') FROM state s WHERE s.bank = %(bank)s AND {where}
@@ -101,8 +102,8 @@ WHERE {where} ORDER BY j.place
 
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
-FROM unnest(%(rows)s::bigint[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
-WHERE {where}
+FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
+WHERE {where} ORDER BY j.place
 
 -- name: written
 SELECT
@@ -117,7 +118,7 @@ SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} ORDER BY {order} L
 -- name: placed
 SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_until, c.entities
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
-WHERE s.bank = %(bank)s AND {where}
+WHERE s.bank = %(bank)s AND {where} ORDER BY s.row
 
 -- name: terms_of
 SELECT t.row, t.length, t.terms
@@ -253,6 +254,7 @@ SELECT l.target, l.relation, l.entry, s.row, s.id, s.kind, s.at, s.known_from
 FROM link l JOIN state s ON s.bank = %(bank)s AND s.id = l.source
 WHERE l.bank = %(bank)s AND l.target = ANY(%(ends)s::text[]) AND l.source_is = 'memory' AND l.target_is = 'memory'
   AND l.known_until = 9223372036854775807 AND l.ended = '' AND {where}
+ORDER BY 3, 1
 
 -- name: labelled
 SELECT (SELECT string_agg(f.row::text, ',') FROM (

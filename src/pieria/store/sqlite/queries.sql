@@ -45,6 +45,7 @@ SELECT {column} AS value, count(*) FROM state s WHERE {where} GROUP BY 1 ORDER B
 SELECT ended, kind, status, tier, scope, count(*) FROM state INDEXED BY state_tally
 WHERE known_until = 9223372036854775807 AND row <> 0
 GROUP BY ended, kind, status, tier, scope
+ORDER BY ended, kind, status, tier, scope
 
 -- name: sessions
 SELECT s.session, min(s.at) AS first, max(s.at), count(*) FILTER (WHERE s.ended = '') AS standing
@@ -104,7 +105,7 @@ SELECT s.row FROM state s WHERE {where} ORDER BY {order} LIMIT :limit
 -- name: placed
 SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_until, c.entities
 FROM state s CROSS JOIN content c ON c.row = s.row
-WHERE {where}
+WHERE {where} ORDER BY s.row
 
 -- name: terms_of
 SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.row = j.value
@@ -220,6 +221,7 @@ SELECT j.value, l.relation, l.entry, s.row, s.id, s.kind, s.at, s.known_from
 FROM json_each(:ends) j CROSS JOIN link l INDEXED BY link_to ON l.target = j.value CROSS JOIN state s ON s.id = l.source
 WHERE l.source_is = 'memory' AND l.target_is = 'memory' AND l.known_until = 9223372036854775807 AND l.ended = ''
   AND {where}
+ORDER BY 3, 1
 
 -- name: labelled
 SELECT (SELECT group_concat(row) FROM (
