@@ -147,7 +147,7 @@ class SQLReader(QueueRows, CopyReads):
 
     def written(self, rows: Sequence[int]) -> dict[int, Written]:
         found = self._session.execute(self._sql["written"], {"rows": self._session.listed(rows)})
-        return {row: Written(first, version, tuple(sorted(json.loads(tags or "[]")))) for row, first, version, tags in found}
+        return {row: Written(first, version, _tags(tags)) for row, first, version, tags in found}
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
         where, params = driven(self._session, filter)
@@ -411,3 +411,7 @@ class SQLReader(QueueRows, CopyReads):
 
 def _rows(joined: str | None) -> list[int]:
     return list(map(int, joined.split(","))) if joined else []
+
+
+def _tags(listed: str | None) -> tuple[str, ...]:
+    return tuple(sorted(json.loads(listed))) if listed else ()
