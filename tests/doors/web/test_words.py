@@ -88,6 +88,14 @@ def test_what_was_asked_is_marked_in_a_title_too(served: Served) -> None:
     assert "<mark>Zebra</mark> crossings" in served.client.get("/banks/notes/recall?q=zebra").text
 
 
+@pytest.mark.parametrize("path", ["memory?id=long", f"recall?q={'word+' * 30}"])
+def test_the_title_of_a_window_holds_words_alone(served: Served, path: str) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("Word by \u202eword, " * 20, id="long")
+    title = served.client.get(f"/banks/notes/{path}").text.partition("<title>")[2].partition("</title>")[0]
+    assert title.lower().startswith("word ") and title.endswith("… · notes · Pieria") and "span" not in title
+
+
 @pytest.mark.parametrize("path", ["recall", "recall?q=bold", "memories", "memories?tags=%3Cb%3Etag%3C/b%3E"])
 def test_a_hostile_memory_is_text_on_every_page(served: Served, path: str) -> None:
     text = served.client.get(f"/banks/notes/{path}").text
