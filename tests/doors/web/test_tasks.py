@@ -1,11 +1,15 @@
 """Work that lasts: begun by one, told to nobody else, and over whether it went well or not."""
 
+import shutil
 import threading
+from pathlib import Path
 
 import anyio
 import pytest
 
 from pieria.doors.web import following
+from pieria.doors.web.assets import STATIC, Assets
+from pieria.doors.web.rendering import Templates
 from pieria.doors.web.tasks import AT_ONCE, KEPT, Task, Tasks
 from pieria.errors import ConflictError, InputError, NotFoundError
 
@@ -31,6 +35,13 @@ def test_a_task_tells_how_far_it_is_and_what_came_of_it() -> None:
     for owner, bank in (("token x", "notes"), ("anybody", "work")):
         with pytest.raises(NotFoundError):
             tasks.found(task.id, owner, bank)
+
+
+def test_a_page_of_work_is_loaded_anew_where_no_script_follows_it(tmp_path: Path) -> None:
+    shutil.copytree(STATIC, tmp_path / "static", ignore=shutil.ignore_patterns("vendor"))
+    task = Task("it", "anybody", "notes", "It", "/")
+    head = Templates(Assets(tmp_path / "static")).part("task.html", "head", {"task": task})
+    assert '<meta http-equiv="refresh" content="1">' in head and "<noscript>" not in head
 
 
 def test_a_failure_is_told_and_not_raised() -> None:
