@@ -320,6 +320,7 @@ def test_a_past_day_answers_as_it_was_known_then(opened: Opening) -> None:
     page.get_by_text("The office is in Bonn.").wait_for()
     assert page.locator("#known_at").input_value() == "2026-01-08"
     assert "known_at=2026-01-08" in page.url
+    assert page.get_by_role("slider").get_attribute("aria-valuetext") == "2026-01-08"
     page.get_by_role("link", name="The office is in Bonn.").click()
     page.get_by_text("as it once was").wait_for()
     assert "The office is in Bonn." in page.locator("article").inner_text()
