@@ -94,7 +94,7 @@ def test_every_page_allows_only_what_is_ours(served: Served, path: str) -> None:
     headers = served.client.get(path).headers
     policy = dict(part.split(" ", 1) for part in headers["content-security-policy"].split("; "))
     assert policy["default-src"] == "'none'"
-    assert policy["script-src"] == policy["connect-src"] == policy["form-action"] == "'self'"
+    assert policy["script-src"] == policy["connect-src"] == policy["form-action"] == policy["img-src"] == "'self'"
     assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
     assert "unsafe" not in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"

@@ -11,7 +11,7 @@ REFERRER = "same-origin"
 _BASE = (
     "default-src 'none'",
     "script-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self'",
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",

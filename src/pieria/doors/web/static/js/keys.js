@@ -23,14 +23,6 @@ function search() {
   field?.select();
 }
 
-// Whoever closes a menu stands where it was opened.
-function close() {
-  for (const menu of document.querySelectorAll("details.menu[open]")) {
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  }
-}
-
 const help = () => document.getElementById("help");
 const pages = () => [...document.querySelectorAll(".pages [data-key]")];
 
@@ -40,7 +32,7 @@ const KEYS = [
   { key: "k", says: "The one before", does: () => move(-1) },
   { key: "Enter", says: "Open it" },
   { key: "?", says: "This help", does: () => help()?.showModal() },
-  { key: "Escape", sign: "Esc", says: "Leave a field, close a menu or this", does: close },
+  { key: "Escape", sign: "Esc", says: "Leave a field, close a menu or this" },
 ];
 const PATIENCE = 1500;
 
