@@ -137,6 +137,17 @@ def test_what_is_recalled_counts_as_used_and_reading_writes_nothing(workspace: W
     assert workspace.get_metadata("sea", ["ferry"])["ferry"].access_count == 0
 
 
+def test_what_is_kept_back_does_not_count_as_used(workspace: Workspace) -> None:
+    backends: list[Any] = [None, InMemoryBackend(clock=lambda: NOW)]
+    for id, backend in zip(("bank", "own"), backends, strict=True):
+        workspace.open_repo(id, backend, config=Config(**MODELS, answer_threshold=1.0))
+        workspace.apply_changeset(id, Changeset(NODES, TIES, {node.id: NodeMetadata(created_at=NOW) for node in NODES}))
+        found = workspace.recall(id, QUESTION)
+        assert found.trace.withheld is not None and found.touched_nodes
+        used = workspace.get_metadata(id, [touched.id for touched in found.touched_nodes])
+        assert {metadata.access_count for metadata in used.values()} == {0}, id
+
+
 def test_in_a_backend_of_ones_own_the_same_is_found_and_counted(workspace: Workspace) -> None:
     letters = Letters()
     backend = InMemoryBackend(clock=lambda: NOW)

@@ -107,7 +107,7 @@ def _recalled(repository: Repository, asking: _Asking, clock: Clock) -> RecallRe
         _measured(repository.id, asking, result, perf_counter() - begun)
     told["trace"] = result.trace
     serving.tell(Event("recall_executed", {**asked, "results": result}, told))
-    if serving.counts_uses:
+    if serving.counts_uses and result.trace.withheld is None:
         _note_uses(repository, [touched.id for touched in result.touched_nodes], clock)
     return result
 
