@@ -210,6 +210,35 @@ def test_a_rule_holds_again_while_the_correction_that_ended_it_is_removed(bank: 
     assert [each.text for each in bank.upkeep.proposals("declined")] == [PNPM]
 
 
+def test_a_rule_holds_again_while_the_correction_that_ended_it_is_said_to_hold_no_longer(bank: Bank) -> None:
+    lived(bank, "monday", PUT_RIGHT)
+    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
+    correction = only(bank, "accepted")
+    bank.invalidate(correction)
+    assert "use pnpm" in rules(bank) and "use npm" not in rules(bank)
+    bank.undo(bank.changes()[-1].seq)
+    assert "use npm" in rules(bank) and "use pnpm" not in rules(bank)
+    bank.invalidate(correction, at="2999-01-01")
+    assert "use npm" in rules(bank) and "use pnpm" not in rules(bank)
+    bank.invalidate(correction)
+    bank.update(correction, valid_until=None)
+    assert "use npm" in rules(bank) and "use pnpm" not in rules(bank)
+    bank.invalidate(correction, replacement=bank.remember("Use yarn.").id)
+    assert rules(bank) == ""
+
+
+def test_a_correction_that_is_only_proposed_anew_ends_no_rule(kept: Kept) -> None:
+    with kept.opened("shop", settings={"embedder": "none", "accept_above": 1.0}) as bank:
+        for name, told in (("monday", PUT_RIGHT), ("friday", [*[["prompt", "go on"]] * 3, *BACK])):
+            lived(bank, name, told)
+            bank.upkeep.accept(only(bank))
+        bank.invalidate(only(bank, "accepted"))
+        assert {each.text for each in bank.upkeep.proposals("accepted")} == {"Always use npm, not pnpm.", PNPM}
+        lived(bank, "sunday", [["prompt", "hello"]] * 9 + BACK)
+        assert [each.text for each in bank.upkeep.proposals("proposed")] == ["Always use npm, not pnpm."]
+        assert "use pnpm" in rules(bank)
+
+
 @pytest.mark.parametrize("purge", [False, True])
 def test_a_rule_holds_again_when_the_session_of_the_correction_is_forgotten(bank: Bank, purge: bool) -> None:
     lived(bank, "monday", PUT_RIGHT)

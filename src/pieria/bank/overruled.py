@@ -1,7 +1,8 @@
 """A rule that a later correction ended holds again when the correction goes, and is ended once more when it comes back.
 
 That is kept with every change, whichever verb makes it: a correction may be removed, forgotten with its source or its
-session, or erased. What becomes of it when it is declined is told where lessons are decided on.
+session, or erased, or be said to hold no more. One in whose place another stands is not gone. What becomes of it when
+it is declined is told where lessons are decided on.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from pieria.bank.tracing import REVISES, reached
-from pieria.record.changeset import Changeset, Stored, Write
+from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.lesson import KINDS, RULE, TAG
 from pieria.record.memory import PROPOSAL_STATUSES, VISIBLE_STATUSES
@@ -27,8 +28,9 @@ def hold_to_corrections(reader: Reader, changeset: Changeset, now: int) -> None:
     if not rules and not changeset.erase:
         return
     held = {id: each for id, each in reader.states([*rules, *changeset.erase]).items() if each.state.type == RULE}
-    gone = {id for id, each in held.items() if not each.state.ended and _is_gone(changeset, id)}
-    back = [held[id] for id in rules if id in held and held[id].state.ended == "removed" and not planned[id].ended]
+    erased = set(changeset.erase)
+    gone = {id for id, each in held.items() if not each.state.ended and (id in erased or _is_gone(planned[id], now))}
+    back = [held[id] for id in rules if id in held and _is_gone(held[id].state, now) and _holds(planned[id], now)]
     known = {*planned, *changeset.erase}
     if gone:
         changeset.writes += [Write(each.state) for each in _woken(reader, gone, now) if each.state.id not in known]
@@ -37,8 +39,14 @@ def hold_to_corrections(reader: Reader, changeset: Changeset, now: int) -> None:
         changeset.writes += [Write(each.state) for each in ended if each.state.id not in known]
 
 
-def _is_gone(changeset: Changeset, id: str) -> bool:
-    return id in changeset.erase or any(w.state.id == id and w.state.ended == "removed" for w in changeset.writes)
+def _is_gone(state: State, now: int) -> bool:
+    has_ended = state.valid_until is not None and state.valid_until <= now and state.superseded_by is None
+    return state.ended == "removed" or (has_ended and not state.ended)
+
+
+def _holds(state: State, now: int) -> bool:
+    """One that is seen anew after it had ended is a mere proposal until it is accepted."""
+    return not state.ended and state.status not in PROPOSAL_STATUSES and not _is_gone(state, now)
 
 
 def _woken(reader: Reader, gone: Collection[str], now: int) -> Iterator[Stored]:
