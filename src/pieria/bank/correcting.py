@@ -18,7 +18,7 @@ from pieria.record.draft import TRUST, Draft, Instant, NewMemory, Problems, chec
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
-from pieria.record.time import iso
+from pieria.record.time import is_over, iso
 from pieria.record.time import moment as at_moment
 from pieria.store.protocol import Reader, Writer
 
@@ -163,7 +163,7 @@ class Correcting(Extracting):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, holder._newest_revision(writer, id))
-            if held.state.valid_until is not None and held.state.valid_until <= self._now():
+            if is_over(held.state.valid_until, self._now()):
                 hint = "Remember what holds now, or give it another valid_until with update."
                 raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
             if _RESTS_ON.intersection(given):

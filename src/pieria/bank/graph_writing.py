@@ -24,7 +24,7 @@ from pieria.record.draft import Draft
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
-from pieria.record.time import moment
+from pieria.record.time import is_over, moment
 from pieria.record.usage import UNUSED, Usage, use_of
 from pieria.store.protocol import Reader, Writer
 
@@ -154,7 +154,7 @@ def _body(bank: Bank, reader: Reader, draft: Draft, held: Stored) -> dict[str, A
 
 def _put_again(state: State, draft: Draft, now: int) -> State:
     """What stood there, as it stands when the node is put again: what had ended or was set aside is back."""
-    over = state.valid_until is not None and state.valid_until <= now
+    over = is_over(state.valid_until, now)
     return state._replace(
         at=now if draft.at is None else draft.at,
         confidence=draft.new.confidence,

@@ -24,7 +24,7 @@ from pieria.record.filter import ANY_TIME
 from pieria.record.indexing import compared
 from pieria.record.link import End, LinkRow, row_of
 from pieria.record.memory import ENDINGS, Frozen
-from pieria.record.time import moment
+from pieria.record.time import is_over, is_to_come, moment
 
 if TYPE_CHECKING:
     from pieria.store.parts import Placed
@@ -205,8 +205,7 @@ class _Survey:
                 self._settle(self._bounded[id])
 
     def _settle(self, one: Placed) -> None:
-        begun = one.valid_from is None or one.valid_from <= self._now
-        holds = begun and (one.valid_until is None or self._now < one.valid_until)
+        holds = not is_to_come(one.valid_from, self._now) and not is_over(one.valid_until, self._now)
         self._count(one.id, one if holds else None)
 
     def _count(self, id: str, now: Placed | None) -> None:

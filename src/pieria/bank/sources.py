@@ -30,7 +30,7 @@ from pieria.record.draft import Draft, NewMemory
 from pieria.record.filter import Filter
 from pieria.record.memory import ENDINGS, Memory
 from pieria.record.privacy import redact
-from pieria.record.time import micros
+from pieria.record.time import is_over, micros
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -348,7 +348,7 @@ def _ended(state: State, reason: str, now: int, hide: bool) -> list[Write]:
         return []
     if not hide:
         return [Write(state._replace(reason=reason))]
-    if state.valid_until is not None and state.valid_until <= now:
+    if is_over(state.valid_until, now):
         return []
     until = now if state.valid_from is None else max(now, state.valid_from + 1)
     return [Write(state._replace(valid_until=until, reason=reason))]

@@ -14,7 +14,7 @@ from pieria.facts.querying import alike, at_all_times, time_of, whole, widest
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter
-from pieria.record.time import micros
+from pieria.record.time import is_over, is_to_come, micros
 from pieria.store.protocol import FactSpan, Reader
 
 
@@ -115,8 +115,8 @@ def stats(reader: Reader, now: datetime, filter: Filter) -> FactStats:
         current += any(span.holds_at(at) for span in group)
         for span in widest(group):
             spelt[span.predicate] += 1
-            ended += span.valid_until is not None and span.valid_until <= at
-            upcoming += span.valid_from is not None and span.valid_from > at
+            ended += is_over(span.valid_until, at)
+            upcoming += is_to_come(span.valid_from, at)
     predicates = listed(reader, spelt)
     return FactStats(
         entities=len(entities),

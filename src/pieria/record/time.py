@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from typing import TypeVar
 
 from pieria.errors import InputError
 
 Clock = Callable[[], datetime]
+Moment = TypeVar("Moment", datetime, int)
+"""An instant, or its microseconds."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime.max.replace(tzinfo=UTC)
@@ -89,6 +92,16 @@ def micros(value: datetime) -> int:
 def moment(value: int) -> datetime:
     """The inverse of ``micros``."""
     return EPOCH + timedelta(microseconds=value)
+
+
+def is_over(until: Moment | None, now: Moment) -> bool:
+    """What ends at a moment holds no longer at that moment; what has no end is never over."""
+    return until is not None and until <= now
+
+
+def is_to_come(begin: Moment | None, now: Moment) -> bool:
+    """What begins at a moment holds at that moment; what has no beginning has always held."""
+    return begin is not None and begin > now
 
 
 def iso(value: datetime) -> str:

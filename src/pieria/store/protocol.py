@@ -18,6 +18,7 @@ from pieria.record.fact import Fact, FactName, FactQuery
 from pieria.record.filter import Filter
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
+from pieria.record.time import is_over, is_to_come
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
 from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, Spot, Tallied, Tie, Written
@@ -165,8 +166,7 @@ class FactSpan(NamedTuple):
     known_from: int
 
     def holds_at(self, moment: int) -> bool:
-        begun = self.valid_from is None or self.valid_from <= moment
-        return begun and (self.valid_until is None or moment < self.valid_until)
+        return not is_to_come(self.valid_from, moment) and not is_over(self.valid_until, moment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.web.forms import spelt
+from pieria.record.time import is_over
 from pieria.toolsets import Access, Host, Registry, Tool
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Asked:
 
     def has_ended(self, memory: Memory) -> bool:
         """Whether it holds no longer."""
-        return memory.valid_until is not None and memory.valid_until <= self.bank.clock()
+        return is_over(memory.valid_until, self.bank.clock())
 
     def path(self, path: str = "", /, **query: Any) -> str:
         return path_of(self.bank_name, path, **query)

@@ -10,7 +10,7 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.record.fact import Fact
 from pieria.record.factnames import folded
-from pieria.record.time import instant, iso
+from pieria.record.time import instant, is_over, is_to_come, iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import opened
 
@@ -49,8 +49,8 @@ def kg_query(call: Call, entity: str, direction: str, as_of: str | None = None) 
         "facts": rows,
         "count": len(rows),
         "active_facts": sum(row["current"] for row in rows),
-        "historical_facts": sum(fact.valid_until is not None and fact.valid_until <= now for fact in found),
-        "future_facts": sum(fact.valid_from is not None and fact.valid_from > now for fact in found),
+        "historical_facts": sum(is_over(fact.valid_until, now) for fact in found),
+        "future_facts": sum(is_to_come(fact.valid_from, now) for fact in found),
         **told,
     }
 
@@ -155,7 +155,6 @@ def kg_stats(call: Call) -> dict[str, Any]:
 
 def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
     now = bank.clock()
-    begun = fact.valid_from is None or fact.valid_from <= now
     return {
         "triple_id": fact.id,
         "subject": fact.subject,
@@ -163,7 +162,7 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
         "object": fact.object,
         "valid_from": _day(fact.valid_from),
         "valid_to": _day(fact.valid_until),
-        "current": begun and (fact.valid_until is None or now < fact.valid_until),
+        "current": not is_to_come(fact.valid_from, now) and not is_over(fact.valid_until, now),
         "confidence": 1.0 if fact.confidence is None else fact.confidence,
         "source_closet": fact.source,
         "source_drawer_id": fact.memory,

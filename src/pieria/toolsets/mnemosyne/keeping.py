@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError
 from pieria.record.memory import Memory
+from pieria.record.time import is_over
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemosyne.counting import Counting
 from pieria.toolsets.mnemosyne.words import LONGEST, here, stamp
@@ -107,7 +108,7 @@ def _ended(bank: Bank, id: str, replacement: str | None) -> tuple[Memory, bool]:
         return bank.invalidate(id, replacement=replacement), False
     except ConflictError:
         held = bank.get(id)
-        over = held is not None and held.valid_until is not None and held.valid_until <= bank.clock()
+        over = held is not None and is_over(held.valid_until, bank.clock())
         if held is None or not over or replacement not in (None, held.superseded_by):
             raise
         return held, True

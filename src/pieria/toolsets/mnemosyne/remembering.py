@@ -7,7 +7,7 @@ from typing import Any
 from pieria.bank import Bank
 from pieria.record.ids import new_id
 from pieria.record.memory import Memory
-from pieria.record.time import instant
+from pieria.record.time import instant, is_over
 from pieria.toolsets.host import Call
 from pieria.toolsets.mnemosyne.words import SCOPE_WORDS, SCOPES, here, stamp, triple, veracity
 
@@ -117,7 +117,7 @@ def _seconds_left(bank: Bank, memory: Memory) -> int | None:
 
 def _noticed(bank: Bank, memory: Memory) -> list[str]:
     noticed = []
-    if memory.valid_until is not None and memory.valid_until <= bank.clock():
+    if is_over(memory.valid_until, bank.clock()):
         noticed.append("valid_until: that is over, so it is not recalled.")
     for flag in memory.flags:
         what, _, kind = flag.partition(":")

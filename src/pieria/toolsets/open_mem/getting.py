@@ -6,7 +6,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.record.memory import Memory
-from pieria.record.time import iso
+from pieria.record.time import is_over, iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.envelope import Answer, answer
 from pieria.toolsets.open_mem.lineage import Lineage
@@ -56,7 +56,7 @@ class _Opened:
             # An earlier revision of what was removed does not stand in for it.
             self.deleted.append(id)
             return
-        if head.valid_until is not None and head.valid_until <= self._bank.clock():
+        if head.valid_until is not None and is_over(head.valid_until, self._bank.clock()):
             self.ended[id] = iso(head.valid_until)
         if head.status == ARCHIVED:
             self.archived.append(id)

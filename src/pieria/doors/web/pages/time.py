@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pieria.doors.http.schemas import flag, text, whole
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
 from pieria.errors import InputError, NotFoundError
-from pieria.record.time import instant
+from pieria.record.time import instant, is_over
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _held(found: Sequence[Fact], against: Container[str], now: datetime) -> tupl
             fact,
             scale.bar(_since(fact), fact.valid_until),
             fact.id in against,
-            fact.valid_until is not None and fact.valid_until <= now,
+            is_over(fact.valid_until, now),
         )
         for fact in found
     ]
