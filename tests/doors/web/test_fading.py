@@ -83,6 +83,19 @@ def test_a_work_is_shown_before_it_is_done(served: Served, what: str, left: str)
     assert "Nothing was to be done." in worked(served, what=what)
 
 
+def test_what_a_work_came_to_tells_nothing_of_what_was_purged_since(served: Served) -> None:
+    with pieria.open("rest", clock=lambda: datetime.now(UTC) - timedelta(days=OLD)) as bank:
+        for number in range(8):
+            bank.remember(f"The deployment of billing number {number} failed because of the cache.", id=f"m{number}")
+    seal = seal_in(served.client.get("/banks/rest/fading"))
+    for what, number in (("gc", 3), ("sleep", 4)):
+        begun = served.client.post("/banks/rest/fading/work", data={"seal": seal, "what": what})
+        assert f"number {number}" in over(served, begun)
+        with pieria.open("rest") as bank:
+            bank.purge(f"m{number}")
+        assert f"number {number}" not in served.client.get(begun.headers["location"]).text
+
+
 def test_a_threshold_has_its_effect(served: Served) -> None:
     assert "Nothing was to be done." in worked(served, what="gc", threshold="0")
     assert "The rollback of March" in worked(served, what="gc", threshold="0.5")

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pieria.bank.keeping import Upkeep
 
 DUE = 20
-LISTED = 200
-"""Memories of an outcome that are shown; what was done is in the journal, whole."""
+LISTED, DRAWN_FROM = 100, 20
+"""Memories of an outcome that are shown, and of a summary those it is of; what was done is in the journal, whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,31 @@ WORKS: Mapping[str, Work] = {
     ),
     "gc": Work("Collect", "Removes what has faded; each can be brought back.", "Remove them", _of("gc")),
 }
-PARTS = ("faded", "promoted", "summaries", "settled", "shortened", "failed")
-"""What one or the other of them answers with."""
+PARTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
+    "faded": lambda one: (one.memory.id, one.retained),
+    "promoted": lambda one: (one.memory.id, one.why),
+    "settled": lambda one: (one.memory.id, one.why),
+    "shortened": lambda one: (one.memory.id, one.text),
+    "summaries": lambda one: (one.text, [source.id for source in one.sources]),
+    "failed": lambda one: (one.reason, len(one.ids)),
+}
+"""What one or the other of them answers with, and what is kept of each: memories are read when they are shown, so that
+nothing is told of what was purged meanwhile."""
 FADING = ("decay", "gc")
 """Works that go by how much is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Of many only the first are kept."""
+
+    count: int
+    first: tuple[tuple[Any, ...], ...]
+
+    @staticmethod
+    def of(reply: Any, name: str) -> Part:
+        every = getattr(reply, name, ())
+        return Part(len(every), tuple(map(PARTS[name], every[:LISTED])))
 
 
 def _overview(asked: Asked) -> Answer:
@@ -81,9 +102,9 @@ def _worked(asked: Asked) -> Answer:
 
     def done(progress: Callable[[int, int], None]) -> dict[str, Any]:
         reply = work.do(bank.upkeep, dry_run=not really, progress=progress, **threshold)
-        parts = {part: getattr(reply, part, ()) for part in PARTS}
+        parts = {name: Part.of(reply, name) for name in PARTS}
         ended = {"stopped": getattr(reply, "stopped", None), "left": getattr(reply, "left", 0)}
-        return {"what": name, "work": work, "really": really, "listed": LISTED, **threshold, **parts, **ended}
+        return {"what": name, "work": work, "really": really, "sources": DRAWN_FROM, **threshold, **parts, **ended}
 
     title = work.title if really else f"{work.title}: what it would do"
     task = asked.tasks.begin(
