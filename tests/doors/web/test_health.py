@@ -79,6 +79,16 @@ def test_an_export_and_a_backup_are_fetched_and_bring_the_bank_back(served: Serv
         assert len(bank.history("jwt")) == 2
 
 
+def test_what_was_begun_and_left_is_found_again(served: Served) -> None:
+    assert "Begun on these pages" not in served.client.get(HEALTH).text
+    done(served, "file", what="backup")
+    told = served.client.get("/banks/NOTES/health").text
+    [link] = re.findall(r'<a href="([^"]+)">Backup</a>\s+<span class="quiet">done</span>', told)
+    assert "Fetch notes." in served.client.get(link).text
+    sign_in(served, "admin")
+    assert "Begun on these pages" not in served.client.get(HEALTH).text
+
+
 def test_a_file_of_another_is_not_there(served: Served) -> None:
     [link] = re.findall(r'href="([^"]+/task/file[^"]+)"', done(served, "file", what="export"))
     sign_in(served, "admin")

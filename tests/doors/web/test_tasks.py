@@ -3,6 +3,7 @@
 import shutil
 import threading
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import anyio
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pieria.doors.web import following
 from pieria.doors.web.assets import STATIC, Assets
 from pieria.doors.web.rendering import Templates
-from pieria.doors.web.tasks import AT_ONCE, KEPT, Task, Tasks
+from pieria.doors.web.tasks import AT_ONCE, FILES, KEPT, Made, Task, Tasks
 from pieria.errors import ConflictError, InputError, NotFoundError
 
 PATIENCE = 10.0
@@ -73,6 +74,20 @@ def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:
         assert later.wait(PATIENCE)
     with pytest.raises(NotFoundError):
         tasks.found(begun[0].id, "anybody", "notes")
+
+
+def test_only_so_many_files_are_kept(tmp_path: Path) -> None:
+    def made(_: object) -> Made:
+        folder = TemporaryDirectory(dir=tmp_path)
+        Path(folder.name, "file").write_text("words")
+        return Made(Path(folder.name, "file"), "text/plain", folder)
+
+    tasks = Tasks()
+    for _ in range(FILES + 2):
+        assert tasks.begin("anybody", "notes", "It", "/", made).wait(PATIENCE)
+    assert len(tasks.of("anybody", "NOTES")) == len([*tmp_path.iterdir()]) == FILES + 1
+    tasks.close(PATIENCE)
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_of_what_is_about_the_same_thing_one_is_under_way_and_whoever_began_it_is_led_back() -> None:

@@ -14,7 +14,7 @@ from pieria.doors.http.routes import EVENT_STREAM, caller_of, last_seen, streame
 from pieria.doors.http.schemas import text
 from pieria.doors.http.service import Service
 from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
-from pieria.doors.web.tasks import Made, Task
+from pieria.doors.web.tasks import FILES, Made, Task
 from pieria.errors import ConflictError
 
 LOOKED = 0.2
@@ -43,7 +43,7 @@ def _task(asked: Asked) -> Task:
 
 
 def _shown(asked: Asked) -> Answer:
-    return Shown("task.html", {"task": _task(asked)}, part="task")
+    return Shown("task.html", {"task": _task(asked), "files": FILES}, part="task")
 
 
 def _followed(asked: Asked) -> Answer:

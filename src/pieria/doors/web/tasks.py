@@ -14,12 +14,13 @@ from typing import Any
 
 from pieria.doors.http.failing import for_callers
 from pieria.errors import ConflictError, NotFoundError, PieriaError, UnknownError
+from pieria.record.banks import same_bank
 from pieria.record.ids import new_id
 
 log = logging.getLogger(__name__)
 
-KEPT = 100
-"""Tasks whose outcome is still told; the oldest that is over is forgotten first."""
+KEPT, FILES = 100, 10
+"""Tasks whose outcome is still told, and files that are still there; the oldest that is over is forgotten first."""
 AT_ONCE = 4
 LAST = 5.0
 """Seconds that what is under way has to come to an end when the server does."""
@@ -65,6 +66,10 @@ class Task:
     @property
     def is_over(self) -> bool:
         return self._over.is_set()
+
+    def is_of(self, bank: str) -> bool:
+        """A bank's name is the same in any case."""
+        return same_bank(self.bank) == same_bank(bank)
 
     def wait(self, seconds: float) -> bool:
         return self._over.wait(seconds)
@@ -125,12 +130,24 @@ class Tasks:
             if len(under_way) >= AT_ONCE:
                 raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
             self._tasks[task.id] = task
-            for id in [each.id for each in self._tasks.values() if each.is_over][: max(0, len(self._tasks) - KEPT)]:
-                self._tasks.pop(id).let_go()
+            self._forget()
             self._threads = [each for each in self._threads if each.is_alive()]
             self._threads.append(thread)
             thread.start()
         return task
+
+    def _forget(self) -> None:
+        """The lock is held."""
+        over = [each for each in self._tasks.values() if each.is_over]
+        with_file = [each for each in over if isinstance(each.result, Made)]
+        for id in {each.id for each in (*over[: max(0, len(self._tasks) - KEPT)], *with_file[:-FILES])}:
+            self._tasks.pop(id).let_go()
+
+    def of(self, owner: str, bank: str) -> list[Task]:
+        """What they have begun in the bank, the latest first."""
+        with self._lock:
+            found = [each for each in self._tasks.values() if each.is_of(bank) and each.owner == owner]
+        return found[::-1]
 
     def under_way(self, bank: str, about: str) -> Task | None:
         """Whoever began it."""
@@ -139,15 +156,16 @@ class Tasks:
 
     def _under_way(self, bank: str, about: str | None) -> Task | None:
         """The lock is held."""
-        found = (each for each in self._tasks.values() if (each.bank, each.about) == (bank, about) and not each.is_over)
+        found = (each for each in self._tasks.values() if each.is_of(bank) and each.about == about and not each.is_over)
         return None if about is None else next(found, None)
 
     def found(self, id: str, owner: str, bank: str) -> Task:
         """Raises `NotFoundError` for one that is not the caller's, too."""
         with self._lock:
             task = self._tasks.get(id)
-        if task is None or task.owner != owner or task.bank != bank:
-            raise NotFoundError("task", id, hint="It was begun by another, or before the server was started anew.")
+        if task is None or task.owner != owner or not task.is_of(bank):
+            hint = "It was begun by another, was over long ago, or the server was started anew since."
+            raise NotFoundError("task", id, hint=hint)
         return task
 
     def close(self, seconds: float = LAST) -> None:

@@ -42,6 +42,7 @@ def _overview(asked: Asked) -> Answer:
         "jobs": asked.bank.jobs.list(states=state, limit=JOBS),
         "state": state,
         "open_states": OPEN,
+        "begun": asked.tasks.of(asked.caller.name, asked.bank_name)[:JOBS],
         "tokens": health_tokens.told(asked),
     }
     return Shown("health/health.html", values, part="jobs")
