@@ -278,6 +278,24 @@ def test_another_file_is_refused_with_what_it_looks_like(
             opens("copy").import_(path, on_error=on_error)
 
 
+@pytest.mark.parametrize(
+    ("content", "reader"),
+    [
+        (b'{"mnemosyne_export": {"version": "1.3"}}', "mnemosyne_import"),
+        (b'{"version": 1, "observations": []}', "mem-import"),
+        (b'{"results": [{"memory": "Likes tea."}]}', "docs/moving.md"),
+    ],
+)
+def test_the_file_of_another_system_is_refused_with_what_reads_it(
+    opens: Opens, tmp_path: Path, content: bytes, reader: str
+) -> None:
+    path = tmp_path / "theirs.json"
+    path.write_bytes(content)
+    with pytest.raises(TransferError) as refused:
+        opens("copy").import_(path)
+    assert reader in str(refused.value.hint)
+
+
 def test_a_missing_file_and_a_folder_are_named(opens: Opens, tmp_path: Path) -> None:
     with pytest.raises(TransferError, match="there is no such file"):
         opens("copy").import_(tmp_path / "nothing.jsonl")

@@ -31,7 +31,7 @@ from pieria.transfer import mnemex
 from pieria.transfer.checking import LISTED
 from pieria.transfer.checking import check as checked_file
 from pieria.transfer.exporting import Export
-from pieria.transfer.file import Aside, Source, given_path, may_be_replaced
+from pieria.transfer.file import ELSEWHERE, Aside, Source, given_path, may_be_replaced
 from pieria.transfer.importing import ON_ERROR, is_replayed, planned
 from pieria.transfer.joining import MODES
 from pieria.transfer.problem import Problem
@@ -112,7 +112,8 @@ class Transferring(Core):
         store is at the path: `mnemex`.
         """
         if system is not None:
-            check.one_of(system, "system", SYSTEMS)
+            if system not in SYSTEMS:
+                raise InputError("system", f"one of {', '.join(SYSTEMS)}", system, hint=ELSEWHERE)
             return self._import_store(given_path(path), mode, dry_run, force, on_error, progress)
         check.one_of(mode, "mode", MODES)
         check.one_of(on_error, "on_error", ON_ERROR)

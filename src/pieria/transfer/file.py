@@ -29,6 +29,12 @@ _BINARIES = (
     (b"\xff\xfe", "text in UTF-16; an export is UTF-8"),
     (b"\xfe\xff", "text in UTF-16; an export is UTF-8"),
 )
+_OTHERS = (
+    (b'"mnemosyne_export"', "It is an export of Mnemosyne: `pieria call mnemosyne_import` reads it."),
+    (b'"observations"', "It may be an export of open-mem: the tool mem-import reads it."),
+)
+"""What exports of other systems have near their beginning, and what reads those."""
+ELSEWHERE = "docs/moving.md tells how the notes of other programs come in."
 
 
 def given_path(value: object, parameter: str = "path") -> Path:
@@ -155,12 +161,20 @@ class Source:
 
     def looks_like(self) -> str:
         """What a file is that is no export, for the person who named it."""
-        self._file.seek(0)
-        start = self._file.read(_LOOKED_AT)
+        start = self._start()
         for magic, what in _BINARIES:
             if start.startswith(magic):
                 return what
         return _kind_of_text(start)
+
+    def advice(self) -> str:
+        """What may read a file that is no export."""
+        start = self._start()
+        return next((advice for mark, advice in _OTHERS if mark in start), ELSEWHERE)
+
+    def _start(self) -> bytes:
+        self._file.seek(0)
+        return self._file.read(_LOOKED_AT)
 
     def close(self) -> None:
         if self._is_own:

@@ -66,7 +66,8 @@ def header_of(source: Source) -> Header:
         except ValueError:
             found = None
     if not isinstance(found, dict) or found.get("pieria") != "export":
-        raise TransferError(source.path, f"it is no export of Pieria; it looks {_article(source.looks_like())}")
+        looks = _article(source.looks_like())
+        raise TransferError(source.path, f"it is no export of Pieria; it looks {looks}", hint=source.advice())
     format = found.get("format")
     if isinstance(format, int) and format > FORMAT:
         raise NewerVersionError(

@@ -174,7 +174,16 @@ def test_what_all_clients_of_a_server_shared_is_everybody_s(ask: Ask, host: Host
     reply = ask("mnemosyne_import", input_path=original(tmp_path, working_memory=theirs))
     assert found(ask, "cats") == ["Cats sleep."]
     assert sorted(found(ask, "cats", at=host.having(session="hermes-7"))) == ["Cats purr.", "Cats sleep."]
-    assert any("hermes-7" in warning for warning in reply["warnings"])
+    assert ["1 memory is of the session hermes-7" in warning for warning in reply["warnings"]] == [True]
+
+
+@requirement("import.sessions")
+def test_what_was_kept_without_a_session_is_everybody_s(ask: Ask, tmp_path: Path) -> None:
+    kept = [row("a1", scope="session", session_id="default")]
+    older = [{"id": "a2", "content": "Cats purr.", "session_id": "default"}]
+    reply = ask("mnemosyne_import", input_path=original(tmp_path, working_memory=kept, legacy_memories=older))
+    assert sorted(found(ask, "cats")) == ["Cats purr.", "Cats sleep."]
+    assert reply["warnings"] == []
 
 
 @requirement("import.sessions")

@@ -180,4 +180,6 @@ def _looking_elsewhere(call: Call, id: str) -> Iterator[None]:
         for name in others[:ELSEWHERE]:
             if _holds(call, name, id):
                 raise NotFoundError("memory", id, hint=f"It is in the bank {name}, not in {own}.") from problem
-        raise
+        if "purged" in str(problem.hint):
+            raise
+        raise NotFoundError("memory", id, hint="mnemosyne_recall gives the ids there are.") from problem

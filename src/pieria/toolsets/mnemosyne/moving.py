@@ -81,11 +81,16 @@ def import_(call: Call, input_path: str) -> dict[str, Any]:
     problems = [*read.problems, *_listed(report, lambda line: numbered.get(line, ("file", str(line))))]
     stats = _sections(bank, read, report, {problem.record for problem in problems if not problem.taken})
     answer = _answer(call, bank, IMPORTED, stats, problems, report)
-    answer["warnings"] = [
-        f"{number:,} memories are of the session {session} and seen by it alone."
-        for session, number in read.private.items()
-    ]
+    answer["warnings"] = [_kept_to_itself(session, number) for session, number in read.private.items()]
     return answer
+
+
+def _kept_to_itself(session: str, number: int) -> str:
+    what = "memory is" if number == 1 else "memories are"
+    return (
+        f"{number:,} {what} of the session {session} and seen by it alone: `--session {session}` speaks as that one, "
+        "and `pieria update ID --scope bank` with it shows a memory to all."
+    )
 
 
 def _counted(path: Path) -> Counter[str]:

@@ -29,6 +29,8 @@ LEFT = ("consolidation_log", "sync_events", "episodic_embeddings", "legacy_embed
 """What a bank makes by itself, or has a journal of its own for."""
 SHARED = "mcp_"
 """How the session begins that all clients of one server shared: it kept nothing from anybody of the bank."""
+UNNAMED = "default"
+"""The session of its command line, and of every program that names none: nobody's own either."""
 IMPORTED = "mnemosyne"
 Row = Mapping[str, Any]
 
@@ -242,8 +244,7 @@ class Reading:
         session = _text(row, "session_id")
         id = str(_first(row, "id") or derived_id("", session or "", text))
         value = {"id": id, "content": text, "created_at": made, "updated_at": changed}
-        shared = session is None or session.startswith(SHARED)
-        self.read.scratchpad.append((None if shared else session, Line("scratchpad", id, value)))
+        self.read.scratchpad.append((None if _is_shared(session) else session, Line("scratchpad", id, value)))
         for reason in problems:
             self._problem("scratchpad", record, reason, taken=True)
 
@@ -350,9 +351,13 @@ def _share(row: Row, problems: list[str]) -> float:
 
 def _audience(row: Row) -> tuple[str, str | None]:
     session = _text(row, "session_id")
-    shared = session is None or session.startswith(SHARED)
+    shared = _is_shared(session)
     private = _first(row, "scope") != "global" and not shared
     return ("session" if private else "bank"), (None if shared else session)
+
+
+def _is_shared(session: str | None) -> bool:
+    return session is None or session == UNNAMED or session.startswith(SHARED)
 
 
 def _meta(row: Row, problems: list[str]) -> dict[str, Any]:
