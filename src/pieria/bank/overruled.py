@@ -14,6 +14,7 @@ from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.lesson import KINDS, RULE, TAG
 from pieria.record.memory import PROPOSAL_STATUSES, VISIBLE_STATUSES
+from pieria.record.time import is_over
 from pieria.store.protocol import Reader
 
 MOST = 2_000
@@ -40,7 +41,7 @@ def hold_to_corrections(reader: Reader, changeset: Changeset, now: int) -> None:
 
 
 def _is_gone(state: State, now: int) -> bool:
-    has_ended = state.valid_until is not None and state.valid_until <= now and state.superseded_by is None
+    has_ended = is_over(state.valid_until, now) and state.superseded_by is None
     return state.ended == "removed" or (has_ended and not state.ended)
 
 
