@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import seal_in
+from tests.doors.web.conftest import seal_in, sign_in
 
 import pieria
 from pieria.doors.web.pages import time
@@ -119,6 +119,17 @@ def test_sessions_lie_side_by_side_and_lead_to_what_was_said(served: Served) -> 
     assert sum(bars["2026-03-03"]) == 100.0 and bars["2026-03-03"][1] > 0.5
     said = served.client.get("/banks/notes/memories?session=monday").text
     assert said.count("data-item") == 2 and "Good evening" not in said
+
+
+def test_a_session_leads_only_whoever_may_name_it_to_what_was_said(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember("Good morning.", session="monday")
+    assert "memories?session=monday" in served.client.get(TIME).text
+    assert "one of your token" not in served.client.get("/banks/notes/memories").text
+    sign_in(served, "read")
+    page = served.client.get(TIME).text
+    assert "monday" in page and "memories?session=" not in page
+    assert "one of your token" in served.client.get("/banks/notes/memories").text
 
 
 def test_a_fact_is_stated_ended_and_taken_back(served: Served) -> None:

@@ -71,6 +71,10 @@ class Asked:
         """Whether it holds no longer."""
         return is_over(memory.valid_until, self.bank.clock())
 
+    def may_name(self, session: str) -> bool:
+        """Whether what was said in it is found by its name: a token that is no administrator's names its own alone."""
+        return session.startswith(self.caller.mark)
+
     def path(self, path: str = "", /, **query: Any) -> str:
         return path_of(self.bank_name, path, **query)
 

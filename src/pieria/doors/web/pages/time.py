@@ -187,15 +187,16 @@ def _about(asked: Asked, change: Change) -> Iterator[Named]:
         elif change.what.startswith("facts"):
             yield from _fact(asked, id)
         elif id.startswith(OF_A_SESSION):
-            yield _session(asked, id.removeprefix(OF_A_SESSION))
+            yield from _session(asked, id.removeprefix(OF_A_SESSION))
 
 
-def _session(asked: Asked, id: str) -> Named:
-    """By its goal as long as it is kept; of one that is over there are its memories."""
+def _session(asked: Asked, id: str) -> Iterator[Named]:
+    """By its goal as long as it is kept; of one that is over there are its memories, for whoever may ask for them."""
     standing = asked.bank.session_standing(id)
-    if standing is None:
-        return Named(id, asked.path("memories", session=id))
-    return Named(standing.goal or id, asked.path("sessions/one", id=id))
+    if standing is not None:
+        yield Named(standing.goal or id, asked.path("sessions/one", id=id))
+    elif asked.may_name(id):
+        yield Named(id, asked.path("memories", session=id))
 
 
 def _fact(asked: Asked, id: str) -> Iterator[Named]:
