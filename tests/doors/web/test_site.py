@@ -236,6 +236,14 @@ def test_the_look_is_remembered_without_a_script(served: Served) -> None:
     assert '<html lang="en" data-look="dark">' in served.client.get(FIRST[0]).text
 
 
+def test_the_look_is_chosen_after_a_form_as_well(served: Served) -> None:
+    page = "/banks/notes/memory/edit?id=jwt"
+    sent = {"seal": seal_in(served.client.get(page)), "id": "jwt", "text": "x", "seen": "1"}
+    for referer, back in ((f"http://localhost:7411{page}", page), ("http://elsewhere.example/", "/")):
+        refused = served.client.post("/banks/notes/memory/edit", data=sent, headers={"referer": referer})
+        assert refused.status_code == 409 and f'name="next" value="{back}"' in refused.text
+
+
 def test_what_is_wrong_is_said_with_what_to_do(served: Served) -> None:
     answer = served.client.get("/banks/notes/recall?q=x&since=soon&order=best")
     assert answer.status_code == 422

@@ -216,7 +216,7 @@ class Site:
             "needs_token": self.entries.needs_token,
             "look": _look(request),
             "looks": LOOKS,
-            "here": _here(request),
+            "here": _to_load_again(request),
             "follows": None,
             "error": None,
             **values,
@@ -395,6 +395,11 @@ def _gone_to(request: Request, to: str) -> Response:
 
 def _here(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _to_load_again(request: Request) -> str:
+    """What a form has led to has no address of its own: whoever goes on from there is led back to the form."""
+    return _here(request) if request.method in ("GET", "HEAD") else _tried_at(request) or "/"
 
 
 def _path_in(url: str) -> str | None:
