@@ -288,6 +288,8 @@ def drawn(asked: Asked) -> Drawn:
 def _begun(found: Drawn) -> list[str]:
     """Where it begins: at one node, at what a search finds, or at what has changed last."""
     asked, given, sieve = found.asked, found.asked.given, found.sieve
+    if "node" in given and "q" in given:
+        raise InputError("q", "nothing, together with node", given["q"])
     if "node" in given:
         return [_focused(found, given["node"])]
     if "q" in given:

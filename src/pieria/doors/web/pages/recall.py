@@ -10,6 +10,7 @@ from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import several, text
 from pieria.doors.web.page import Answer, Asked, Page, Shown, View
 from pieria.doors.web.words import asked_terms
+from pieria.errors import InputError
 from pieria.record.memory import KINDS
 
 if TYPE_CHECKING:
@@ -143,6 +144,8 @@ def _recalled(asked: Asked) -> Answer:
         "first_day": begun[0].at.date() if begun else None,
         "today": bank.clock().date(),
     }
+    if not query.strip() and cursor is not None:
+        raise InputError("cursor", "nothing, without a question", cursor)
     if not query.strip():
         lately = bank.list(limit=LATELY, **{"kinds": ANSWERING_KINDS, **given})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
