@@ -73,6 +73,28 @@ def test_a_revision_has_a_new_id_and_takes_the_old_ones_place(ask: Ask, bank: Ba
     assert memory["id"] in refused.err
 
 
+def test_what_was_changed_since_it_was_read_is_refused(ask: Ask, bank: Bank) -> None:
+    read = ask("get", "jwt").json["known_from"]
+    ask("update", "jwt", "JWT, rotated daily.", "--unless-changed-since", read)
+    for command in (
+        ("update", "jwt", "Mine."), ("revise", "jwt", "Mine."), ("invalidate", "jwt"), ("forget", "jwt"),
+        ("forget", "jwt", "--purge", "--yes"),
+    ):  # fmt: skip
+        refused = ask(*command, "--unless-changed-since", read)
+        assert refused.code == 1
+        assert f"jwt@1 of {read} was expected, and jwt@2" in refused.err
+        assert "as --unless-changed-since" in refused.err
+    assert ask("get", "jwt").json["text"] == "JWT, rotated daily."
+    assert ask("forget", "--source", "x", "--unless-changed-since", read).code == 2
+
+
+def test_a_revision_takes_another_place_and_time(ask: Ask, bank: Bank) -> None:
+    told = ask("revise", "jwt", "--place", "a/b", "--valid-from", "2026-01-02", "--valid-until", "2096-01-03").json
+    wanted = ("a/b", "2026-01-02T00:00:00Z", "2096-01-04T00:00:00Z")
+    assert (told["place"], told["valid_from"], told["valid_until"]) == wanted
+    assert ask("revise", told["id"], "--clear", "valid_until").json["valid_until"] is None
+
+
 def test_an_invalid_memory_is_recalled_for_times_before_only(ask: Ask, bank: Bank) -> None:
     memory = ask("invalidate", "maya", "--at", "2026-03-01", "--replacement", "jwt", "--reason", "moved").json
     assert memory["valid_until"] == "2026-03-01T00:00:00Z"

@@ -552,7 +552,13 @@ class Bank:
     ) -> builtins.list[IngestReceipt]:
         """The same for several, one after the other. What is wrong with any of them is told before the first begins."""
     async def invalidate(
-        self, id: str, *, at: Instant | None = None, replacement: str | None = None, reason: str | None = None
+        self,
+        id: str,
+        *,
+        at: Instant | None = None,
+        replacement: str | None = None,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
     ) -> Memory:
         """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
     async def link(
@@ -616,7 +622,9 @@ class Bank:
         """
     async def pin(self, id: str, pinned: bool = True) -> Memory:
         """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
-    async def purge(self, ids: str | Iterable[str], *, dry_run: bool = False) -> Receipt:
+    async def purge(
+        self, ids: str | Iterable[str], *, dry_run: bool = False, unless_changed_since: Instant | None = None
+    ) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
         Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
@@ -714,7 +722,9 @@ class Bank:
         What is wrong with any of them is told at once, as `items[3].importance`. When this returns, their vectors are
         there too; where the model fails, that is logged, and they are embedded later. `progress` is told of both.
         """
-    async def remove(self, id: str, *, reason: str | None = None) -> Memory:
+    async def remove(
+        self, id: str, *, reason: str | None = None, unless_changed_since: Instant | None = None
+    ) -> Memory:
         """Takes it out of every answer from now on. Its versions and its past stay; `restore` brings it back."""
     async def restore(self, id: str) -> Memory:
         """Brings back what `remove` took away, as it stood. What was drawn from others needs those to stand on."""
@@ -732,10 +742,14 @@ class Bank:
         meta: Mapping[str, Any] | Keep = ...,
         importance: float | Keep = ...,
         confidence: float | Keep | None = ...,
+        place: str | End | Keep = ...,
+        valid_from: Instant | Keep | None = ...,
+        valid_until: Instant | Keep | None = ...,
         author: str | None = None,
         author_type: str | None = None,
         at: Instant | None = None,
         reason: str | None = None,
+        unless_changed_since: Instant | None = None,
     ) -> Memory:
         """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
 
@@ -839,10 +853,13 @@ class Bank:
         valid_from: Instant | Keep | None = ...,
         valid_until: Instant | Keep | None = ...,
         reason: str | None = None,
+        unless_changed_since: Instant | None = None,
     ) -> Memory:
         """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
 
         Its author stays; where the bank was opened for somebody else, new content is trusted no more than they are.
+        With `unless_changed_since`, the `known_from` of what was read, nothing is changed where something else stands
+        by now: that is a `ConflictError`.
         """
     async def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
         """How memories have been used; one that was never used is there with zeros."""

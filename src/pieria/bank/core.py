@@ -16,7 +16,7 @@ from pieria.bank.metering import BankMeter
 from pieria.bank.overruled import hold_to_corrections
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
-from pieria.errors import ClosedError, ConflictError, NotFoundError
+from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.learning.minding import Thinker
 from pieria.models.mind import Mind, Namer
 from pieria.notifier import Event
@@ -25,11 +25,13 @@ from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, State, Stored
 from pieria.record.composing import terms_of
+from pieria.record.draft import Instant, Problems
+from pieria.record.draft import moment as read_moment
 from pieria.record.fading import Fading
 from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
-from pieria.record.time import Clock, micros
+from pieria.record.time import Clock, iso, micros, moment
 from pieria.store.protocol import Finding, Reader, Store, Writer
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ log = logging.getLogger(__name__)
 REASON_LIMIT = 4_000
 ACCEPT_ABOVE = 0.75
 """The confidence above which what sessions taught is accepted by default."""
+UNLESS = "unless_changed_since"
 EVERYTHING = Viewer(everything=True)
 Plan = Callable[[Writer], Changeset]
 
@@ -227,17 +230,38 @@ class Core:
             raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
         return held
 
-    def _newest_revision(self, reader: Reader, id: str) -> str:
-        """The head of an id's revisions; an id without any is its own."""
+    def _newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
+        """The head of an id's revisions, now or as it was known then; an id without any is its own."""
         seen = {id}
         while True:
-            held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
+            held = self._known(reader, id, known_at)
             if held is None or held.state.ended != "revised" or held.state.superseded_by is None:
                 return id
             id = held.state.superseded_by
             if id in seen:
                 raise ConflictError("its revisions lead in a circle", ids=tuple(seen))
             seen.add(id)
+
+    def _known(self, reader: Reader, id: str, known_at: int | None = None) -> Stored | None:
+        """The state of an id, whatever its standing, now or as it was known then."""
+        return reader.states([id], self._filter().having(ids=(id,), known_at=known_at).anything()).get(id)
+
+    def _check_unchanged(self, reader: Reader, id: str, since: int | None) -> None:
+        """Refuses a change that was decided on by what stood at a moment, where something else stands by now."""
+        if since is None:
+            return
+        newest = self._newest_revision(reader, id)
+        stands = self._known(reader, newest)
+        if stands is None:
+            raise missing(reader, newest)
+        if since > max(stands.known_from, self._now()):
+            expected = f"a time that has been, such as known_from of what was read ({_when(stands.known_from)})"
+            raise InputError(UNLESS, expected, _when(since))
+        if stands.known_from > since:
+            before = self._known(reader, self._newest_revision(reader, id, since), since)
+            read = f"nothing of it was there at {_when(since)}" if before is None else f"{_as_of(before)} was expected"
+            hint = f"Read it again, decide by what it says now, and give that one's known_from as {UNLESS}."
+            raise ConflictError(f"it was changed: {read}, and {_as_of(stands)} stands", ids=(id,), hint=hint)
 
     def _check_known(self, reader: Reader, ids: Sequence[str]) -> None:
         """Every one of them is there and seen, whatever its standing."""
@@ -270,6 +294,19 @@ class Core:
         if head.documents and head.analyser != ANALYSER_VERSION:
             log.info("bank %s: building the text index again for a new analyser", self.name)
             self.store.reindex(terms_of, ANALYSER_VERSION, if_older=True)
+
+
+def last_read(problems: Problems, unless_changed_since: Instant | None) -> int | None:
+    """The moment for `_check_unchanged`."""
+    return None if unless_changed_since is None else problems.of(read_moment, unless_changed_since, UNLESS)
+
+
+def _as_of(held: Stored) -> str:
+    return f"{held.state.id}@{held.state.version} of {_when(held.known_from)}"
+
+
+def _when(known: int) -> str:
+    return iso(moment(known))
 
 
 def check_decided(state: State) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from pieria.bank.core import EVERYTHING, check_decided
+from pieria.bank.core import EVERYTHING, check_decided, last_read
 from pieria.bank.extracting import Extracting, Read
 from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
@@ -57,10 +57,13 @@ class Correcting(Extracting):
         valid_from: Instant | Keep | None = KEEP,
         valid_until: Instant | Keep | None = KEEP,
         reason: str | None = None,
+        unless_changed_since: Instant | None = None,
     ) -> Memory:
         """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
 
         Its author stays; where the bank was opened for somebody else, new content is trusted no more than they are.
+        With `unless_changed_since`, the `known_from` of what was read, nothing is changed where something else stands
+        by now: that is a `ConflictError`.
         """
         given = _given(
             "update",
@@ -70,6 +73,7 @@ class Correcting(Extracting):
         )  # fmt: skip
         problems = Problems()
         changes, kept_reason = self._checked(problems, id, given, reason)
+        since = last_read(problems, unless_changed_since)
         problems.settle()
         holder = self._holder(id)
         if holder.is_user_bank and "scope" in given:
@@ -77,6 +81,7 @@ class Correcting(Extracting):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id)
+            holder._check_unchanged(writer, id, since)
             if _RESTS_ON.intersection(given):
                 check_decided(held.state)
             changed = _changed_state(held.state, changes, kept_reason)
@@ -138,10 +143,14 @@ class Correcting(Extracting):
         meta: Mapping[str, Any] | Keep = KEEP,
         importance: float | Keep = KEEP,
         confidence: float | Keep | None = KEEP,
+        place: str | End | Keep = KEEP,
+        valid_from: Instant | Keep | None = KEEP,
+        valid_until: Instant | Keep | None = KEEP,
         author: str | None = None,
         author_type: str | None = None,
         at: Instant | None = None,
         reason: str | None = None,
+        unless_changed_since: Instant | None = None,
     ) -> Memory:
         """A new memory in this one's place, under a new id, linked to it. An older revision leads to the newest.
 
@@ -150,11 +159,12 @@ class Correcting(Extracting):
         given = _given(
             "revise",
             text=text, title=title, body=body, tags=tags, entities=entities, files=files, context=context, meta=meta,
-            importance=importance, confidence=confidence,
+            importance=importance, confidence=confidence, place=place, valid_from=valid_from, valid_until=valid_until,
         )  # fmt: skip
         problems = Problems()
         changes, kept_reason = self._checked(problems, id, given, reason)
         said_at = None if at is None else problems.of(moment, at, "at")
+        since = last_read(problems, unless_changed_since)
         speaker = _speaker(problems, author or self.author, author_type or self.author_type)
         problems.settle()
         holder = self._holder(id)
@@ -163,6 +173,7 @@ class Correcting(Extracting):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, holder._newest_revision(writer, id))
+            holder._check_unchanged(writer, id, since)
             if is_over(held.state.valid_until, self._now()):
                 hint = "Remember what holds now, or give it another valid_until with update."
                 raise ConflictError("it no longer holds", ids=(held.state.id,), hint=hint)
@@ -189,13 +200,20 @@ class Correcting(Extracting):
             return memory
 
     def invalidate(
-        self, id: str, *, at: Instant | None = None, replacement: str | None = None, reason: str | None = None
+        self,
+        id: str,
+        *,
+        at: Instant | None = None,
+        replacement: str | None = None,
+        reason: str | None = None,
+        unless_changed_since: Instant | None = None,
     ) -> Memory:
         """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
         problems = Problems()
         problems.of(check.identifier, id, "id")
         ends = None if at is None else problems.of(moment, at, "at")
         kept_reason = problems.of(self._reason, reason)
+        since = last_read(problems, unless_changed_since)
         if replacement == id:
             problems.found.append(InputError("replacement", "another memory's id", replacement))
         problems.settle()
@@ -207,6 +225,7 @@ class Correcting(Extracting):
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id).state
+            holder._check_unchanged(writer, id, since)
             until = holder._now() if ends is None else ends
             if held.valid_until is not None and held.valid_until <= until:
                 until = held.valid_until

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from pieria.bank.core import Core
+from pieria.bank.core import Core, last_read
 from pieria.bank.grounding import noted
 from pieria.bank.judged_after import cuts
 from pieria.bank.receipts import without_digests
@@ -18,6 +18,7 @@ from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
+from pieria.record.draft import Instant, Problems
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
 from pieria.record.link import DRAWN_FROM, End, Link, LinkRow, row_of
@@ -29,13 +30,18 @@ NAMING = ("membership", "hierarchical")
 
 
 class Removing(Core):
-    def remove(self, id: str, *, reason: str | None = None) -> Memory:
+    def remove(self, id: str, *, reason: str | None = None, unless_changed_since: Instant | None = None) -> Memory:
         """Takes it out of every answer from now on. Its versions and its past stay; `restore` brings it back."""
-        holder = self._holder(check.identifier(id, "id"))
-        kept_reason = self._reason(reason)
+        problems = Problems()
+        problems.of(check.identifier, id, "id")
+        kept_reason = problems.of(self._reason, reason)
+        since = last_read(problems, unless_changed_since)
+        problems.settle()
+        holder = self._holder(id)
 
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id)
+            holder._check_unchanged(writer, id, since)
             return Changeset("remove", writes=[Write(held.state._replace(ended="removed", reason=kept_reason))])
 
         removed = holder._changed(id, plan)
@@ -63,21 +69,27 @@ class Removing(Core):
                 raise ConflictError(restored.standing.reason or "it cannot stand", ids=(id,), hint=hint)
             return restored
 
-    def purge(self, ids: str | Iterable[str], *, dry_run: bool = False) -> Receipt:
+    def purge(
+        self, ids: str | Iterable[str], *, dry_run: bool = False, unless_changed_since: Instant | None = None
+    ) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
         Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
         remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
         goes as well, and is counted but not named. With `dry_run` it is only told.
         """
-        wanted = check.identifiers(ids, "ids")
-        check.flag(dry_run, "dry_run")
+        problems = Problems()
+        wanted = problems.of(check.identifiers, ids, "ids")
+        problems.of(check.flag, dry_run, "dry_run")
+        since = last_read(problems, unless_changed_since)
+        problems.settle()
         by_holder = self._holders(wanted)
         for holder, theirs in by_holder.items():
             with holder._reading() as reader:
                 holder._check_known(reader, theirs)
+                _check_unchanged(reader, holder, theirs, since)
         erase = _would_purge if dry_run else _purged
-        receipts = [erase(holder, theirs) for holder, theirs in by_holder.items()]
+        receipts = [erase(holder, theirs, since) for holder, theirs in by_holder.items()]
         return Receipt(
             ids=wanted,
             also=tuple(id for receipt in receipts for id in receipt.also),
@@ -86,16 +98,23 @@ class Removing(Core):
         )
 
 
-def _would_purge(holder: Removing, ids: list[str]) -> Receipt:
+def _check_unchanged(reader: Reader, holder: Core, ids: list[str], since: int | None) -> None:
+    for id in ids:
+        holder._check_unchanged(reader, id, since)
+
+
+def _would_purge(holder: Removing, ids: list[str], since: int | None) -> Receipt:
     with holder._reading() as reader:
+        _check_unchanged(reader, holder, ids, since)
         receipt = erasure(reader, holder, ids).receipt
     return replace(receipt, unreached=(*receipt.unreached, *holder.store.copies()))
 
 
-def _purged(holder: Removing, ids: list[str]) -> Receipt:
+def _purged(holder: Removing, ids: list[str], since: int | None) -> Receipt:
     planned: list[Erasure] = []
 
     def plan(writer: Writer) -> Changeset:
+        _check_unchanged(writer, holder, ids, since)
         planned.append(erasure(writer, holder, ids))
         return planned[0].changeset
 

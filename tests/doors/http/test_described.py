@@ -110,6 +110,25 @@ def test_a_memory_goes_through_its_life(served: Served) -> None:
     assert whats == ["remember", "update", "remove", "restore", "revise", "invalidate", "purge"]
 
 
+def test_what_was_changed_since_it_was_read_is_refused_over_the_wire(served: Served) -> None:
+    client, path = served.client, "/v1/banks/notes/memories"
+    read = client.post(path, json={"text": "Tea at four.", "id": "tea"}).json()
+    expected = {"unless_changed_since": read["known_from"]}
+    now = client.patch(f"{path}/tea", json={"text": "Tea at five.", **expected}).json()
+    for refused in (
+        client.patch(f"{path}/tea", json={"text": "Tea at six.", **expected}),
+        client.post(f"{path}/tea/revise", json={"text": "Tea at six.", **expected}),
+        client.post(f"{path}/tea/invalidate", json=expected),
+        client.delete(f"{path}/tea", params=expected),
+        client.post(f"{path}/tea/purge", json=expected),
+    ):
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (409, "conflict")
+        assert f"tea@2 of {now['known_from']} stands" in error["message"]
+    assert client.get(f"{path}/tea").json() == now
+    assert client.delete(f"{path}/tea", params={"unless_changed_since": now["known_from"]}).status_code == 200
+
+
 def test_facts_are_stated_asked_for_and_ended(served: Served) -> None:
     client, path = served.client, "/v1/banks/notes/facts"
     triple = {"subject": "Maya", "predicate": "lives_in", "object": "Riga"}

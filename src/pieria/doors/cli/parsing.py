@@ -145,6 +145,14 @@ def speaking(function: Function) -> Function:
     )
 
 
+def expecting(function: Function) -> Function:
+    """The option that says which version is decided on."""
+    from pieria.doors.cli.values import TIME
+
+    told = "Refuse where it was changed later; known_from of what was read."
+    return click.option("--unless-changed-since", type=TIME, help=told)(function)
+
+
 def signing(function: Function) -> Function:
     """The options that say who writes."""
     return _speaker(

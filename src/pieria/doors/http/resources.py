@@ -99,6 +99,7 @@ _INVALID = {
     "at": schemas.text("A date, or a time in ISO 8601: when it ceased to hold; now by default."),
     "replacement": schemas.text("The id of the memory that holds instead."),
     **schemas.REASON,
+    **schemas.UNLESS,
 }
 _TRIPLE = ("subject", "predicate", "object")
 
@@ -111,7 +112,7 @@ RESOURCES: tuple[Resource, ...] = (
               _opened, "One memory, by its id or as id@version."),
     _resource(f"PATCH {MEMORY}", "update_memory", _WRITE, taking(schemas.CHANGES), "Memory",
               lambda bank, id, **given: bank.update(id, **given).as_dict(), "Changes some of it and keeps the rest."),
-    _resource(f"DELETE {MEMORY}", "remove_memory", _WRITE, taking(schemas.REASON), "Memory",
+    _resource(f"DELETE {MEMORY}", "remove_memory", _WRITE, taking({**schemas.REASON, **schemas.UNLESS}), "Memory",
               lambda bank, id, **given: bank.remove(id, **given).as_dict(), "Removes it; restore brings it back."),
     _resource(f"POST {MEMORY}/restore", "restore_memory", _WRITE, taking({}), "Memory",
               lambda bank, id: bank.restore(id).as_dict(), "Brings back what was removed."),
@@ -119,8 +120,8 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, id, **given: bank.revise(id, **given).as_dict(), "Puts a new memory in its place.", 201),
     _resource(f"POST {MEMORY}/invalidate", "invalidate_memory", _WRITE, taking(_INVALID), "Memory",
               lambda bank, id, **given: bank.invalidate(id, **given).as_dict(), "Says that it no longer holds."),
-    _resource(f"POST {MEMORY}/purge", "purge_memory", _WRITE, taking({}), "Receipt",
-              lambda bank, id: bank.purge(id).as_dict(), "Erases it everywhere, for good."),
+    _resource(f"POST {MEMORY}/purge", "purge_memory", _WRITE, taking(schemas.UNLESS), "Receipt",
+              lambda bank, id, **given: bank.purge(id, **given).as_dict(), "Erases it everywhere, for good."),
     _resource(f"POST {BANK}/forget", "forget", _WRITE, taking(schemas.FORGETTING), "Forgotten",
               lambda bank, **given: bank.forget(**given).as_dict(), "Removes all that came from one place."),
     _resource(f"GET {MEMORY}/history", "memory_history", _READ,

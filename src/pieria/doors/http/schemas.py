@@ -65,6 +65,9 @@ _TIMES = {
     "valid_until": text(f"{_TIME}: until when it holds."),
 }
 REASON = {"reason": text("Why; kept in the history.")}
+UNLESS = {
+    "unless_changed_since": text(f"{_TIME}: refused where it was changed later. Give the known_from of what was read.")
+}
 FORGETTING = {
     "source": text("Everything that came from this source."),
     "session": text("Everything that was said or learnt in this session."),
@@ -112,15 +115,17 @@ CHANGES = {
     "valid_from": or_nothing(_TIMES["valid_from"]),
     "valid_until": or_nothing(_TIMES["valid_until"]),
     **REASON,
+    **UNLESS,
 }
 REVISION = {
     **{name: CHANGES[name] for name in ("text", "title", "body", "tags", "entities", "files", "context", "meta")},
     "importance": CHANGES["importance"],
-    "confidence": CHANGES["confidence"],
+    **{name: CHANGES[name] for name in ("confidence", "place", "valid_from", "valid_until")},
     "author": NEW_MEMORY["author"],
     "author_type": NEW_MEMORY["author_type"],
     "at": CHANGES["at"],
     **REASON,
+    **UNLESS,
 }
 FILTERS = {
     "kinds": several("Only of these kinds.", *KINDS),

@@ -10,7 +10,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.each import became, for_each
-from pieria.doors.cli.parsing import Command, signing, speaking
+from pieria.doors.cli.parsing import Command, expecting, signing, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, OneOf, given, piped_text
 from pieria.record.memory import GIVEN_STATUSES, TIERS
 from pieria.record.time import system_clock
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_CONTENT = ("title", "body", "tags", "entities", "files", "context", "meta", "confidence")
+_CLEARABLE = (
+    "title", "body", "tags", "entities", "files", "context", "meta", "confidence", "valid_from", "valid_until",
+)  # fmt: skip
+_BESIDE = {"reason", "unless_changed_since"}
+"""What changes nothing by itself."""
 _CONTENT_OPTIONS = (
     click.option("--title", help="The title."),
     click.option(
@@ -35,6 +39,16 @@ _CONTENT_OPTIONS = (
     click.option("--body", type=PAIRS, multiple=True, help="All fields of its kind, in the same way."),
     click.option("--importance", type=NUMBER, help="From 0 to 1."),
     click.option("--confidence", type=NUMBER, help="How sure it is, from 0 to 1."),
+    click.option("--place", metavar="WING/ROOM", help="Where it is kept."),
+    click.option("--valid-from", type=TIME, help="From when on it holds."),
+    click.option("--valid-until", type=TIME_AHEAD, help="Until when it holds."),
+    click.option(
+        "--clear",
+        type=OneOf(*_CLEARABLE),
+        metavar="NAME",
+        multiple=True,
+        help="Empty this: title, tags, entities, files, context, meta, body, confidence, valid_from, …",
+    ),
     click.option("--reason", help="Why; its history shows it."),
 )
 
@@ -50,20 +64,11 @@ def _content(function: Function) -> Function:
 @click.argument("text", nargs=-1)
 @_content
 @click.option("--strength", type=NUMBER, help="How firmly it is held, from 0 to 2.")
-@click.option("--place", metavar="WING/ROOM", help="Where it is kept.")
 @click.option("--scope", type=OneOf("session", "bank"), help="Who sees it.")
 @click.option("--status", type=OneOf(*GIVEN_STATUSES), help="Archived ones are found only when asked for.")
 @click.option("--tier", type=OneOf(*TIERS), help="How settled it is.")
 @click.option("--at", type=TIME, help="When it was said or happened.")
-@click.option("--valid-from", type=TIME, help="From when on it holds.")
-@click.option("--valid-until", type=TIME_AHEAD, help="Until when it holds.")
-@click.option(
-    "--clear",
-    type=OneOf(*_CONTENT, "valid_from", "valid_until"),
-    metavar="NAME",
-    multiple=True,
-    help="Empty this: title, tags, entities, files, context, meta, body, confidence, valid_from, …",
-)
+@expecting
 @speaking
 @click.pass_obj
 def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...], **values: Any) -> None:
@@ -72,7 +77,7 @@ def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
     A new TEXT (- for standard input) or other content becomes the next version under the same id; the old version
     stays in its history.
     """
-    changes = _changes(text, clear, (*_CONTENT, "valid_from", "valid_until"), values)
+    changes = _changes(text, clear, values)
     begun = system_clock()
     with call.opened() as bank:
         memory = bank.update(id, **changes)
@@ -83,15 +88,9 @@ def update(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 @click.argument("id")
 @click.argument("text", nargs=-1)
 @_content
-@click.option(
-    "--clear",
-    type=OneOf(*_CONTENT),
-    metavar="NAME",
-    multiple=True,
-    help="Empty this: title, tags, entities, files, context, meta, body or confidence.",
-)
 @click.option("--at", type=TIME, help="When it was said; now otherwise.")
 @signing
+@expecting
 @speaking
 @click.pass_obj
 def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...], **values: Any) -> None:
@@ -99,7 +98,7 @@ def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 
     What is not given is as it was. TEXT may be - for standard input.
     """
-    changes = _changes(text, clear, _CONTENT, values)
+    changes = _changes(text, clear, values)
     with call.opened() as bank:
         memory = bank.revise(id, **changes)
     call.reply(memory.as_dict(), lambda: _said(("revised ", "green"), memory), [memory.id])
@@ -110,6 +109,7 @@ def revise(call: Call, /, id: str, text: tuple[str, ...], clear: tuple[str, ...]
 @click.option("--at", type=TIME, help="From when on it no longer holds; now otherwise.")
 @click.option("--replacement", metavar="ID", help="The memory that holds instead.")
 @click.option("--reason", help="Why; its history shows it.")
+@expecting
 @speaking
 @click.pass_obj
 def invalidate(call: Call, /, id: str, **values: Any) -> None:
@@ -139,22 +139,20 @@ def unpin(call: Call, /, ids: tuple[str, ...]) -> None:
         for_each(call, ids, "unpinned", lambda id: bank.pin(id, False))
 
 
-def _changes(
-    text: tuple[str, ...], clear: tuple[str, ...], clearable: tuple[str, ...], values: dict[str, Any]
-) -> dict[str, Any]:
+def _changes(text: tuple[str, ...], clear: tuple[str, ...], values: dict[str, Any]) -> dict[str, Any]:
     """What is to change: the text may come through a pipe, if nothing else is asked for."""
     changes = given(values)
     for name in clear:
-        if name not in clearable or name in changes:
+        if name not in _CLEARABLE or name in changes:
             raise click.BadParameter(
-                f"{name} is given, too" if name in changes else f"choose from {', '.join(clearable)}",
+                f"{name} is given, too" if name in changes else f"choose from {', '.join(_CLEARABLE)}",
                 click.get_current_context(),
                 param_hint="--clear",
             )
         changes[name] = None
     if text and text != ("-",):
         changes["text"] = " ".join(text)
-    elif text or not (changes.keys() - {"reason"} or sys.stdin.isatty()):
+    elif text or not (changes.keys() - _BESIDE or sys.stdin.isatty()):
         changes["text"] = piped_text()
     return changes
 

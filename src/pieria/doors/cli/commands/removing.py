@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.commands.each import for_each
-from pieria.doors.cli.parsing import Command, speaking
+from pieria.doors.cli.parsing import Command, expecting, speaking
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,6 +31,7 @@ SHOWN = 20
 @click.option("--reason", help="Why; its history shows it.")
 @click.option("--purge", is_flag=True, help="Erase them for good: every version, and what was drawn from them.")
 @click.option("--yes", is_flag=True, help="Do not ask before erasing.")
+@expecting
 @speaking
 @click.pass_obj
 def forget(
@@ -42,6 +44,7 @@ def forget(
     reason: str | None,
     purge: bool,
     yes: bool,
+    unless_changed_since: str | None,
 ) -> None:
     """Remove memories: they are no longer found, and `pieria unforget` brings them back.
 
@@ -56,6 +59,8 @@ def forget(
         raise click.UsageError("name either ids, or where it all came from", click.get_current_context())
     if dry_run and not from_there:
         raise click.UsageError("--dry-run goes with --source or --of-session", click.get_current_context())
+    if unless_changed_since is not None and from_there:
+        raise click.UsageError("--unless-changed-since goes with ids", click.get_current_context())
     if purge and reason is not None:
         raise click.UsageError("a purge keeps nothing, so it takes no --reason", click.get_current_context())
     with call.opened() as bank:
@@ -68,11 +73,12 @@ def forget(
             call.reply(told.as_dict(), lambda: _gone(told), (*told.ids, *told.also))
             return
         if not purge:
-            for_each(call, ids, "removed", lambda id: bank.remove(id, reason=reason))
+            remove = partial(bank.remove, reason=reason, unless_changed_since=unless_changed_since)
+            for_each(call, ids, "removed", remove)
             return
         if not yes:
             _ask(bank, ids)
-        receipt = bank.purge(ids)
+        receipt = bank.purge(ids, unless_changed_since=unless_changed_since)
     call.reply(receipt.as_dict(), lambda: _erased(receipt), (*receipt.ids, *receipt.also))
 
 
