@@ -5,6 +5,7 @@ What a store finds in itself, and how it is mended, is the store's; here is what
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections import Counter
@@ -15,7 +16,7 @@ from pieria.bank.deciding import waiting
 from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
 from pieria.bank.session_records import Census, counted
-from pieria.errors import InputError, UnavailableError
+from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.facts import summary
 from pieria.learning.distilling import pieces
 from pieria.record import check
@@ -87,7 +88,7 @@ class Health(Core):
             self._engine(),
             *self._remarks,
         ]
-        return Diagnosis(tuple(findings), self._origins, tuple(repaired), thorough)
+        return Diagnosis(tuple(findings), self._origins, tuple(repaired), thorough, self._folders())
 
     def _is_small(self, up_to: int | None, repair: bool) -> bool:
         if up_to is None:
@@ -142,6 +143,8 @@ class Health(Core):
         if embedder is None:
             return [Finding("embedder", True, "none: recall finds by words alone")]
         problem = self._embedding.problem
+        if isinstance(problem, StorageError):
+            problem = problem.placeless()
         if problem is not None:
             return [Finding("embedder", False, problem.message, problem.hint or "It is tried again by itself."),
                     _waiting(standing.pending)]  # fmt: skip
@@ -199,6 +202,11 @@ class Health(Core):
             told.append(f"{found.left:,} of them were left before their end")
         advice = "Go on with them, or discard them: Workspace.sessions names them, Workspace.resume opens one."
         return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
+
+    def _folders(self) -> dict[str, str]:
+        """The data folder first, which may lie in the other. One that is the root of all stands for no place."""
+        folders = {str(self.data): "DATA", os.path.expanduser("~"): "~"}
+        return {folder: spoken for folder, spoken in folders.items() if folder.strip(os.sep)}
 
     def _disk(self) -> list[Finding]:
         """Of this machine, where the bank is on it."""

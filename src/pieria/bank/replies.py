@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from pieria.record.link import Link
 from pieria.record.memory import Memory
 from pieria.record.time import iso
-from pieria.store.protocol import Finding
+from pieria.store.protocol import WHERE, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +213,10 @@ class Stats:
     """What models were asked, `today` and in `total`, a line for each step and model; and the day's `budgets`."""
     last_change: Mapping[str, Any] | None
 
+    def placeless(self) -> Stats:
+        """The same for whoever is not to know where banks are kept."""
+        return replace(self, store={name: value for name, value in self.store.items() if name not in WHERE})
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "bank": self.bank,
@@ -240,6 +244,22 @@ class Diagnosis:
     repaired: tuple[str, ...] = ()
     thorough: bool = True
     """Whether all of the bank was read for it."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Where this machine keeps things, and what is said in place of that to whoever is not to know."""
+
+    def placeless(self) -> Diagnosis:
+        """The same for whoever is not to know where banks are kept: settings have their origins alone."""
+        said = self._without_folders
+        findings = tuple(
+            replace(each, detail=said(each.detail), remedy=each.remedy and said(each.remedy)) for each in self.findings
+        )
+        settings = {name: (None, origin) for name, (_, origin) in self.settings.items()}
+        return replace(self, findings=findings, settings=settings)
+
+    def _without_folders(self, text: str) -> str:
+        for folder, spoken in self.folders.items():
+            text = text.replace(folder, spoken)
+        return text
 
     @property
     def well(self) -> bool:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ORDERS = ("newest", "oldest", "changed", "important")
+WHERE = ("path", "server", "database")
+"""What of a store's description says where it is."""
 Kind = Literal["passage", "window", "rule"]
 """What a vector stands for: part of a text, a turn with its neighbours in the session, or a sentence of a text that
 lays down a standing rule. Rules come with the passages of their text, and are never pending by themselves."""
@@ -481,6 +483,6 @@ class Store(Protocol):
         """
 
     def describe(self) -> dict[str, Any]:
-        """Facts about the store itself: engine, version, sizes."""
+        """Facts about the store itself: engine, version, sizes, and `WHERE` it is."""
 
     def close(self) -> None: ...

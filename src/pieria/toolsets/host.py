@@ -205,8 +205,7 @@ class Host:
 
     @property
     def _place(self) -> Place | None:
-        """Where the banks are, for whoever may know it: a user of this machine."""
-        return self.banks.workspace.place if self.covers is everything else None
+        return self.banks.workspace.place if self.tells_places else None
 
 
 @dataclass(frozen=True, slots=True)

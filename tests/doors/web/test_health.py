@@ -10,6 +10,8 @@ from tests.doors.web.conftest import over, seal_in, sign_in
 
 import pieria
 from pieria.doors.web.pages import health
+from pieria.record.job import Lease, Outcome, Problem, new_job
+from pieria.record.time import micros
 
 HEALTH = "/banks/notes/health"
 
@@ -58,6 +60,26 @@ def test_settings_are_for_administrators(served: Served) -> None:
     assert "embedder_key" in served.client.get(f"{HEALTH}/checks").text
     sign_in(served, "write")
     assert "embedder_key" not in served.client.get(f"{HEALTH}/checks").text
+
+
+def test_where_the_bank_is_kept_is_for_administrators(served: Served, home: Path) -> None:
+    [file] = home.rglob("notes.db")
+    file.chmod(0o644)
+    with pieria.open("notes") as bank, bank.store.writing() as writer:
+        writer.enqueue([new_job("grind")])
+        writer.claim(Lease("test", "worker", micros(bank.clock()) + 60_000_000), ["grind"])
+        writer.settle("test", Outcome("dead", Problem("busy", f"another writer held the bank at {file}")))
+
+    def pages() -> list[str]:
+        return [*(served.client.get(path).text for path in (HEALTH, f"{HEALTH}/checks")), done(served, "check")]
+
+    told = pages()
+    assert f"held the bank at {file}" in told[0] and all(str(file) in page for page in told)
+    sign_in(served, "write")
+    told = pages()
+    assert "grind" in told[0] and "busy" in told[0]
+    assert all("chmod 600 DATA/notes.db" in page for page in told[1:])
+    assert not any(str(home) in page for page in told)
 
 
 def test_to_mend_tells_what_was_mended(served: Served) -> None:

@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from tests.doors.http.conftest import Served, listening, serving
 from tests.doors.http.test_events import told
-from tests.doors.web.conftest import APART, address, fill, form_of, over, seal_in, views
+from tests.doors.web.conftest import APART, address, fill, form_of, over, seal_in, sign_in, views
 
 import pieria
 
@@ -49,6 +50,21 @@ def test_every_view_is_shown(served: Served) -> None:
         assert (view.line, answer.status_code) == (view.line, 200), answer.text
         assert 'role="alert"' not in answer.text
     assert "postgresql" in seen(served, "health")
+
+
+def test_where_the_server_is_is_told_to_administrators_at_the_page_and_to_no_program(
+    served: Served, empty_database: str
+) -> None:
+    database = urlsplit(empty_database).path.strip("/")
+    api = "/v1/banks/notes"
+    replies = [served.client.get(f"{api}/stats"), served.client.post(f"{api}/tools/mnemosyne_diagnose", json={})]
+    assert all(reply.status_code == 200 and database not in reply.text for reply in replies)
+    assert database in seen(served, "health") and database in seen(served, "health/checks")
+    served.client.follow_redirects = False
+    sign_in(served, "write")
+    assert database not in seen(served, "health") + seen(served, "health/checks")
+    with pieria.open("notes") as bank:
+        assert bank.stats().store["database"] == database
 
 
 def test_one_searches_opens_edits_and_looks_back(served: Served) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 from pieria.doors.http.callers import Caller, Door
@@ -18,10 +18,12 @@ from pieria.toolsets import Access, Host, Registry, Tool
 if TYPE_CHECKING:
     from pieria import Memory
     from pieria.bank import Bank
+    from pieria.bank.replies import Diagnosis, Stats
     from pieria.doors.web.tasks import Task, Tasks
     from pieria.doors.web.witness import Witness
 
 BANKS = "/banks"
+Told = TypeVar("Told", "Stats", "Diagnosis")
 
 
 def path_of(bank: str, path: str = "", /, **query: Any) -> str:
@@ -66,6 +68,10 @@ class Asked:
     def may(self, access: str) -> bool:
         """Whether the caller may do what needs such an access: what they may not is not offered."""
         return self.caller.access >= Access[access]
+
+    def telling(self, found: Told) -> Told:
+        """What was found of the bank, as the caller is told of it: where it is kept is for administrators."""
+        return found if self.may("admin") else found.placeless()
 
     def has_ended(self, memory: Memory) -> bool:
         """Whether it holds no longer."""

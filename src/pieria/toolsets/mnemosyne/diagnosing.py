@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pieria.bank import Bank
@@ -60,9 +59,9 @@ def _all_counted(host: Host, warnings: list[str]) -> Iterator[tuple[str, dict[st
 
 def diagnose(call: Call) -> dict[str, Any]:
     bank = call.bank
-    told = bank.doctor()
+    told = bank.doctor().placeless()
     found = [(one.check, one.well, one.detail, one.remedy) for one in told.findings]
-    entries = [_entry(bank, *finding) for finding in (*found, *_between_records(bank))]
+    entries = [_entry(*finding) for finding in (*found, *_between_records(bank))]
     failed = [entry for entry in entries if entry["status"] == "fail"]
     advised = [entry for entry in entries if entry["status"] == "advice"]
     return {
@@ -136,17 +135,12 @@ def _between_records(bank: Bank) -> list[Found]:
     return [lineage, conflicts]
 
 
-def _entry(bank: Bank, check: str, well: bool, detail: str, remedy: str | None) -> dict[str, Any]:
+def _entry(check: str, well: bool, detail: str, remedy: str | None) -> dict[str, Any]:
     category = next((name for name, checks in CATEGORIES.items() if check in checks), "other")
     return {
         "category": category,
         "check": check,
         "status": "fail" if not well else "advice" if remedy else "pass",
-        "detail": _without_places(detail, bank),
-        "remedy": remedy and _without_places(remedy, bank),
+        "detail": detail,
+        "remedy": remedy,
     }
-
-
-def _without_places(text: str, bank: Bank) -> str:
-    """Where a bank lies often tells whose it is."""
-    return text.replace(str(bank.data), "DATA").replace(str(Path.home()), "~")

@@ -33,12 +33,11 @@ JOB_ID = {"id": text("Which job.")}
 
 
 def _overview(asked: Asked) -> Answer:
-    stats = asked.bank.stats()
+    stats = asked.telling(asked.bank.stats())
     state = asked.given.get("state")
     values = {
         "stats": stats,
         "groups": {name: getattr(stats, field) for field, name in GROUPS.items()},
-        "store": {name: value for name, value in stats.store.items() if name != "path"},
         "jobs": asked.bank.jobs.list(states=state, limit=JOBS),
         "state": state,
         "open_states": OPEN,
@@ -50,12 +49,17 @@ def _overview(asked: Asked) -> Answer:
 
 def _checked(asked: Asked) -> Answer:
     """Whoever opens the page is told at once: of a large bank what takes no reading of it all."""
-    return Shown("health/checks.html", {"diagnosis": asked.bank.doctor(up_to=READ_AT_ONCE)}, part="checks")
+    diagnosis = asked.telling(asked.bank.doctor(up_to=READ_AT_ONCE))
+    return Shown("health/checks.html", {"diagnosis": diagnosis}, part="checks")
 
 
 def _read_through(asked: Asked) -> Answer:
     bank = asked.bank
-    return _begun(asked, "Every check", lambda progress: bank.doctor(progress=progress), "health/checked.html")
+
+    def checked(progress: Progress) -> Diagnosis:
+        return asked.telling(bank.doctor(progress=progress))
+
+    return _begun(asked, "Every check", checked, "health/checked.html")
 
 
 def _mended(asked: Asked) -> Answer:
