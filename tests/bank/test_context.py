@@ -421,7 +421,7 @@ def test_the_last_asked_is_what_asked_for_something(bank: Bank) -> None:
 
 
 def test_what_was_said_and_is_quoted_whole_is_told_once(bank: Bank) -> None:
-    rule = "Always run the tests with make, never with pytest directly."
+    rule = "Always run the tests with make."
     choice = "We decided to store the expiry date."
     for words in (rule, choice):
         bank.remember(words, kind="turn", session="s", author_type="human", at=before(hours=2))
@@ -436,6 +436,20 @@ def test_what_was_said_and_is_quoted_whole_is_told_once(bank: Bank) -> None:
     bank.remember("And now for something else", kind="turn", session="s", author_type="human", at=before(hours=1))
     told = bank.context().text
     assert (told.count(rule), told.count(choice)) == (1, 1)
+
+
+def test_a_procedure_is_told_with_what_it_is_for(bank: Bank) -> None:
+    body = {"condition": "The gate is shut"}
+    bank.remember("Ring the bell twice.", id="bell", kind="procedural", body=body)
+    bank.remember(
+        "When the gate is open: walk in.", id="walk", kind="procedural", body={"condition": "the gate is open"}
+    )
+    bank.remember("Wait. " * 30, id="wait", kind="procedural", body={"condition": "nobody comes, " * 10})
+    told = bank.context()
+    index = {line.partition("] ")[2] for line in part(told, INDEX)}
+    assert {"The gate is shut → Ring the bell twice.", "When the gate is open: walk in."} < index
+    assert any(line.startswith("nobody comes, nobody") and "… → Wait. Wait." in line for line in index)
+    assert f"  {'nobody comes, ' * 9}nobody comes, → Wait." in told.text
 
 
 def test_next_steps_of_an_imported_summary_are_open(bank: Bank) -> None:

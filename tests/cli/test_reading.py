@@ -115,6 +115,17 @@ def test_lines_hold_one_memory_each(ask: Ask, bank: Bank) -> None:
     assert "--cursor" in answer.err
 
 
+def test_a_long_id_leaves_room_for_what_a_memory_says(
+    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = "observation" + "k" * 40
+    bank.remember("Invoices go out on Mondays.", id=id)
+    monkeypatch.setenv("COLUMNS", "80")
+    said, below, *_ = ask("list", "--no-json", "--order", "changed").out.splitlines()[1:]
+    assert "Invoices go out on Mondays." in said
+    assert below.strip() == id
+
+
 def test_people_see_a_table(ask: Ask, bank: Bank) -> None:
     bank.remove("queue")
     shown = ask("list", "--no-json", "--include", "removed").out.splitlines()

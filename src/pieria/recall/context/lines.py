@@ -17,6 +17,8 @@ from pieria.record.standing import standing
 
 TITLE, SENTENCE, PINNED, NAME = 90, 300, 400, 60
 """Characters of what stands on one line."""
+CONDITION = 45
+"""Of a title: what says when a procedure is for, so that there is room for what to do."""
 WHOLE, EXCERPT = 1_600, 600
 """Characters of a text that is told whole; of a longer one there are so many."""
 DOUBTED = 0.5
@@ -32,7 +34,15 @@ def on_one_line(text: str, length: int) -> str:
 
 
 def title_of(memory: Memory) -> str:
-    return on_one_line(memory.title or memory.text, TITLE)
+    return on_one_line(memory.title or said_by(memory, CONDITION), TITLE)
+
+
+def said_by(memory: Memory, length: int = WHOLE) -> str:
+    """Its text; of a procedure before it what it is for, where the text does not say so itself."""
+    condition = memory.body.get("condition")
+    if memory.kind != "procedural" or not isinstance(condition, str) or not condition.strip():
+        return memory.text
+    return memory.text if condition in memory.text else f"{on_one_line(condition, length)} → {memory.text}"
 
 
 def age(at: datetime, now: datetime) -> str:
@@ -91,7 +101,7 @@ def whole(memory: Memory, now: datetime, passage: str | None = None) -> str:
 
 def says_no_more(memory: Memory) -> bool:
     """Whether its line of the index holds all that it says."""
-    return memory.title is None and " ".join(inert(memory.text).split()) == title_of(memory)
+    return memory.title is None and " ".join(inert(said_by(memory)).split()) == title_of(memory)
 
 
 def rule_sentences(memory: Memory, without: Collection[str] = ()) -> str:
@@ -103,7 +113,7 @@ def rule_sentences(memory: Memory, without: Collection[str] = ()) -> str:
 
 
 def _told(memory: Memory, passage: str | None) -> Iterator[str]:
-    text = memory.text.strip()
+    text = said_by(memory).strip()
     if len(text) > WHOLE:
         shown = passage or snippet(text, (), length=EXCERPT)
         yield " ".join(inert(shown).split())

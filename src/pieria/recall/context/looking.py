@@ -7,6 +7,7 @@ file, standing rules, and what was left open. With a question it is what recall 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -54,6 +55,8 @@ TELLING = 2
 """Terms that tell something: a turn of fewer says yes, go on, or thank you."""
 NEARLY_ALL = 0.75
 """Of what was laid down: the share that a standing rule says of it already."""
+QUOTED = re.compile(r"[^“”]{1,20}“(.*)”")
+"""What holds somebody's words and nothing else."""
 
 
 class Rule(NamedTuple):
@@ -319,7 +322,9 @@ def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memor
         text = " ".join(memory.text.split())
         if memory.kind == "turn" and (not _tells_something(memory) or any(text in other for other in quoted)):
             continue
-        if RULE in memory.tags and any(said in text and len(said) >= NEARLY_ALL * len(text) for said in words):
+        quotes = QUOTED.fullmatch(text)
+        laid_down = quotes[1] if quotes else text
+        if RULE in memory.tags and any(one in text and len(one) >= NEARLY_ALL * len(laid_down) for one in words):
             continue
         if OPEN in memory.tags:
             if memory.title in failures:

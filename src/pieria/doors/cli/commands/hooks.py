@@ -171,11 +171,11 @@ def _status(document: dict[str, Any]) -> Iterator[RenderableType]:
         yield line((f"{one['host']}  ", "bold"), (one["state"], style), (f"  {one['file']}", "dim"))
         if one["state"] in ("installed", "outdated"):
             told = ", ".join(one["context"]) or "nothing: install it without --no-context"
-            yield line(("is told what is remembered: ", "dim"), told)
+            yield line(("  is told what is remembered: ", "dim"), told)
         for problem in one["problems"]:
-            yield line(("wrong: ", "red"), problem)
+            yield line(("  wrong: ", "red"), problem)
         if one["next_step"]:
-            yield line(("needs: ", "cyan"), one["next_step"])
+            yield line(("  needs: ", "cyan"), one["next_step"])
     spool = document["spool"]
     yield line(("spool  ", "bold"), f"{spool['waiting_bytes']:,} bytes wait", (f"  {spool['folder']}", "dim"))
     if spool["refused"]:

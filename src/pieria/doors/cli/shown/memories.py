@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pieria.doors.cli.inert import inert
-from pieria.doors.cli.shown.console import Part, block, console, line, pairs, plain_ascii, row, table, unbroken
+from pieria.doors.cli.shown.console import block, console, line, pairs, plain_ascii, row, table, unbroken
 from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.cli.shown.words import age, counted, day_and_age, interval, stamp
 from pieria.record.analyser import query_terms, spans
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 BAR = 8
 NARROW, WIDE = 60, 110
+LEAST = 30
+"""Columns that a memory's words need in a list; with fewer its id stands below them."""
 UNTOLD = ("row", "version", "known_from", "known_until", "flags", "id")
 """What differs between two stretches of a memory without having been changed by anybody."""
 
@@ -62,15 +64,27 @@ def listed(page: Page) -> Iterator[RenderableType]:
     now = system_clock()
     width = console().width
     whole, roomy = width >= NARROW, width >= WIDE
-    headings = ("id", *(("when", "kind") if whole else ()), *(("place", "tags") if roomy else ()), "text")
+    rows = [(memory, _listed_with(memory, now, whole, roomy)) for memory in page]
+    beside = max(len(memory.id) + sum(2 + len(str(cell)) for cell, _ in about) for memory, about in rows)
+    apart = width - beside - 2 < LEAST
+    first = () if apart else ("id",)
+    headings = (*first, *(("when", "kind") if whole else ()), *(("place", "tags") if roomy else ()), "text")
     made = table(*headings, wide=("text",))
-    for memory in page:
-        about: list[Part] = [age(memory.at, now), memory.kind] if whole else []
-        about += [(memory.place[:30], "dim"), (" ".join(memory.tags)[:30], "cyan")] if roomy else []
-        row(made, (memory.id, "dim"), *about, title(memory))
+    for memory, about in rows:
+        id = (memory.id, "dim")
+        if apart:
+            row(made, *about, title(memory))
+            row(made, *("" for _ in about), id)
+        else:
+            row(made, id, *about, title(memory))
     yield made
     yield line((counted(len(page), "memory", "memories"), "dim"))
     yield from _more(page.cursor)
+
+
+def _listed_with(memory: Memory, now: datetime, whole: bool, roomy: bool) -> list[tuple[str, str]]:
+    about = [(age(memory.at, now), ""), (memory.kind, "")] if whole else []
+    return about + ([(memory.place[:30], "dim"), (" ".join(memory.tags)[:30], "cyan")] if roomy else [])
 
 
 def opened(memory: Memory, usage: Usage) -> Iterator[RenderableType]:
