@@ -115,9 +115,7 @@ def test_lines_hold_one_memory_each(ask: Ask, bank: Bank) -> None:
     assert "--cursor" in answer.err
 
 
-def test_a_long_id_leaves_room_for_what_a_memory_says(
-    ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_id_leaves_room_for_what_a_memory_says(ask: Ask, bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
     id = "observation" + "k" * 40
     bank.remember("Invoices go out on Mondays.", id=id)
     monkeypatch.setenv("COLUMNS", "80")
