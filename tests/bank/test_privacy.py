@@ -425,6 +425,7 @@ HIDDEN: dict[str, Callable[[Bank, str], Any]] = {
     "link": lambda bank, id: bank.link(id, "open"),
     "link to": lambda bank, id: bank.link("open", id),
     "neighbors": lambda bank, id: bank.neighbors(id),
+    "neighbors_each": lambda bank, id: bank.neighbors_each(["open", id]),
     "history": lambda bank, id: bank.history(id),
     "replacement": lambda bank, id: bank.invalidate("open", replacement=id),
     "fact": lambda bank, id: bank.facts.add("a", "is", "b", memory=id),

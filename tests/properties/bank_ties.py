@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 from tests.properties.bank_values import ALICE, PREDICATES, instants, readers, reasons, statements, texts, words
@@ -125,6 +126,17 @@ class Ties(Verbs):
         bank = self.handles[reader]
         walk: dict[str, Any] = {"direction": direction, "hops": hops, "relation": relation, "limit": limit}
         self.agree(lambda: bank.neighbors(end_of(start), **walk), model)
+
+    @rule(data=st.data(), reader=readers, hops=st.integers(1, 2), limit=st.sampled_from([1, 1_000]))
+    def neighbors_of_several(self, data: st.DataObject, reader: Reader, hops: int, limit: int) -> None:
+        bank, ends = self.handles[reader], [end_of(self.some_end(data)) for _ in range(3)]
+        try:
+            alone = {end: bank.neighbors(end, hops=hops, limit=limit) for end in ends}
+        except (NotFoundError, ConflictError):
+            with pytest.raises((NotFoundError, ConflictError)):
+                bank.neighbors_each(ends, hops=hops, limit=limit)
+        else:
+            assert bank.neighbors_each(ends, hops=hops, limit=limit) == alone
 
     def reached(
         self, oracle: Oracle, start: str, reader: Reader, direction: str, hops: int, relation: str | None

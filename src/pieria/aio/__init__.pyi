@@ -614,6 +614,16 @@ class Bank:
         self, id: str | End, *, relation: str | None = None, direction: str = "both", hops: int = 1, limit: int = 50
     ) -> Neighborhood:
         """What the links of a memory or place lead to, nearest first, each once. It says where `limit` cut it short."""
+    async def neighbors_each(
+        self,
+        ids: str | End | Iterable[str | End],
+        *,
+        relation: str | None = None,
+        direction: str = "both",
+        hops: int = 1,
+        limit: int = 50,
+    ) -> dict[str | End, Neighborhood]:
+        """The `neighbors` of each of these, under what was given for it, in one look; `limit` is of each."""
     async def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
         """Takes in what happened. When this returns it is on the disk; what was told before changes nothing.
 

@@ -220,15 +220,13 @@ class Core:
 
     def _standing(self, reader: Reader, id: str) -> Stored:
         """The state of an id that this reader may see and change."""
-        held = reader.states([id], self._filter().having(ids=(id,)).anything()).get(id)
-        if held is None:
-            raise missing(reader, id)
-        if held.state.ended == "removed":
-            raise ConflictError("it was removed", ids=(id,), hint="Bring it back with `restore` first.")
-        if held.state.ended == "revised":
-            head = held.state.superseded_by
-            raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
+        [held] = self._all_standing(reader, [id])
         return held
+
+    def _all_standing(self, reader: Reader, ids: Sequence[str]) -> list[Stored]:
+        """The same of several, in their order."""
+        found = reader.states(ids, self._filter().having(ids=tuple(ids)).anything())
+        return [_in_force(reader, id, found.get(id)) for id in ids]
 
     def _newest_revision(self, reader: Reader, id: str, known_at: int | None = None) -> str:
         """The head of an id's revisions, now or as it was known then; an id without any is its own."""
@@ -314,6 +312,17 @@ def check_decided(state: State) -> None:
     if state.status in PROPOSAL_STATUSES:
         hint = "Accept it first: upkeep.accept, or pieria upkeep accept."
         raise ConflictError(f"it is {state.status}", ids=(state.id,), hint=hint)
+
+
+def _in_force(reader: Reader, id: str, held: Stored | None) -> Stored:
+    if held is None:
+        raise missing(reader, id)
+    if held.state.ended == "removed":
+        raise ConflictError("it was removed", ids=(id,), hint="Bring it back with `restore` first.")
+    if held.state.ended == "revised":
+        head = held.state.superseded_by
+        raise ConflictError(f"it was revised as {head}", ids=(id,), hint=f"Use {head} instead.")
+    return held
 
 
 def missing(reader: Reader, id: str) -> NotFoundError:

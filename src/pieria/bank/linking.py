@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from pieria.bank.core import Core
 from pieria.bank.deriving import baseless, narrowed
-from pieria.bank.replies import Neighbor, Neighborhood
+from pieria.bank.replies import Neighborhood
 from pieria.bank.tracing import RESERVED
 from pieria.bank.using import spaced_uses, with_noted
+from pieria.bank.walking import DIRECTIONS, Way, walked
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset
@@ -20,7 +21,6 @@ from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader, Writer
 from pieria.upkeep.reviewing import strengthened
 
-DIRECTIONS = ("both", "out", "in")
 HOPS_LIMIT = 10
 
 
@@ -149,17 +149,48 @@ class Linking(Core):
     ) -> Neighborhood:
         """What the links of a memory or place lead to, nearest first, each once. It says where `limit` cut it short."""
         start = _end(id, "id")
+        return self._around_each((start,), relation, direction, hops, limit)[start]
+
+    def neighbors_each(
+        self,
+        ids: str | End | Iterable[str | End],
+        *,
+        relation: str | None = None,
+        direction: str = "both",
+        hops: int = 1,
+        limit: int = 50,
+    ) -> dict[str | End, Neighborhood]:
+        """The `neighbors` of each of these, under what was given for it, in one look; `limit` is of each."""
+        starts = {id: _end(id, "ids") for id in _several(ids)}
+        around = self._around_each(starts.values(), relation, direction, hops, limit)
+        return {id: around[start] for id, start in starts.items()}
+
+    def _around_each(
+        self, starts: Iterable[End], relation: str | None, direction: str, hops: int, limit: int
+    ) -> dict[End, Neighborhood]:
         check.one_of(direction, "direction", DIRECTIONS)
         check.whole(hops, "hops", 1, HOPS_LIMIT)
         check.whole(limit, "limit", 1, 10_000)
         if relation is not None:
             check.name(relation, "relation")
-        holder = self._common_holder((start,))
-        with holder._reading() as reader:
-            if start.what == "memory":
-                holder._standing(reader, start.name)
-            found = holder._walk(reader, start, relation, direction, hops, limit + 1)
-        return Neighborhood(found[:limit], truncated=len(found) > limit)
+        way = Way(relation, direction, hops)
+        around: dict[End, Neighborhood] = {}
+        for holder, theirs in self._ends_by_holder(dict.fromkeys(starts)).items():
+            with holder._reading() as reader:
+                holder._all_standing(reader, [end.name for end in theirs if end.what == "memory"])
+                each = walked(reader, holder._filter(), theirs, way, limit + 1)
+            for start, found in zip(theirs, each, strict=True):
+                around[start] = Neighborhood(found[:limit], truncated=len(found) > limit)
+        return around
+
+    def _ends_by_holder(self, ends: Collection[End]) -> dict[Self, list[End]]:
+        """The ends by the bank that holds them. A place is one of this bank."""
+        holders = self._holders([end.name for end in ends if end.what == "memory"])
+        holder_of = {End("memory", id): holder for holder, ids in holders.items() for id in ids}
+        found: dict[Self, list[End]] = {}
+        for end in ends:
+            found.setdefault(holder_of.get(end, self), []).append(end)
+        return found
 
     def _common_holder(self, ends: Sequence[End]) -> Self:
         """The bank that holds the memories among the ends: links stay within one."""
@@ -168,31 +199,6 @@ class Linking(Core):
             hint = "Links stay within a bank; one of these is the user's own, in @me."
             raise ConflictError("the ends are in two banks", ids=tuple(end.name for end in ends), hint=hint)
         return next(iter(holders), self)
-
-    def _walk(
-        self, reader: Reader, start: End, relation: str | None, direction: str, hops: int, limit: int
-    ) -> list[Neighbor]:
-        seen = {start}
-        edge = {start}
-        found: list[Neighbor] = []
-        for hop in range(1, hops + 1):
-            reached: dict[End, Link] = {}
-            for link in reader.links(list(edge), relation) if edge else ():
-                for here, there in _steps(link, direction):
-                    if here in edge and there not in seen:
-                        reached.setdefault(there, link)
-            filter = self._filter().having(ids=tuple(end.name for end in reached if end.what == "memory"))
-            visible = {memory.id: memory for memory in reader.select(filter, limit=len(reached))} if reached else {}
-            kept = [end for end in reached if end.what == "place" or end.name in visible]
-            edge = set(kept)
-            seen |= edge
-            for end in kept:
-                place = end.name if end.what == "place" else None
-                memory = visible.get(end.name) if end.what == "memory" else None
-                found.append(Neighbor(reached[end], hop, memory, place))
-                if len(found) == limit:
-                    return found
-        return found
 
     def touch(
         self,
@@ -220,13 +226,12 @@ class Linking(Core):
         holders = self._holders(wanted)
         for holder, theirs in holders.items():
             with holder._reading() as reader:
-                for id in theirs:
-                    holder._standing(reader, id)
+                holder._all_standing(reader, theirs)
         for holder, theirs in holders.items():
             now = self._now()
 
             def plan(writer: Writer, holder: Core = holder, theirs: list[str] = theirs, now: int = now) -> Changeset:
-                standing = [holder._standing(writer, id) for id in theirs]
+                standing = holder._all_standing(writer, theirs)
                 by = self.habits.crossing_boost if boost else 0.0
                 writes = [write for held in standing if (write := strengthened(held, by)) is not None]
                 uses = [_use(id, now, accesses, reviews, crossings, reward) for id in theirs]
@@ -269,6 +274,17 @@ def _end(value: object, parameter: str) -> End:
     return End("memory", check.identifier(value.name, parameter))
 
 
+def _several(value: object) -> Iterable[Any]:
+    """One end or some, of which there is at least one."""
+    items = (value,) if isinstance(value, str | End) else value
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError("ids", "an id, a Place, or a list of them", value)
+    kept = tuple(items)
+    if not kept:
+        raise InputError("ids", "at least one id or Place", value)
+    return kept
+
+
 def _own_relation(value: object) -> str:
     kept = check.name(value, "relation")
     if kept in RESERVED:
@@ -278,14 +294,6 @@ def _own_relation(value: object) -> str:
 
 def _ends_of(row: LinkRow) -> tuple[End, End]:
     return End(row.source_is, row.source), End(row.target_is, row.target)
-
-
-def _steps(link: Link, direction: str) -> list[tuple[End, End]]:
-    """The ways a link may be walked."""
-    out, back = (link.source, link.target), (link.target, link.source)
-    if direction == "both" or link.relation in SYMMETRIC:
-        return [out, back]
-    return [out] if direction == "out" else [back]
 
 
 def same_tie(reader: Reader, row: LinkRow) -> Link | None:

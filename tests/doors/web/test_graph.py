@@ -166,6 +166,13 @@ def test_no_more_is_drawn_than_can_be_moved(served: Served, monkeypatch: pytest.
     assert "more than can be shown" not in served.client.get(GRAPH, params={"node": "entity:Ada"}).text
 
 
+def test_it_is_the_same_however_many_are_asked_about_at_once(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    asks: list[dict[str, Any]] = [{"hops": 3}, {"node": "entity:Ada", "hops": 2}, {"node": "memory:jwt", "hops": 3}]
+    together = [served.client.get(f"{GRAPH}/data", params=asked).json() for asked in asks]
+    monkeypatch.setattr(graph, "AT_ONCE", 1)
+    assert [served.client.get(f"{GRAPH}/data", params=asked).json() for asked in asks] == together
+
+
 @pytest.mark.slow
 def test_in_a_browser_it_is_drawn_and_grows_by_a_click(opened: Opening) -> None:
     with pieria.open("notes") as bank:

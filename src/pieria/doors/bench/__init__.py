@@ -115,13 +115,15 @@ def palace(ctx: click.Context, /, size: int, as_json: bool) -> None:
 @bench.command(context_settings={"help_option_names": HELP})
 @click.option("--n", "size", type=click.IntRange(min=1_000), default=100_000, show_default=True,
               help="Memories in the bank that is shown.")  # fmt: skip
+@click.option("--data", metavar="URL", default=None, help="Measure on this server, in a bank of its own, which stays.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def pages(ctx: click.Context, /, size: int, as_json: bool) -> None:
+def pages(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> None:
     """Time what a server takes to show each page of a large bank, and to search as one types, without models."""
-    from pieria.doors.bench.pages import measure_pages
+    from pieria.doors.bench.pages import measure_pages, measure_pages_on_server
 
-    _told(ctx, measure_pages(size, _say), as_json=as_json)
+    result = measure_pages(size, _say) if data is None else measure_pages_on_server(data, size, _say)
+    _told(ctx, result, as_json=as_json)
 
 
 def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:

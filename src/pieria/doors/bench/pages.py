@@ -9,10 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote, urlsplit
+from uuid import uuid4
+
+import click
 
 from pieria.doors.bench.filled import Filled, Say, filled
 from pieria.doors.bench.rows import Row, quantile
@@ -24,10 +28,10 @@ from pieria.doors.http.server import Server, bind
 from pieria.doors.http.service import service
 from pieria.doors.http.tokens import Tokens
 from pieria.doors.web.page import path_of
+from pieria.record.address import is_server
 from pieria.toolsets import registry
 from pieria.workspace import Workspace
 
-BANK = "bench"
 NAMED, NAMES = 500, 100
 """So many memories have tags and name somebody, of so many people, of whom as many facts are known."""
 LOADS, TYPED = 10, 20
@@ -42,36 +46,54 @@ _TOLD = re.compile(r"page;dur=([\d.]+)")
 
 
 LATER = {
-    "what is due, which Fading loads later": path_of(BANK, "fading/due"),
-    "the checks, which Health loads later": path_of(BANK, "health/checks"),
+    "what is due, which Fading loads later": "fading/due",
+    "the checks, which Health loads later": "health/checks",
 }
 """What nobody waits for who opens the page."""
 
 
 def measure_pages(size: int, say: Say) -> dict[str, Any]:
-    with TemporaryDirectory(prefix="pieria-bench-") as folder, filled(Path(folder), size, say, BANK) as full:
-        _people(full)
-        with Workspace(data=Path(folder), embedder=full.meaning.embed) as workspace, _served(workspace) as asked:
-            rows = [_loaded(full, asked, name, path, say) for name, path in (*pages(full).items(), *LATER.items())]
-            rows.append(_typed(full, asked, say))
+    with TemporaryDirectory(prefix="pieria-bench-") as folder:
+        rows = _measured(Path(folder), "bench", size, say)
     return {"machine": machine(), "rows": [row.as_dict() for row in rows], "notes": []}
+
+
+def measure_pages_on_server(url: str, size: int, say: Say) -> dict[str, Any]:
+    """The same, next to all that is there already; for a server there is no target."""
+    if not is_server(url):
+        raise click.BadParameter("name a server, as postgresql://host/database", param_hint="--data")
+    name = f"bench-pages-{uuid4().hex[:8]}"
+    rows = _measured(url, name, size, say)
+    notes = [f"This bank was made and is still there: {name}."]
+    without_target = [replace(row, target="", met=None).as_dict() for row in rows]
+    return {"machine": machine(), "rows": without_target, "notes": notes}
+
+
+def _measured(data: Path | str, name: str, size: int, say: Say) -> list[Row]:
+    with filled(data, size, say, name) as full:
+        _people(full)
+        with Workspace(data=data, embedder=full.meaning.embed) as workspace, _served(workspace) as asked:
+            every = {**pages(full), **{row: path_of(name, path) for row, path in LATER.items()}}
+            rows = [_loaded(full, asked, row, path, say) for row, path in every.items()]
+            return [*rows, _typed(full, asked, say)]
 
 
 def pages(full: Filled) -> dict[str, str]:
     """What is opened, by the name of its row."""
-    one = full.bank.list(limit=1)[0].id
+    bank, one = full.bank.name, full.bank.list(limit=1)[0].id
     return {
-        "Recall": path_of(BANK, "recall"),
-        "Memories": path_of(BANK, "memories"),
-        "a memory": path_of(BANK, "memory", id=one),
-        "Graph": path_of(BANK, "graph"),
-        "Graph, three steps outwards": path_of(BANK, "graph", hops=3),
-        "Graph, of one name": path_of(BANK, "graph", node=f"entity:{_name(0)}"),
-        "Time": path_of(BANK, "time"),
-        "facts over time": path_of(BANK, "time/facts"),
-        "Fading": path_of(BANK, "fading"),
-        "Sessions": path_of(BANK, "sessions"),
-        "Health": path_of(BANK, "health"),
+        "Recall": path_of(bank, "recall"),
+        "Memories": path_of(bank, "memories"),
+        "a memory": path_of(bank, "memory", id=one),
+        "Graph": path_of(bank, "graph"),
+        "Graph, two steps outwards": path_of(bank, "graph", hops=2),
+        "Graph, three steps outwards": path_of(bank, "graph", hops=3),
+        "Graph, of one name": path_of(bank, "graph", node=f"entity:{_name(0)}"),
+        "Time": path_of(bank, "time"),
+        "facts over time": path_of(bank, "time/facts"),
+        "Fading": path_of(bank, "fading"),
+        "Sessions": path_of(bank, "sessions"),
+        "Health": path_of(bank, "health"),
     }
 
 
@@ -150,7 +172,7 @@ def _typed(full: Filled, ask: Ask, say: Say) -> Row:
         for end in range(LETTERS, len(question) + 1, LETTERS):
             full.meaning.prepare(question[:end].strip(), vector)
             idle = time.process_time()
-            took.append(ask(f"{path_of(BANK, 'recall')}?q={quote(question[:end])}"))
+            took.append(ask(f"{path_of(full.bank.name, 'recall')}?q={quote(question[:end])}"))
             worked.append(1000 * (time.process_time() - idle))
         say("typing questions", number + 1, TYPED)
     detail = {

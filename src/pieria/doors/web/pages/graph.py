@@ -20,10 +20,13 @@ from pieria.record.time import instant, iso
 
 if TYPE_CHECKING:
     from pieria import Memory
+    from pieria.bank.replies import Neighborhood
 
 SEEDS, FOUND = 40, 12
 """So many of the latest changes are shown where nothing is asked for; so many that a search finds."""
 MOST = 2_000
+AT_ONCE = 100
+"""Of so many nodes it is asked together what their links lead to; what there is no room for is asked for in vain."""
 LABEL = 80
 TIES, LONE, CUT = 400, 200, 5
 """Rows of the table: of ties, and of what is tied to nothing; and how many are named that are tied to more."""
@@ -120,6 +123,8 @@ class Drawn:
     cut: set[str] = field(default_factory=set)
     is_full: bool = False
     memories: dict[str, Memory] = field(default_factory=dict)
+    led: dict[str | End, Neighborhood] = field(default_factory=dict)
+    """What links lead to, by the end from which: of those that are looked around next."""
     spelt: dict[tuple[str, str], str] = field(default_factory=dict)
     """Names are the same in any case; they are shown as they were met first."""
 
@@ -165,15 +170,42 @@ class Drawn:
 
     # --- from one outwards
 
+    def go_outwards(self, keys: Sequence[str], reach: Reach) -> None:
+        """As far as there is room: what is further on could not be shown, and to look takes seconds."""
+        for start in range(0, len(keys), AT_ONCE):
+            if self.is_full:
+                return
+            near = keys[start : start + AT_ONCE]
+            self._ask_of_links(near, reach)
+            for key in near:
+                if self.is_full:
+                    return
+                self._look_around(key, reach)
+
     def look_around(self, key: str, reach: Reach) -> None:
+        self._ask_of_links([key], reach)
+        self._look_around(key, reach)
+
+    def _ask_of_links(self, keys: Iterable[str], reach: Reach) -> None:
+        ends = [end for key in keys if (end := self._end(key)) is not None]
+        self.led = self.asked.bank.neighbors_each(ends, limit=reach.each) if ends else {}
+
+    def _look_around(self, key: str, reach: Reach) -> None:
         self.looked.add(key)
         what, _, name = key.partition(":")
         _AROUND[what](self, key, name, reach)
 
+    def _end(self, key: str) -> End | None:
+        """What links may lead from; nothing is tied to what was revised, but to what came in its place."""
+        what, _, name = key.partition(":")
+        if what == PLACE or (what == MEMORY and self.memories[key].superseded_by is None):
+            return End(what, name)
+        return None
+
     def _around_memory(self, key: str, id: str, reach: Reach) -> None:
         found = self.memories[key]
         if found.superseded_by is None:
-            self._linked(key, End(MEMORY, found.id), reach)
+            self._linked(key, End(MEMORY, id))
         else:
             newest = self.asked.bank.get(found.superseded_by)
             if newest is not None:
@@ -191,8 +223,8 @@ class Drawn:
             self.cut.add(key)
         return names[: reach.named]
 
-    def _linked(self, key: str, end: End, reach: Reach) -> None:
-        found = self.asked.bank.neighbors(end, limit=reach.each)
+    def _linked(self, key: str, end: End) -> None:
+        found = self.led[end]
         if found.truncated:
             self.cut.add(key)
         for neighbor in found:
@@ -212,7 +244,7 @@ class Drawn:
             self.tie(self.memory(memory), relation, key)
 
     def _around_place(self, key: str, name: str, reach: Reach) -> None:
-        self._linked(key, End(PLACE, name), reach)
+        self._linked(key, End(PLACE, name))
         self._holding(key, "in", reach, place=name)
 
     def _around_entity(self, key: str, name: str, reach: Reach) -> None:
@@ -270,11 +302,7 @@ def drawn(asked: Asked) -> Drawn:
     is_of_one = "node" in given
     edge, reach = [key for key in _begun(found) if key in found.nodes], WIDE if is_of_one else NEAR
     for _ in range(given.get("hops", 1)):
-        for key in edge:
-            if found.is_full:
-                # Further on there is nothing that could be shown, and to look takes seconds.
-                break
-            found.look_around(key, reach)
+        found.go_outwards(edge, reach)
         edge, reach = [key for key in found.nodes if key not in found.looked], NEAR
     found.without_strays(1 if is_of_one else 2)
     for key in given.get("around", ()):
