@@ -197,6 +197,22 @@ def test_search_answers_while_one_types(opened: Opening) -> None:
     assert page.locator("html").get_attribute("data-look") == "auto"
 
 
+def test_what_comes_meanwhile_takes_no_answer_s_place(opened: Opening) -> None:
+    window = opened()
+    held = []
+    window.page.route(
+        lambda url: url.endswith("/recall"),
+        lambda route: held.append(route) if "hx-request" in route.request.headers else route.continue_(),
+    )
+    page = window.go("/banks/notes/recall")
+    with page.expect_request(lambda asked: asked.url.endswith("/recall")), pieria.open("notes") as bank:
+        bank.remember("Something newer.")
+    with page.expect_event("requestfailed"):
+        page.get_by_role("searchbox").press_sequentially("jwt rotated")
+    page.locator("#answer mark").first.wait_for()
+    assert held
+
+
 def test_the_keyboard_leads_everywhere(opened: Opening) -> None:
     page = opened().go("/banks/notes/memories")
     page.keyboard.press("/")
@@ -298,6 +314,18 @@ def test_what_is_sent_twice_in_a_hurry_is_done_once(opened: Opening) -> None:
     sends = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
     form = page.locator("main form")
     assert [form.evaluate(sends) for _ in range(2)] == [True, False]
+
+
+def test_a_menu_is_whole_on_a_phone_and_open_to_everybody(opened: Opening) -> None:
+    pieria.open("b" * 100).close()
+    window = opened(phone=True)
+    page = window.go("/banks/notes/memory?id=jwt")
+    for menu in page.locator("details.menu").all():
+        menu.locator("summary").click()
+        box = menu.locator("summary + *").bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+        assert too_wide(window) <= 0 and barriers(window) == []
+    assert page.locator("details.menu").count() == 3
 
 
 def test_a_menu_is_left_by_the_keyboard(opened: Opening) -> None:
