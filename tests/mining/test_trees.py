@@ -115,6 +115,15 @@ def test_what_is_no_text_or_nobody_wrote_is_left_out_and_said(bank: Bank, tmp_pa
     assert mine(bank, root).sources == {"unchanged": 2, "vanished": 1}
 
 
+def test_an_export_among_the_files_brings_nothing_back(bank: Bank, tmp_path: Path) -> None:
+    told = bank.remember("The port was 7400.")
+    made(tmp_path / "project", "a.md")
+    bank.export(tmp_path / "project" / "notes.jsonl")
+    bank.purge(told.id)
+    report = mine(bank, tmp_path / "project")
+    assert (mined(bank), report.left) == ({"a.md"}, {"Pieria's own data": 1})
+
+
 def test_a_file_that_becomes_no_text_takes_its_passages_along(bank: Bank, tmp_path: Path) -> None:
     root = tmp_path / "project"
     made(root, "a.md")

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 IGNORED, LINKS, TOO_LARGE, OURS = "ignored by git", "links", "too large", "Pieria's own data"
 BINARY, FOR_PROGRAMS, GENERATED, EMPTY = "not text", "with lines too long to read", "made by tools", "empty"
 CONVERSATIONS = "conversations: to be mined with --conversations"
+EXPORT_BEGINS = '{"pieria":"export"'
+"""What a bank was exported to: it was remembered already, and some of it may have been purged since."""
 _ASIDE = frozenset(
     {
         ".git", ".hg", ".svn", ".jj", "node_modules", "bower_components", ".venv", "venv", "__pycache__", ".tox",
@@ -140,6 +142,8 @@ def passages(path: Path, _: Heard) -> Iterator[Said]:
     text = decoded(path.read_bytes())
     if text is None:
         yield Left(BINARY)
+    elif text.startswith(EXPORT_BEGINS):
+        yield Left(OURS)
     elif is_conversation(path):
         yield Left(CONVERSATIONS)
     elif is_for_programs(text):
