@@ -95,7 +95,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty home and working folder, so that nobody's banks and no project's settings are found."""
+    """An empty home and working folder, so that nobody's banks and no project's settings are found; and no zone."""
     folder = Path(tempfile.mkdtemp(dir=homes))
     work = folder / "work"
     work.mkdir()
@@ -103,6 +103,7 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv(variable, str(folder))
     for variable in ELSEWHERE:
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("PIERIA_DATA", str(folder / "data"))
     monkeypatch.setenv("PIERIA_EMBEDDER", EMBEDDER)
     monkeypatch.setenv("PIERIA_MODELS", str(folder / "models"))

@@ -180,18 +180,19 @@ Opening = Callable[..., Window]
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Opening]:
-    """Opens a window on a served bank: `opened(dark=…, scripts=…, phone=…)`."""
+    """Opens a window on a served bank: `opened(dark=…, scripts=…, phone=…, zone=…)`."""
     assert vendor.missing() == () and AXE.exists(), "run make web: it brings the scripts that are tested"
     fill()
     windows: list[Window] = []
     contexts = []
     with listening() as (served, url):
 
-        def opening(*, dark: bool = False, scripts: bool = True, phone: bool = False) -> Window:
+        def opening(*, dark: bool = False, scripts: bool = True, phone: bool = False, zone: str = "UTC") -> Window:
             context = browser.new_context(
                 color_scheme="dark" if dark else "light",
                 java_script_enabled=scripts,
                 reduced_motion="reduce",
+                timezone_id=zone,
                 viewport={"width": 390, "height": 800} if phone else {"width": 1280, "height": 860},
             )
             contexts.append(context)

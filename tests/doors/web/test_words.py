@@ -11,6 +11,7 @@ from tests.doors.web.conftest import HOSTILE
 import pieria
 from pieria.doors.web import figures
 from pieria.doors.web.words import MOST_MARKS, asked_terms, one_line, words
+from pieria.doors.web.zones import UNIVERSAL
 from pieria.record.time import instant
 
 TAGS = re.compile(r"<(?:/?mark|/?span(?: class=\"(?:unseen|cut)\"(?: title=\"[^\"<>]*\")?)?)>")
@@ -64,7 +65,7 @@ def test_times_are_told_as_people_say_them() -> None:
     now = instant("2026-03-04T12:00:00Z", "now")
 
     def told(at: str) -> str:
-        return re.sub(r"<[^>]*>", "", figures.moment(instant(at, "at"), now))
+        return re.sub(r"<[^>]*>", "", figures.moment(instant(at, "at"), UNIVERSAL, now))
 
     assert told("2026-03-04T11:59:30Z") == "just now"
     assert told("2026-03-04T11:00:00Z") == "1 hour ago"
@@ -73,7 +74,7 @@ def test_times_are_told_as_people_say_them() -> None:
     assert told("2026-02-01T08:00:00Z") == "1 February"
     assert told("2024-02-01T08:00:00Z") == "1 February 2024"
     assert told("2027-02-01T08:00:00Z") == "1 February 2027"
-    assert 'title="2026-03-04 11:00:00 UTC"' in figures.moment(instant("2026-03-04T11:00:00Z", "at"), now)
+    assert 'title="2026-03-04 11:00:00 UTC"' in figures.moment(instant("2026-03-04T11:00:00Z", "at"), UNIVERSAL, now)
 
 
 def test_numbers_are_told_with_their_units() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from pieria.record.time import iso, micros, moment
+from pieria.record.time import micros, moment
 
 if TYPE_CHECKING:
     from pieria.bank.reviewing import Curve
@@ -35,7 +37,12 @@ CROWDED = 0.9
 BLUE, RED, ORANGE, GREEN, GREY = "#2563eb", "#dc2626", "#d97706", "#16a34a", "#6b7280"
 
 
-def picture(curve: Curve) -> Picture:
+def _day(at: datetime) -> date:
+    return at.date()
+
+
+def picture(curve: Curve, day: Callable[[datetime], date] = _day) -> Picture:
+    """`day` says of which day a moment is: by default, of which in UTC."""
     fading, first, last = curve.fading, curve.points[0][0], curve.points[-1][0]
     used, memory = curve.now.used, curve.now.memory
     accessed = None if used.last_access is None else micros(used.last_access)
@@ -59,6 +66,6 @@ def picture(curve: Curve) -> Picture:
             for label, at, colour in moments
             if at is not None and first <= at <= last
         ),
-        begins=iso(moment(first))[:10],
-        ends=iso(moment(last))[:10],
+        begins=day(moment(first)).isoformat(),
+        ends=day(moment(last)).isoformat(),
     )

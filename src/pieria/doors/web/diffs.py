@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
+from pieria.doors.web.zones import Zone
+
 if TYPE_CHECKING:
     from pieria import Memory
 
@@ -24,6 +26,7 @@ NAMES = (
     "title", "kind", "tags", "entities", "files", "place", "scope", "importance", "confidence", "strength", "pinned",
     "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "context", "author", "superseded_by",
 )  # fmt: skip
+TIMES = ("at", "valid_from", "valid_until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,17 @@ class Changes:
     is_first: bool = False
 
 
-def changes(before: Memory | None, after: Memory) -> Changes:
+def changes(before: Memory | None, after: Memory, zone: Zone) -> Changes:
     if before is None:
         return Changes(is_first=True)
-    was, now = before.as_dict(), after.as_dict()
+    was, now = _values(before, zone), _values(after, zone)
     values = tuple(Changed(name, _told(was[name]), _told(now[name])) for name in NAMES if was[name] != now[name])
     return Changes(values, () if before.text == after.text else tuple(parts(before.text, after.text)))
+
+
+def _values(memory: Memory, zone: Zone) -> dict[str, Any]:
+    times = {name: getattr(memory, name) for name in TIMES}
+    return memory.as_dict() | {name: zone.written(at) for name, at in times.items() if at is not None}
 
 
 def parts(before: str, after: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""How times, numbers and sizes are shown. Whoever points at a time sees it whole."""
+"""How times, numbers and sizes are shown: times by the clocks of a zone. Whoever points at a time sees it whole."""
 
 from __future__ import annotations
 
@@ -6,39 +6,69 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from pieria.record.time import iso
+from pieria.doors.web.zones import EARLIEST, Zone
+from pieria.record.time import LATEST, iso
 
+INSTANT = timedelta(microseconds=1)
+MINUTES = len("2026-01-31 09:30")
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def moment(at: datetime | None, now: datetime | None = None) -> Markup:
+def moment(at: datetime | None, zone: Zone, now: datetime | None = None) -> Markup:
     """`3 hours ago`, `yesterday`, `4 March`, `4 March 2024`."""
     if at is None:
         return Markup("")
-    whole = at.astimezone(UTC)
-    told = _told(whole, now or datetime.now(UTC))
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso(whole), whole_moment(whole), told)
+    read = now or datetime.now(UTC)
+    return timed(at, zone, _told(read - at, zone.at(at), zone.at(read)))
 
 
-def whole_moment(at: datetime | None) -> str:
-    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+def whole_moment(at: datetime | None, zone: Zone) -> Markup:
+    """`2026-03-04 12:00:00 +01:00 Europe/Berlin`."""
+    return Markup("") if at is None else timed(at, zone, zone.written(at))
 
 
-def day(at: datetime | None) -> str:
-    """As the fields of a form take it."""
-    return "" if at is None else at.astimezone(UTC).date().isoformat()
+def clock(at: datetime, zone: Zone, note: str = "", seconds: bool = False) -> Markup:
+    """`14:05`, under the day it was of; `note` is told behind the whole time."""
+    return timed(at, zone, f"{zone.at(at):%H:%M:%S}" if seconds else f"{zone.at(at):%H:%M}", note)
 
 
-def _told(at: datetime, now: datetime) -> str:
-    gone = now - at
-    if timedelta(0) <= gone < timedelta(days=1):
+def day(at: datetime | None, zone: Zone) -> Markup:
+    return Markup("") if at is None else timed(at, zone, zone.day(at).isoformat())
+
+
+def since(at: datetime, zone: Zone) -> Markup:
+    """Of something that begins to hold: the day, with the time where that is not when the day begins."""
+    day = zone.day(at)
+    return timed(at, zone, day.isoformat() if at in (EARLIEST, zone.begin(day)) else _to_the_minute(at, zone))
+
+
+def until(at: datetime, zone: Zone) -> Markup:
+    """Of something that holds no longer from then on: the last day at which it held, or the time of its end."""
+    is_whole = at > EARLIEST and at in (LATEST, zone.begin(zone.day(at)))
+    return timed(at, zone, zone.day(at - INSTANT).isoformat() if is_whole else _to_the_minute(at, zone))
+
+
+def timed(at: datetime, zone: Zone, told: str, note: str = "") -> Markup:
+    """What is told of a moment, with all that is to be known of it for programs and for whoever points at it."""
+    whole = zone.written(at) + (note and f", {note}")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(iso(at), whole, told)
+
+
+def _to_the_minute(at: datetime, zone: Zone) -> str:
+    return zone.at(at).isoformat(" ", "minutes")[:MINUTES]
+
+
+def _told(gone: timedelta, at: datetime, now: datetime) -> str:
+    """How long ago; `at` and `now` tell the days, which the clocks may make longer or shorter."""
+    days = (now.date() - at.date()).days
+    if timedelta(0) <= gone and (gone < timedelta(days=1) or days == 0):
         return _ago(int(gone.total_seconds()))
     if timedelta(0) > gone > -timedelta(minutes=1):
         return "just now"
-    if at.date() == now.date() - timedelta(days=1):
+    if days == 1:
         return "yesterday"
     if timedelta(0) <= gone < timedelta(days=7):
-        return f"{(now.date() - at.date()).days} days ago"
+        return f"{days} days ago"
     year = "" if at.year == now.year else f" {at.year:04}"
     return f"{at.day} {at:%B}{year}"
 

@@ -5,13 +5,16 @@ A page's module says what it shows; how that is routed, let in, rendered and ref
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 from pieria.doors.http.callers import Caller, Door
+from pieria.doors.http.schemas import text
 from pieria.doors.web.forms import spelt
+from pieria.doors.web.zones import BEGIN, ZONE, Zone
 from pieria.record.time import is_over
 from pieria.toolsets import Access, Host, Registry, Tool
 
@@ -42,6 +45,11 @@ def _each(value: Any) -> list[Any]:
     return [*map(spelt, value)] if isinstance(value, list | tuple) else [value]
 
 
+def day(description: str, stands_for: str = BEGIN) -> dict[str, Any]:
+    """The schema of a field that takes a day: one of the page's zone, as `Asked.moments` has it."""
+    return text(description, day=stands_for)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request, read and checked: by whom, of which bank, and what was given."""
@@ -56,6 +64,10 @@ class Asked:
     """What the engine did lately, for whoever wants to see how."""
     door: Door
     """Who lets callers in, and by which tokens."""
+    zone: Zone
+    """By whose clocks the page goes."""
+    moments: Mapping[str, datetime] = field(default_factory=dict)
+    """What the days stand for that were given, as the engine takes it."""
 
     @property
     def bank(self) -> Bank:
@@ -72,6 +84,15 @@ class Asked:
     def telling(self, found: Told) -> Told:
         """What was found of the bank, as the caller is told of it: where it is kept is for administrators."""
         return found if self.may("admin") else found.placeless()
+
+    @property
+    def again(self) -> dict[str, Any]:
+        """What was given, for an address of the same: whoever opens it means the same days, wherever they are."""
+        return {**self.given, ZONE: self.zone.name} if self.moments else {**self.given}
+
+    @property
+    def today(self) -> date:
+        return self.zone.day(self.bank.clock())
 
     def has_ended(self, memory: Memory) -> bool:
         """Whether it holds no longer."""
@@ -146,6 +167,15 @@ class View:
     @property
     def path(self) -> str:
         return self.line.partition(" ")[2]
+
+    @property
+    def days(self) -> Set[str]:
+        """Which of what it takes are days."""
+        return {name for name, schema in self.takes.items() if "day" in schema}
+
+    def moments(self, given: Mapping[str, Any], zone: Zone) -> Mapping[str, datetime]:
+        """What the days stand for that were given."""
+        return {name: zone.moment(given[name], name, self.takes[name]["day"]) for name in self.days & given.keys()}
 
     @property
     def tool(self) -> Tool:

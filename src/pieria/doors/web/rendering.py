@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
 
 from pieria.doors.web import figures, words
 from pieria.doors.web.assets import PAGES, Assets
@@ -14,6 +17,16 @@ from pieria.doors.web.forms import listed
 from pieria.doors.web.page import path_of
 
 TEMPLATES = Path(__file__).parent / "templates"
+TIMES: tuple[Callable[..., Markup], ...] = (
+    figures.moment,
+    figures.whole_moment,
+    figures.clock,
+    figures.day,
+    figures.since,
+    figures.until,
+    figures.timed,
+)
+"""Filters of times: each is told in the zone of the page."""
 
 
 class Templates:
@@ -29,9 +42,7 @@ class Templates:
             words=words.words,
             one_line=words.one_line,
             listed=listed,
-            moment=figures.moment,
-            whole_moment=figures.whole_moment,
-            day=figures.day,
+            **{told.__name__: _in_its_zone(told) for told in TIMES},
             share=figures.share,
             number=figures.number,
             ms=figures.milliseconds,
@@ -49,3 +60,11 @@ class Templates:
         # What the template imports is there once it has begun; what stands around the block is not made.
         next(iter(template.root_render_func(context)), None)
         return "".join(template.blocks[block](context))
+
+
+def _in_its_zone(told: Callable[..., Markup]) -> Callable[..., Markup]:
+    @pass_context
+    def filter(page: Context, at: datetime | None, *more: Any, **named: Any) -> Markup:
+        return told(at, page["zone"], *more, **named)
+
+    return filter

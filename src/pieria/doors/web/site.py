@@ -26,7 +26,7 @@ from pieria.doors.http.reading import segment
 from pieria.doors.http.resources import check_scope
 from pieria.doors.http.routes import caller_of
 from pieria.doors.http.service import Service
-from pieria.doors.web import following, policy
+from pieria.doors.web import following, policy, zones
 from pieria.doors.web.assets import Assets
 from pieria.doors.web.entries import LASTS, Entries, cookie_name
 from pieria.doors.web.forms import SEAL, arguments, form_of
@@ -36,6 +36,7 @@ from pieria.doors.web.pages import PAGES
 from pieria.doors.web.rendering import Templates
 from pieria.doors.web.tasks import Tasks
 from pieria.doors.web.witness import Witness
+from pieria.doors.web.zones import ZONE, Zone
 from pieria.errors import AccessError, InputError, NotFoundError, PieriaError, StorageError, UnknownError
 from pieria.record.banks import check_bank_name, same_bank
 from pieria.toolsets import Access
@@ -43,9 +44,9 @@ from pieria.toolsets.validating import validated
 
 log = logging.getLogger(__name__)
 
-SIGN_IN, SIGN_OUT, LOOK, STATIC = "/sign-in", "/sign-out", "/look", "/static"
+SIGN_IN, SIGN_OUT, LOOK, ZONES, STATIC = "/sign-in", "/sign-out", "/look", "/zone", "/static"
 LOOKS = ("auto", "light", "dark")
-OPEN = (SIGN_IN, SIGN_OUT, LOOK)
+OPEN = (SIGN_IN, SIGN_OUT, LOOK, ZONES)
 """What whoever is not signed in may ask, beside styles and scripts."""
 INTERFACE = ("/v1", "/mcp", "/health", "/metrics")
 """What is for programs, whoever asks."""
@@ -66,6 +67,7 @@ class Site:
         self._door = door
         self._strangers = strangers
         self._templates = Templates(self.assets)
+        self._zone = zones.of_machine(service.workspace.resolved.environ)
 
     # --- as a face of the server
 
@@ -102,6 +104,7 @@ class Site:
             SIGN_IN: {"GET": self._sign_in, "POST": self._signing_in},
             SIGN_OUT: {"POST": self._signing_out},
             LOOK: {"POST": self._looking},
+            ZONES: {"GET": self._zones, "POST": self._choosing},
             f"{STATIC}/{{mark}}/{{name:path}}": {"GET": self.assets.answer},
             f"{BANKS}/{{bank}}": {"GET": self._bank},
             f"{BANKS}/{{bank}}/events": {"GET": self._events},
@@ -157,22 +160,41 @@ class Site:
                 if view.again is None or "origin" not in request.headers:
                     raise
                 stale = error
-            fields = _unsealed(fields)
-        given = arguments(fields, view.takes)
-        return await self._service.call(self._answered, page, view, request, given, stale)
+            fields = _without(fields, SEAL)
+        given = arguments(_without(fields, ZONE), view.takes)
+        zone = self._zone_of(request, view, fields, given)
+        return await self._service.call(self._answered, page, view, request, given, zone, stale)
+
+    def _zone_of(self, request: Request, view: View, fields: list[tuple[str, str]], given: Mapping[str, Any]) -> Zone:
+        """Days are of the zone that comes with them; nothing else is. A part goes by the clocks of its page."""
+        told = arguments([field for field in fields if field[0] == ZONE], {}).get(ZONE)
+        if told is not None and view.days & given.keys():
+            return zones.named(told)
+        of_page = zones.known(request.headers.get(zones.HEADER, "")) if _is_part(request) else None
+        return of_page or self._reader(request)
+
+    def _reader(self, request: Request) -> Zone:
+        return zones.of_reader(_cookies(request.scope), self._zone)
 
     def _answered(
-        self, page: Page, view: View, request: Request, given: Mapping[str, Any], stale: AccessError | None
+        self,
+        page: Page,
+        view: View,
+        request: Request,
+        given: Mapping[str, Any],
+        zone: Zone,
+        stale: AccessError | None,
     ) -> Response:
         began = time.perf_counter()
         caller = caller_of(request)
         host = self._service.host(caller, segment(request, "bank")).having(begins=view.begins)
         host.allow(view.access)
-        asked = Asked(host, caller, given, self.tasks, self._service.registry, self.witness, self._door)
+        asked = Asked(host, caller, given, self.tasks, self._service.registry, self.witness, self._door, zone)
         try:
             if stale is not None:
                 raise stale
-            asked = replace(asked, given=_checked(view, given, caller))
+            checked = _checked(view, given, caller)
+            asked = replace(asked, given=checked, moments=view.moments(checked, zone))
             # Before it is read, so that nothing which comes meanwhile is missed.
             head = _greeted(asked) if page in self.pages and not _is_part(request) else None
             response = self._response(request, page, asked, view.answer(asked), head)
@@ -198,14 +220,14 @@ class Site:
                     return Response(body, media_type=kind, headers=headers)
                 return StreamingResponse(body, media_type=kind, headers=headers)
             case Shown():
-                return self._page(
-                    request, page, asked.host.bank_name, answer, {"asked": asked, "follows": head, **answer.values}
-                )
+                values = {"asked": asked, "zone": asked.zone, "follows": head, **answer.values}
+                return self._page(request, page, asked.host.bank_name, answer, values)
 
     def _page(
         self, request: Request, page: Page | None, bank: str | None, shown: Shown, values: Mapping[str, Any]
     ) -> Response:
         visitor: Caller | None = request.scope.get("state", {}).get("caller")
+        reader = self._reader(request)
         around = {
             "page": page,
             "pages": self.pages,
@@ -217,6 +239,10 @@ class Site:
             "look": _look(request),
             "looks": LOOKS,
             "here": _to_load_again(request),
+            "zone": reader,
+            "reader": reader,
+            "own_days": _here(request, ZONE) if request.method != "POST" else None,
+            "is_told_zone": zones.is_told(_cookies(request.scope)),
             "follows": None,
             "error": None,
             **values,
@@ -318,11 +344,31 @@ class Site:
         response.set_cookie("pieria-look", kept, YEAR, path="/", httponly=True, samesite="strict")
         return response
 
+    async def _zones(self, request: Request) -> Response:
+        values = {
+            "next": _own_path(request.query_params.get("next")),
+            "chosen": zones.chosen(_cookies(request.scope)),
+            "without": zones.of_browser(_cookies(request.scope)) or self._zone,
+            "names": await self._service.call(zones.names),
+            "no_rules": zones.NO_RULES,
+        }
+        return self._page(request, None, None, Shown("zone.html"), values)
+
+    async def _choosing(self, request: Request) -> Response:
+        fields = dict(await self._sealed(request, by_anybody=True))
+        response = RedirectResponse(_own_path(fields.get("next")), 303)
+        if fields.get(ZONE):
+            name = zones.named(fields[ZONE]).name
+            response.set_cookie(zones.CHOSEN, name, YEAR, path="/", httponly=True, samesite="lax")
+        else:
+            response.delete_cookie(zones.CHOSEN, path="/", httponly=True, samesite="lax")
+        return response
+
     async def _sealed(self, request: Request, *, by_anybody: bool = False) -> list[tuple[str, str]]:
         """The fields of a form of ours."""
         fields = await form_of(request)
         self._check_seal(request, fields, by_anybody=by_anybody)
-        return _unsealed(fields)
+        return _without(fields, SEAL)
 
     def _check_seal(self, request: Request, fields: list[tuple[str, str]], *, by_anybody: bool = False) -> None:
         """Raises `AccessError` for a form from elsewhere.
@@ -337,8 +383,8 @@ class Site:
             raise AccessError("foreign_origin", hint=hint)
 
 
-def _unsealed(fields: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in fields if name != SEAL]
+def _without(fields: list[tuple[str, str]], left: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in fields if name != left]
 
 
 def _tried_at(request: Request) -> str | None:
@@ -372,12 +418,16 @@ def _cookie(scope: Scope) -> str:
     return cookie_name((scope.get("server") or (None, None))[1])
 
 
+def _cookies(scope: Scope) -> Mapping[str, str]:
+    return cookie_parser(Headers(scope=scope).get("cookie", ""))
+
+
 def _secret(scope: Scope) -> str | None:
-    return cookie_parser(Headers(scope=scope).get("cookie", "")).get(_cookie(scope))
+    return _cookies(scope).get(_cookie(scope))
 
 
 def _look(request: Request) -> str:
-    look = cookie_parser(request.headers.get("cookie", "")).get("pieria-look", "")
+    look = _cookies(request.scope).get("pieria-look", "")
     return look if look in LOOKS else LOOKS[0]
 
 
@@ -393,8 +443,12 @@ def _gone_to(request: Request, to: str) -> Response:
     return RedirectResponse(to, 303)
 
 
-def _here(request: Request) -> str:
-    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+def _here(request: Request, left: str = "") -> str:
+    """What was asked for; of its fields one may be left out."""
+    query = request.url.query
+    if left:
+        query = urlencode(_without(request.query_params.multi_items(), left), errors="replace")
+    return request.url.path + (f"?{query}" if query else "")
 
 
 def _to_load_again(request: Request) -> str:

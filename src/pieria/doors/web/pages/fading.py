@@ -10,6 +10,7 @@ from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.drawn.curve import picture
 from pieria.doors.http.schemas import share, text
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
+from pieria.record.time import moment
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
@@ -81,7 +82,13 @@ def _overview(asked: Asked) -> Answer:
         lately = bank.list(limit=1, order="changed", kinds=ANSWERING_KINDS)
         id = lately[0].id if lately else None
     curve = None if id is None else bank.upkeep.curve(id)
-    values = {"curve": curve, "picture": curve and picture(curve), "works": WORKS, "fading_works": FADING}
+    values: dict[str, Any] = {"curve": curve, "works": WORKS, "fading_works": FADING}
+    if curve is not None:
+        marks = {"from": curve.review_from, "to": curve.review_to, "collected": curve.collected}
+        values |= {
+            "picture": picture(curve, asked.zone.day),
+            "days": {name: None if at is None else moment(at) for name, at in marks.items()},
+        }
     return Shown("fading/fading.html", values, part="curve")
 
 

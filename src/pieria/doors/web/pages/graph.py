@@ -11,12 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pieria.doors.http.schemas import several, text, whole
-from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View
+from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View, day
+from pieria.doors.web.zones import END, Zone
 from pieria.errors import InputError, NotFoundError
 from pieria.record.indexing import compared
 from pieria.record.link import End
 from pieria.record.memory import KINDS
-from pieria.record.time import instant, iso
+from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria import Memory
@@ -42,8 +43,8 @@ TAKES = {
     "node": text("From where to look: memory:ID, place:WING/ROOM, entity:NAME or tag:NAME."),
     "q": text("What to look for; what is found is where to look from."),
     "kinds": several("Only these.", *EVERY_KIND),
-    "since": text("Said on that day or later."),
-    "until": text("Said on that day or earlier."),
+    "since": day("Said on that day or later."),
+    "until": day("Said on that day or earlier.", END),
     "hops": whole("How far to go from there.", 1, 3),
     "around": several("Of what is drawn, those with all that is around them."),
 }
@@ -72,9 +73,11 @@ class Node:
     at: datetime | None = None
     is_focus: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
-        at = None if self.at is None else iso(self.at)
-        return {"id": self.key, "kind": self.kind, "label": self.label, "to": self.to, "at": at, "focus": self.is_focus}
+    def as_dict(self, zone: Zone) -> dict[str, Any]:
+        told = {"id": self.key, "kind": self.kind, "label": self.label, "to": self.to, "focus": self.is_focus}
+        if self.at is None:
+            return told
+        return {**told, "at": iso(self.at), "day": zone.day(self.at).isoformat(), "time": zone.written(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,9 @@ class Sieve:
     until: datetime | None
 
     @staticmethod
-    def of(given: Mapping[str, Any]) -> Sieve:
-        kinds = tuple(kind for kind in given.get("kinds", ()) if kind in KINDS)
-        since = instant(given["since"], "since") if "since" in given else None
-        until = instant(given["until"], "until", end_of_day=True) if "until" in given else None
-        return Sieve(kinds, since, until)
+    def of(asked: Asked) -> Sieve:
+        kinds = tuple(kind for kind in asked.given.get("kinds", ()) if kind in KINDS)
+        return Sieve(kinds, asked.moments.get("since"), asked.moments.get("until"))
 
     def covers(self, at: datetime) -> bool:
         return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
@@ -298,7 +299,7 @@ def _key(end: End) -> str:
 
 def drawn(asked: Asked) -> Drawn:
     """What is asked for, with what is around it, as far as it was asked to go."""
-    given, found = asked.given, Drawn(asked, Sieve.of(asked.given))
+    given, found = asked.given, Drawn(asked, Sieve.of(asked))
     is_of_one = "node" in given
     edge, reach = [key for key in _begun(found) if key in found.nodes], WIDE if is_of_one else NEAR
     for _ in range(given.get("hops", 1)):
@@ -357,7 +358,7 @@ def _focused(found: Drawn, key: str) -> str:
 
 
 def _page(asked: Asked) -> Answer:
-    found, given = drawn(asked), asked.given
+    found, given = drawn(asked), asked.again
     around = given.get("around", [])
     tied = {end for tie in found.ties for end in (tie.source, tie.target)}
     values = {
@@ -393,7 +394,7 @@ def _data(asked: Asked) -> Answer:
     found = drawn(asked)
     told = {
         "nodes": [
-            {**node.as_dict(), "more": key in found.cut, "open": key in found.looked}
+            {**node.as_dict(asked.zone), "more": key in found.cut, "open": key in found.looked}
             for key, node in found.nodes.items()
         ],
         "links": [{"source": tie.source, "relation": tie.relation, "target": tie.target} for tie in found.ties],

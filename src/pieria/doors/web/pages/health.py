@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.pages import health_tokens
 from pieria.doors.web.tasks import Made, Progress
 from pieria.record.job import OPEN, STATES
+from pieria.record.time import instant
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def _overview(asked: Asked) -> Answer:
     state = asked.given.get("state")
     values = {
         "stats": stats,
+        "last_at": instant(stats.last_change["at"], "at") if stats.last_change else None,
         "groups": {name: getattr(stats, field) for field, name in GROUPS.items()},
         "jobs": asked.bank.jobs.list(states=state, limit=JOBS),
         "state": state,
@@ -76,13 +79,13 @@ def _told(diagnosis: Diagnosis) -> dict[str, str]:
 def _packed(asked: Asked) -> Answer:
     what = asked.given["what"]
     title, _, _ = FILES[what]
-    return _begun(asked, title, partial(_file, asked.bank, what))
+    return _begun(asked, title, partial(_file, asked.bank, what, asked.today))
 
 
-def _file(bank: Bank, what: str, progress: Progress) -> Made:
+def _file(bank: Bank, what: str, day: date, progress: Progress) -> Made:
     _, kind, ending = FILES[what]
     folder = tempfile.TemporaryDirectory(prefix="pieria-")
-    path = Path(folder.name) / f"{bank.name}.{bank.clock():%Y-%m-%d}.{ending}"
+    path = Path(folder.name) / f"{bank.name}.{day.isoformat()}.{ending}"
     write: Callable[..., Any] = getattr(bank, what)
     write(path, progress=progress)
     return Made(path, kind, folder)

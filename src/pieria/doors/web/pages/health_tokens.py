@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from pieria.doors.http.schemas import text
 from pieria.doors.http.tokens import ALL, Token, Tokens
-from pieria.doors.web.page import Answer, Asked, Moved, Shown, View
+from pieria.doors.web.page import Answer, Asked, Moved, Shown, View, day
+from pieria.doors.web.zones import END
 from pieria.errors import AccessError, ConfigError, ConflictError, NotFoundError
 from pieria.toolsets import Access
 
@@ -89,7 +90,7 @@ def _made(asked: Asked) -> Answer:
         raise ConflictError("nobody needs a token here", hint=FIRST)
     banks = [bank.strip() for bank in given.get("banks", [ALL])]
     _reach(asked, banks)
-    token, shown = tokens.create(given["name"], given.get("access", "read"), banks, given.get("expires"))
+    token, shown = tokens.create(given["name"], given.get("access", "read"), banks, asked.moments.get("expires"))
     return Shown("health/made.html", {"token": token, "shown": shown})
 
 
@@ -102,7 +103,7 @@ VIEWS = (
             "name": text("What it is called."),
             "access": text("What it allows.", enum=[each.name for each in Access]),
             "banks": {"type": "array", "items": text("A bank."), "commas": True, "description": "Those it opens."},
-            "expires": text("Until when it holds."),
+            "expires": day("Until when it holds.", END),
         },
         ("name",),
         Access.admin,

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import Changes, changes
-from pieria.doors.web.figures import whole_moment
-from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
+from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, ROUTING_KINDS
@@ -130,8 +129,9 @@ def _open(asked: Asked) -> Answer:
         "most": TIED,
         "stretches": len(asked.bank.history(newest.id, revisions=True)),
         "fields": _fields(memory),
+        "times": TIMES,
         "usage": asked.bank.usage(newest.id)[newest.id],
-        "today": asked.bank.clock().date(),
+        "today": asked.today,
         "engine_s": REVISES,
     }
     return Shown("memories/open.html", values)
@@ -155,7 +155,7 @@ def _fields(memory: Memory) -> Mapping[str, Any]:
     told = memory.as_dict()
     left = ("text", "title", "tags", "row", "known_until", "body", "meta", "kind", "ended", "pinned")
     plain = {name: value for name, value in told.items() if name not in left and value not in (None, "", [], {})}
-    times = {name: whole_moment(getattr(memory, name)) for name in TIMES if told[name]}
+    times = {name: getattr(memory, name) for name in TIMES if told[name]}
     objects = {name: json.dumps(told[name], ensure_ascii=False, indent=1) for name in ("body", "meta") if told[name]}
     return {
         name: ", ".join(value) if isinstance(value, list) else value
@@ -169,7 +169,9 @@ def _history(asked: Asked) -> Answer:
     stretches = (None, *asked.bank.history(memory.id, revisions=True))
     last = min(asked.given.get("last", len(stretches)), len(stretches) - 1)
     first = max(0, last - STEPS)
-    steps = [(after, changes(before, after)) for before, after in pairwise(stretches[first : last + 1]) if after]
+    steps = [
+        (after, changes(before, after, asked.zone)) for before, after in pairwise(stretches[first : last + 1]) if after
+    ]
     values = {
         "memory": memory,
         "steps": steps[::-1],
@@ -227,7 +229,7 @@ def _edited_again(asked: Asked) -> Shown:
     if seen == micros(memory.known_from):
         return _edit_form(asked, memory, {**CLEARED, **asked.given})
     shown = (each for each in asked.bank.history(before.id) if micros(each.known_from) == seen)
-    return _edit_form(asked, memory, {**CLEARED, **asked.given}, changes(next(shown, None), memory))
+    return _edit_form(asked, memory, {**CLEARED, **asked.given}, changes(next(shown, None), memory, asked.zone))
 
 
 def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile: Changes | None = None) -> Shown:
@@ -273,7 +275,7 @@ def _pinned(asked: Asked) -> Answer:
 
 
 def _invalidated(asked: Asked) -> Answer:
-    asked.bank.invalidate(**asked.given)
+    asked.bank.invalidate(**{**asked.given, **asked.moments})
     return _back(asked)
 
 
@@ -331,7 +333,7 @@ CLEARED = {"text": "", "title": "", "tags": (), "importance": "", "reason": "", 
 """A field that was cleared is not among what a form gives."""
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}
 _PURGE = {**ID, **SEEN, "going": whole("How many memories were said to go.", 1, 2**53)}
-_INVALID = {**ID, "at": text("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
+_INVALID = {**ID, "at": day("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
 _LINK = {**ID, "target": text("The other memory's id."), "relation": text("What it is to it.", default="related")}
 _PIN = {**ID, "pinned": flag("Whether it never fades.")}
 _Deed = partial(View, needs=("id",), access=Access.write)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import several, text
-from pieria.doors.web.page import Answer, Asked, Page, Shown, View
+from pieria.doors.web.page import Answer, Asked, Page, Shown, View, day
 from pieria.doors.web.words import asked_terms
+from pieria.doors.web.zones import END, LAST
 from pieria.errors import InputError
 from pieria.record.memory import KINDS
 
@@ -68,9 +69,9 @@ FILTERS = {
     "tags": {**several("With any of these tags."), "commas": True},
     "author": text("Said by."),
     "place": text("Kept there."),
-    "since": text("Said on that day or later."),
-    "until": text("Said on that day or earlier."),
-    "known_at": text("As it was known on that day."),
+    "since": day("Said on that day or later."),
+    "until": day("Said on that day or earlier.", END),
+    "known_at": day("As it was known on that day.", LAST),
 }
 TAKES = {"q": text("The question."), "cursor": text("Where the page before ended."), **FILTERS}
 
@@ -133,24 +134,25 @@ def reasoned(hit: Hit, weights: Mapping[str, float]) -> Reasoned:
 
 
 def _recalled(asked: Asked) -> Answer:
-    given = dict(asked.given)
+    given = asked.again
     query, cursor = given.pop("q", ""), given.pop("cursor", None)
     bank = asked.bank
+    sieve = {name: asked.moments.get(name, given[name]) for name in FILTERS if name in given}
     begun = bank.changes(0, 1)
     values: dict[str, Any] = {
         "q": query,
         "given": given,
         "kinds": KINDS,
-        "first_day": begun[0].at.date() if begun else None,
-        "today": bank.clock().date(),
+        "first_day": asked.zone.day(begun[0].at) if begun else None,
+        "today": asked.today,
     }
     if not query.strip() and cursor is not None:
         raise InputError("cursor", "nothing, without a question", cursor)
     if not query.strip():
-        lately = bank.list(limit=LATELY, **{"kinds": ANSWERING_KINDS, **given})
+        lately = bank.list(limit=LATELY, **{"kinds": ANSWERING_KINDS, **sieve})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
     # To look at a memory is no use of it.
-    found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, **given)
+    found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, **sieve)
     hits = [reasoned(hit, found.plan["weights"]) for hit in found]
     more = found.cursor and asked.path("recall", q=query, cursor=found.cursor, **given)
     spoke = {(part.number, part.name) for hit in hits for part in hit.parts}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from pieria.doors.http.schemas import flag, text, whole
-from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
+from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
+from pieria.doors.web.zones import END, LAST
 from pieria.errors import InputError, NotFoundError
-from pieria.record.time import instant, is_over
+from pieria.record.time import is_over
 from pieria.toolsets import Access
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pieria.record.fact import Fact
 
 CHANGES, SESSIONS, FACTS = 40, 15, 100
-EARLIEST = datetime.min.replace(tzinfo=UTC)
 WITHOUT_VERSIONS = ("facts declare", "hooks", "purge", "recalled", "scratchpad", "session")
 """What changes begin with that keep nothing to go back to."""
 OF_A_SESSION = "sessions:"
@@ -35,12 +35,12 @@ STATED = {
     "subject": text("Of whom or what."),
     "predicate": text("What holds between the two."),
     "object": text("With whom or what."),
-    "valid_from": text("Since when."),
+    "valid_from": day("Since when."),
 }
 CORRECTED = {
     "id": text("Which fact."),
     "how": text("Whether it ever held.", enum=[ENDED, NEVER]),
-    "at": text("When it ceased to hold."),
+    "at": day("When it ceased to hold."),
     "reason": text("Why."),
 }
 MARGIN = timedelta(hours=1)
@@ -122,12 +122,6 @@ class Held:
     is_against: bool
     is_over: bool
 
-    @property
-    def until(self) -> datetime | None:
-        """The last moment at which it held: its end is the first at which it did not."""
-        end = self.fact.valid_until
-        return None if end is None else end - min(timedelta(microseconds=1), end - EARLIEST)
-
 
 def _overview(asked: Asked) -> Answer:
     bank, given = asked.bank, asked.given
@@ -137,12 +131,12 @@ def _overview(asked: Asked) -> Answer:
     oldest = entries[-1].change.seq if entries else 1
     sessions, scale = _spans([each for each in seen if each.id is not None])
     values = {
-        "days": [(day, list(group)) for day, group in groupby(entries, key=_day)],
+        "days": [(day, [*group]) for day, group in groupby(entries, key=lambda entry: asked.zone.day(entry.change.at))],
         "older": oldest if oldest > 1 else None,
         "goes_on": before is not None,
         "before": before,
         "until": given.get("until"),
-        "today": bank.clock().date(),
+        "today": asked.today,
         "sessions": sessions,
         "scale": scale,
         "has_more": seen.cursor is not None,
@@ -155,7 +149,7 @@ def _bound(asked: Asked) -> int | None:
     given = asked.given
     bounds = [given["before"]] if "before" in given else []
     if "until" in given:
-        bounds.append(_first_after(asked.bank, instant(given["until"], "until", end_of_day=True)))
+        bounds.append(_first_after(asked.bank, asked.moments["until"]))
     return min(bounds, default=None)
 
 
@@ -207,10 +201,6 @@ def _fact(asked: Asked, id: str) -> Iterator[Named]:
         yield Named(told, asked.path("time/facts", entity=fact.subject), fact.ended)
 
 
-def _day(entry: Entry) -> date:
-    return entry.change.at.date()
-
-
 def _spans(seen: Sequence[SessionSeen]) -> tuple[list[tuple[SessionSeen, Bar]], Scale | None]:
     if not seen:
         return [], None
@@ -229,7 +219,7 @@ def _facts(asked: Asked) -> Answer:
     if contradicted:
         found: Sequence[Fact] = [*against.values()]
     else:
-        found = facts.timeline(entity, known_at=known_at, limit=FACTS + 1)
+        found = facts.timeline(entity, known_at=asked.moments.get("known_at"), limit=FACTS + 1)
     held, scale = _held(found[-FACTS:], against, asked.bank.clock())
     values = {
         "entity": entity,
@@ -240,7 +230,7 @@ def _facts(asked: Asked) -> Answer:
         "scale": scale,
         "is_cut": len(found) > FACTS,
         "contradictions": len(conflicts),
-        "today": asked.bank.clock().date(),
+        "today": asked.today,
     }
     return Shown("time/facts.html", values, part="facts")
 
@@ -268,7 +258,7 @@ def _since(fact: Fact) -> datetime:
 
 
 def _stated(asked: Asked) -> Answer:
-    return Moved(asked.path("time/facts", entity=asked.bank.facts.add(**asked.given).subject))
+    return Moved(asked.path("time/facts", entity=asked.bank.facts.add(**{**asked.given, **asked.moments}).subject))
 
 
 def _corrected(asked: Asked) -> Answer:
@@ -277,7 +267,7 @@ def _corrected(asked: Asked) -> Answer:
     if given["how"] == NEVER:
         facts.remove(fact.id, reason=reason)
     else:
-        facts.invalidate(fact.subject, fact.predicate, fact.object, at=given.get("at"), reason=reason)
+        facts.invalidate(fact.subject, fact.predicate, fact.object, at=asked.moments.get("at"), reason=reason)
     return Moved(asked.path("time/facts", entity=fact.subject))
 
 
@@ -293,13 +283,13 @@ PAGE = Page(
     key="t",
     about="what happened, sessions, and facts as long as they held",
     views=(
-        View("GET time", _overview, {**BEFORE, "until": text("Changes of that day or earlier.")}),
+        View("GET time", _overview, {**BEFORE, "until": day("Changes of that day or earlier.", END)}),
         View(
             "GET time/facts",
             _facts,
             {
                 "entity": text("About whom or what."),
-                "known_at": text("As it was known on that day."),
+                "known_at": day("As it was known on that day.", LAST),
                 "contradicted": flag("Only those that contradict each other."),
             },
         ),

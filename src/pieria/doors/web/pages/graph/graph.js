@@ -97,7 +97,8 @@ function show(node) {
   marked = node.id;
   chosen.hidden = false;
   chosen.querySelector("[data-kind]").textContent = node.kind;
-  chosen.querySelector("[data-at]").textContent = node.at ? node.at.slice(0, 10) : "";
+  const at = chosen.querySelector("[data-at]");
+  [at.textContent, at.title, at.dateTime] = [node.day ?? "", node.time ?? "", node.at ?? ""];
   chosen.querySelector("[data-label]").textContent = node.label || node.id;
   chosen.querySelector("[data-more]").hidden = !(node.open && node.more);
   chosen.querySelector("[data-open]").href = node.to;

@@ -1,9 +1,11 @@
 // What every page does with JavaScript, and can do without.
 import { listen } from "./keys.js";
 import { freshen } from "./live.js";
+import { tellZone } from "./zone.js";
 
 listen(document);
 freshen(document.getElementById("live"));
+tellZone(document.querySelector("[data-zone]"));
 
 // Whoever is not answered is told, until there is an answer again; whoever is let in no more, for good.
 const trouble = (is) => { document.getElementById("trouble").hidden = !is; };

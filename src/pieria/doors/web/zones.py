@@ -1,0 +1,164 @@
+"""Whose clocks a page goes by: the zone of its reader, what a day is there, and where a zone is known from.
+
+The record holds instants, and knows no zones. What a browser says of its zone is looked up, never trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import cache, lru_cache
+from pathlib import Path
+from zoneinfo import ZoneInfo, available_timezones
+
+from pieria.errors import InputError
+from pieria.record.time import LATEST, instant
+
+ZONE = "zone"
+"""The field by which an address or a form says whose days its days are."""
+CHOSEN, BROWSER = "pieria-zone", "pieria-browser-zone"
+"""Cookies: what somebody chose, and what a script of ours read off the browser."""
+HEADER = "pieria-zone"
+"""By which a part of a page is made as the rest of it was."""
+BEGIN, LAST, END = "begin", "last", "end"
+"""What a day stands for: its first moment, its last, or the first of the day after."""
+SECONDS = len("2026-01-31 09:30:00")
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+LOCAL_TIME = Path("/etc/localtime")
+NEW_NAMES: Mapping[str, str] = {
+    "America/Buenos_Aires": "America/Argentina/Buenos_Aires", "America/Catamarca": "America/Argentina/Catamarca",
+    "America/Coral_Harbour": "America/Atikokan", "America/Cordoba": "America/Argentina/Cordoba",
+    "America/Godthab": "America/Nuuk", "America/Indianapolis": "America/Indiana/Indianapolis",
+    "America/Jujuy": "America/Argentina/Jujuy", "America/Louisville": "America/Kentucky/Louisville",
+    "America/Mendoza": "America/Argentina/Mendoza", "Asia/Calcutta": "Asia/Kolkata", "Asia/Katmandu": "Asia/Kathmandu",
+    "Asia/Rangoon": "Asia/Yangon", "Asia/Saigon": "Asia/Ho_Chi_Minh", "Atlantic/Faeroe": "Atlantic/Faroe",
+    "Etc/UTC": "UTC", "Europe/Kiev": "Europe/Kyiv", "Pacific/Enderbury": "Pacific/Kanton",
+    "Pacific/Ponape": "Pacific/Pohnpei", "Pacific/Truk": "Pacific/Chuuk",
+}  # fmt: skip
+"""Old names that browsers still tell, and that some systems leave out by now."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,30}(/[A-Za-z0-9_+-]{1,30}){0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """Times of one zone must not be compared or taken from each other: their clocks are set back once a year."""
+
+    name: str
+    rules: tzinfo
+
+    def at(self, moment: datetime) -> datetime:
+        """What clocks there show; those of UTC where the calendar there has ended, or not begun."""
+        try:
+            return moment.astimezone(self.rules)
+        except OverflowError:
+            return moment.astimezone(UTC)
+
+    def day(self, moment: datetime) -> date:
+        return self.at(moment).date()
+
+    def begin(self, day: date) -> datetime:
+        """The first moment of a day, which need not be midnight, nor lie 24 hours before the next one's."""
+        midnight = datetime.combine(day, time(), self.rules)
+        try:
+            first, other = midnight.astimezone(UTC), midnight.replace(fold=1).astimezone(UTC)
+        except OverflowError:
+            return EARLIEST if day.year == 1 else LATEST
+        if other >= first:
+            return first
+        # Clocks leap over this midnight: the day begins, or the one after it, where they do.
+        leap = range(int((first - other).total_seconds()))
+        second = bisect_left(leap, day, key=lambda second: self.day(other + timedelta(seconds=second)))
+        return other + timedelta(seconds=second)
+
+    def end(self, day: date) -> datetime:
+        """The first moment that is not of the day any more."""
+        return LATEST if day == date.max else self.begin(day + timedelta(days=1))
+
+    def moment(self, value: str, parameter: str, stands_for: str = BEGIN) -> datetime:
+        """What is meant by a day of this zone, or by a time; one that names no zone is of this one."""
+        told, text = instant(value, parameter), value.strip()
+        if _DAY.fullmatch(text):
+            day = date.fromisoformat(text)
+            if stands_for == BEGIN:
+                return self.begin(day)
+            end = self.end(day)
+            return end if stands_for == END or end == LATEST else end - timedelta(microseconds=1)
+        written = datetime.fromisoformat(text.replace("z", "Z"))
+        if written.tzinfo is not None:
+            return told
+        try:
+            return written.replace(tzinfo=self.rules).astimezone(UTC)
+        except OverflowError:
+            raise InputError(parameter, "a time within the years 1 to 9999 in UTC", value) from None
+
+    def written(self, moment: datetime) -> str:
+        """To the second, with how far that is from UTC, and its name."""
+        local = self.at(moment)
+        told = local.isoformat(" ", "seconds")
+        return f"{told[:SECONDS]} {'UTC' if local.tzinfo is UTC else f'{told[SECONDS:]} {self.name}'}"
+
+
+UNIVERSAL = Zone("UTC", UTC)
+"""Known without any file, and where nothing better is."""
+
+
+@lru_cache(maxsize=256)
+def known(name: str) -> Zone | None:
+    """The zone of that name, or None for what is no zone, or none that this machine has the rules of."""
+    for each in (NEW_NAMES.get(name, name), name):
+        if each == UNIVERSAL.name:
+            return UNIVERSAL
+        if _NAME.fullmatch(each):
+            try:
+                return Zone(each, ZoneInfo(each))
+            except (KeyError, OSError, ValueError):  # a folder or another file is no zone, and neither is nothing
+                continue
+    return None
+
+
+def named(name: str) -> Zone:
+    """As an address or a form names it. Raises `InputError`: its days would be others."""
+    found = known(name)
+    if found is None:
+        hint = "Leave it out, and days are your own." if names() else NO_RULES
+        raise InputError(ZONE, "a zone that this server knows, such as Europe/Berlin", name, hint=hint)
+    return found
+
+
+NO_RULES = "This server knows UTC alone: its system has no rules of zones, and the package tzdata is not installed."
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Those that one may choose, by what lies where; UTC alone where there are no rules of zones."""
+    places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
+    return (*places, UNIVERSAL.name) if places else ()
+
+
+def of_machine(environ: Mapping[str, str], local_time: Path = LOCAL_TIME) -> Zone:
+    """The zone of the server: what its environment says, or its system; UTC where neither names one."""
+    said = environ["TZ"].removeprefix(":") if "TZ" in environ else os.path.realpath(local_time)
+    return known(said.rpartition("zoneinfo/")[2]) or UNIVERSAL
+
+
+def chosen(cookies: Mapping[str, str]) -> Zone | None:
+    return known(cookies.get(CHOSEN, ""))
+
+
+def of_browser(cookies: Mapping[str, str]) -> Zone | None:
+    return known(cookies.get(BROWSER, ""))
+
+
+def of_reader(cookies: Mapping[str, str], server: Zone) -> Zone:
+    """What they chose, or else what their browser has; the server's where neither is known."""
+    return chosen(cookies) or of_browser(cookies) or server
+
+
+def is_told(cookies: Mapping[str, str]) -> bool:
+    """Whether the reader, or their browser, has said anything yet."""
+    return CHOSEN in cookies or BROWSER in cookies

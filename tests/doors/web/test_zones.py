@@ -1,0 +1,394 @@
+"""Days and times as the clocks of whoever reads a page have them: what is shown, typed, shared and chosen."""
+
+import html
+import re
+import sys
+import zoneinfo
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.doors.http.conftest import Served, serving
+from tests.doors.web.conftest import Opening, over, seal_in, sign_in
+
+import pieria
+from pieria.doors.web import figures, zones
+from pieria.doors.web.pages import PAGES
+from pieria.doors.web.zones import UNIVERSAL, Zone
+from pieria.errors import InputError
+from pieria.record.time import LATEST, instant
+from pieria.workspace import Workspace
+
+HERE = "/banks/notes"
+NEPAL, NEWFOUNDLAND, KIRITIMATI = "Asia/Kathmandu", "America/St_Johns", "Pacific/Kiritimati"
+EARLY, LATE = "2026-03-07T18:30:00Z", "2026-03-08T10:30:00Z"
+"""In Nepal both are on 8 March, the first at a quarter past midnight; elsewhere they are a day apart:
+on 7 and 8 March, or in Kiritimati on 8 and 9 March."""
+
+
+def zone(name: str) -> Zone:
+    found = zones.known(name)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """A bank in which something was said `EARLY`, and changed `LATE`."""
+    with Workspace(clock=lambda: instant(EARLY, "at")) as workspace, workspace.open("notes") as bank:
+        bank.remember("The office is in Bonn.", id="office")
+    with Workspace(clock=lambda: instant(LATE, "at")) as workspace, workspace.open("notes") as bank:
+        bank.update("office", text="The office is in Berlin.")
+        bank.remember("The kettle whistles.", id="kettle")
+    with serving() as found:
+        found.client.headers["accept"] = "text/html"
+        found.client.follow_redirects = False
+        yield found
+
+
+def live_in(served: Served, name: str) -> None:
+    served.client.cookies.set(zones.BROWSER, name)
+
+
+def seen(served: Served, path: str, **query: str) -> str:
+    answer = served.client.get(f"{HERE}/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return html.unescape(answer.text)
+
+
+def sent(served: Served, path: str, **fields: str) -> Any:
+    seal = seal_in(served.client.get(f"{HERE}/recall"))
+    return served.client.post(f"{HERE}/{path}", data={"seal": seal, **fields})
+
+
+# --- what a day is
+
+
+@given(
+    st.sampled_from([NEPAL, NEWFOUNDLAND, KIRITIMATI, "America/Toronto", "America/Sao_Paulo", "Africa/Cairo"]),
+    st.dates(date(1880, 1, 1), date(2100, 1, 1)),
+)
+def test_a_day_begins_with_its_first_moment(name: str, day: date) -> None:
+    there = zone(name)
+    begin = there.begin(day)
+    assert there.day(begin) >= day > there.day(begin - timedelta(microseconds=1))
+    assert there.end(day) == there.begin(day + timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "day", "hours"),
+    [
+        (NEPAL, date(2026, 3, 8), 24),
+        (NEWFOUNDLAND, date(2026, 3, 8), 23),
+        (NEWFOUNDLAND, date(2026, 11, 1), 25),
+        ("Africa/Cairo", date(2026, 4, 24), 23),  # where clocks leap over midnight itself
+        ("America/Toronto", date(1919, 3, 31), 23.5),  # and over it from half past eleven
+        (KIRITIMATI, date(1994, 12, 31), 0),  # which was left out
+        ("Australia/Lord_Howe", date(2026, 4, 5), 24.5),
+    ],
+)
+def test_a_day_is_as_long_as_clocks_make_it(name: str, day: date, hours: float) -> None:
+    there = zone(name)
+    assert there.end(day) - there.begin(day) == timedelta(hours=hours)
+
+
+@pytest.mark.parametrize("name", [NEPAL, NEWFOUNDLAND, KIRITIMATI, "UTC"])
+def test_the_calendar_s_ends_are_shown_and_taken_everywhere(name: str) -> None:
+    there = zone(name)
+    for at in (zones.EARLIEST, LATEST):
+        assert "<time" in figures.moment(at, there) + figures.since(at, there) + figures.until(at, there)
+    assert there.end(date.max) == LATEST and there.begin(date.min) >= zones.EARLIEST
+    assert there.moment("9999-12-31", "until", zones.LAST) == LATEST
+    with pytest.raises(InputError):
+        there.moment("10000-01-01", "until")
+
+
+def test_what_is_typed_is_a_day_of_the_zone_and_a_time_with_a_zone_is_what_it_says() -> None:
+    nepal = zone(NEPAL)
+    typed = [nepal.moment("2026-03-08", "at", stands_for) for stands_for in (zones.BEGIN, zones.LAST, zones.END)]
+    assert list(map(str, typed)) == [
+        "2026-03-07 18:15:00+00:00", "2026-03-08 18:14:59.999999+00:00", "2026-03-08 18:15:00+00:00",
+    ]  # fmt: skip
+    assert nepal.moment("2026-03-08T00:15", "at") == nepal.moment(EARLY, "at") == instant(EARLY, "at")
+    for wrong in ("tomorrow", "2026-02-30", "0001-01-01T00:00"):
+        with pytest.raises(InputError) as refused:
+            nepal.moment(wrong, "since")
+        assert refused.value.parameter == "since"
+
+
+def test_how_long_ago_goes_by_the_days_of_the_zone() -> None:
+    def told(at: str, now: str, name: str) -> str:
+        return re.sub(r"<[^>]*>", "", figures.moment(instant(at, "at"), zone(name), instant(now, "now")))
+
+    assert told("2026-03-06T18:00:00Z", "2026-03-07T18:30:00Z", "UTC") == "yesterday"
+    assert told("2026-03-06T18:00:00Z", "2026-03-07T18:30:00Z", NEPAL) == "2 days ago"
+    assert told("2026-02-28T18:30:00Z", "2026-03-09T00:00:00Z", NEPAL) == "1 March"
+    # A day of 25 hours: what happened as it began is still of today.
+    assert told("2026-11-01T02:31:00Z", "2026-11-02T03:00:00Z", NEWFOUNDLAND) == "24 hours ago"
+    whole = 'datetime="2026-11-01T04:45:00Z" title="2026-11-01 01:15:00 -03:30 America/St_Johns"'
+    assert whole in figures.moment(instant("2026-11-01T04:45:00Z", "at"), zone(NEWFOUNDLAND))
+
+
+# --- whose zone it is
+
+
+NO_ZONES = (
+    "",
+    "Mars/Olympus",
+    "../../etc/passwd",
+    "/etc/localtime",
+    "Europe",
+    "tzdata.zi",
+    "a" * 5000,
+    "<b>",
+    "+05:30",
+)
+
+
+def test_what_is_no_zone_falls_back_to_the_server_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", NEPAL)
+    with serving() as served:
+        served.client.headers["accept"] = "text/html"
+        for said in NO_ZONES:
+            told = {"cookie": f"{zones.BROWSER}={said}; {zones.CHOSEN}={said}"}
+            assert f"Its times are those of {NEPAL}." in served.client.get("/zone", headers=told).text, said
+
+
+def test_the_server_s_zone_is_what_its_environment_or_its_system_says(tmp_path: Path) -> None:
+    link = tmp_path / "localtime"
+    assert zones.of_machine({}, link) is UNIVERSAL
+    link.symlink_to("/usr/share/zoneinfo/Asia/Kathmandu")
+    assert zones.of_machine({}, link).name == NEPAL
+    assert zones.of_machine({"TZ": ":/usr/share/zoneinfo/America/St_Johns"}, link).name == NEWFOUNDLAND
+    assert zones.of_machine({"TZ": "CET-1CEST"}, link) is UNIVERSAL
+
+
+def test_a_zone_has_its_name_of_today() -> None:
+    assert [zone(name).name for name in ("Asia/Katmandu", "Asia/Calcutta", "Etc/UTC")] == [NEPAL, "Asia/Kolkata", "UTC"]
+    assert {zones.known(new) is not None for new in zones.NEW_NAMES.values()} == {True}
+
+
+def test_without_rules_of_zones_the_page_goes_by_utc_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forget() -> None:
+        zones.known.cache_clear()
+        zones.names.cache_clear()
+        zoneinfo.ZoneInfo.clear_cache()
+
+    before = zoneinfo.TZPATH
+    forget()
+    monkeypatch.setitem(sys.modules, "tzdata", None)
+    zoneinfo.reset_tzpath([])
+    try:
+        with serving() as served:
+            served.client.headers["accept"] = "text/html"
+            live_in(served, NEPAL)
+            page = served.client.get("/zone").text
+            assert "Its times are those of UTC." in page and zones.NO_RULES in page and "<select" not in page
+            refused = served.client.post("/zone", data={"seal": seal_in(served.client.get("/")), "zone": NEPAL})
+            assert (refused.status_code, zones.NO_RULES in refused.text) == (422, True)
+    finally:
+        zoneinfo.reset_tzpath(before)
+        forget()
+
+
+def test_what_somebody_chose_counts_before_what_the_browser_says(served: Served) -> None:
+    live_in(served, NEPAL)
+    door = served.client.get("/zone", params={"next": f"{HERE}/time"})
+    assert f"else this server: {NEPAL}</option>" in door.text and f"<option>{NEWFOUNDLAND}</option>" in door.text
+    fields = {"seal": seal_in(door), "next": f"{HERE}/time"}
+    answer = served.client.post("/zone", data={**fields, "zone": NEWFOUNDLAND})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{HERE}/time")
+    assert "HttpOnly" in answer.headers["set-cookie"] and "SameSite=lax" in answer.headers["set-cookie"]
+    assert f"Its times are those of {NEWFOUNDLAND}." in seen(served, "time")
+    assert f"<option selected>{NEWFOUNDLAND}</option>" in served.client.get("/zone").text
+    assert served.client.post("/zone", data={**fields, "zone": "Mars/Olympus"}).status_code == 422
+    assert served.client.post("/zone", data={"next": "/", "zone": NEPAL}).status_code == 403
+    served.client.post("/zone", data={**fields, "zone": ""})
+    assert f"Its times are those of {NEPAL}." in seen(served, "time")
+
+
+def test_the_first_page_says_whose_times_it_has_and_a_part_keeps_to_its_page(served: Served) -> None:
+    page = seen(served, "time")
+    assert 'data-zone="UTC" hidden' in page and '{"Pieria-Zone": "UTC"}' in page
+    live_in(served, NEPAL)
+    part = served.client.get(f"{HERE}/time", headers={"HX-Request": "true", "Pieria-Zone": "UTC"}).text
+    assert "2026-03-07 18:30:00 UTC" in part and "+05:45" not in part
+    assert "data-zone" not in seen(served, "time")
+
+
+# --- what is shown
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_time_on_every_page_tells_its_zone(served: Served, page: Any) -> None:
+    live_in(served, NEPAL)
+    text = seen(served, page.name)
+    assert f"Its times are those of {NEPAL}." in text
+    for attributes, _ in re.findall(r"<time ([^>]*)>([^<]*)<", text):
+        assert re.fullmatch(r'(data-at|datetime="[^"]+Z" title="[^"]+ \+05:45 Asia/Kathmandu[^"]*")', attributes)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (NEPAL, ["8 March 2026", "16:15", "16:15", "00:15"]),
+        (NEWFOUNDLAND, ["8 March 2026", "08:00", "08:00", "7 March 2026", "15:00"]),
+        (KIRITIMATI, ["9 March 2026", "00:30", "00:30", "8 March 2026", "08:30"]),
+    ],
+)
+def test_what_happened_stands_under_the_day_on_which_it_did_there(served: Served, name: str, told: list[str]) -> None:
+    live_in(served, name)
+    journal = seen(served, "time").partition('id="journal-title"')[2].partition('id="sessions-title"')[0]
+    assert re.findall(r'(?:<h3 class="day">|<time [^>]*>)([^<]+)<', journal) == told
+
+
+def test_a_day_that_happened_is_asked_for_by_its_own_name(served: Served) -> None:
+    for name, until, count in (
+        (NEPAL, "2026-03-07", 0),
+        (NEPAL, "2026-03-08", 3),
+        (NEWFOUNDLAND, "2026-03-07", 1),
+        (KIRITIMATI, "2026-03-08", 1),
+    ):
+        live_in(served, name)
+        assert seen(served, "time", until=until).count(", number ") == count, (name, until)
+
+
+def test_a_past_day_is_over_when_it_is_over_there(served: Served) -> None:
+    for name, day, town in (
+        (NEPAL, "2026-03-08", "Berlin"),
+        ("UTC", "2026-03-07", "Bonn"),
+        (KIRITIMATI, "2026-03-08", "Bonn"),
+    ):
+        live_in(served, name)
+        assert f"in {town}" in seen(served, "recall", q="office", known_at=day), (name, day)
+    assert 'data-first="2026-03-08"' in seen(served, "recall")
+
+
+def test_memories_are_sieved_and_drawn_by_days_of_the_zone(served: Served) -> None:
+    live_in(served, KIRITIMATI)
+    for path in ("recall", "graph"):
+        page = seen(served, path, since="2026-03-09", until="2026-03-09")
+        assert "kettle whistles" in page and "The office" not in page
+    drawn = served.client.get(f"{HERE}/graph/data").json()["nodes"]
+    told = {node["id"]: (node["day"], node["time"]) for node in drawn}
+    assert told["memory:kettle"] == ("2026-03-09", f"2026-03-09 00:30:00 +14:00 {KIRITIMATI}")
+
+
+def test_a_fact_is_stated_and_ended_for_days_of_the_zone(served: Served) -> None:
+    live_in(served, NEWFOUNDLAND)
+    sent(served, "time/facts/state", subject="Ada", predicate="lives in", object="Oslo", valid_from="2026-03-08")
+    with pieria.open("notes") as bank:
+        [fact] = bank.facts.query("Ada")
+        assert str(fact.valid_from) == "2026-03-08 03:30:00+00:00"
+        sent(served, "time/facts/correct", id=fact.id, how="ended", at="2026-03-10")
+        [fact] = bank.facts.query("Ada", history=True)
+        assert str(fact.valid_until) == "2026-03-10 02:30:00+00:00", "the clocks were set forward between the two"
+    for name, told in ((NEWFOUNDLAND, "2026-03-08 to 2026-03-09"), ("UTC", "2026-03-08 03:30 to 2026-03-10 02:30")):
+        live_in(served, name)
+        assert f'aria-label="{told}"' in seen(served, "time/facts")
+
+
+def test_a_memory_ceases_to_hold_on_a_day_of_the_zone_and_its_history_tells_it(served: Served) -> None:
+    live_in(served, KIRITIMATI)
+    # The page was made before the browser's zone was known, or changed.
+    sent(served, "memory/invalidate", id="office", at="2026-03-09", zone=NEPAL)
+    live_in(served, NEPAL)
+    with pieria.open("notes") as bank:
+        memory = bank.get("office")
+        assert memory is not None and str(memory.valid_until) == "2026-03-08 18:15:00+00:00"
+    assert "<ins>2026-03-09 00:00:00 +05:45 Asia/Kathmandu</ins>" in seen(served, "memory/history", id="office")
+    assert ">2026-03-09 00:00:00 +05:45 Asia/Kathmandu</time>" in seen(served, "memory", id="office")
+
+
+def test_a_token_holds_until_its_last_day_is_over_there(served: Served) -> None:
+    sign_in(served, "admin")
+    live_in(served, KIRITIMATI)
+    assert "2999-01-02 00:00:00 +14:00" in sent(served, "health/token/create", name="phone", expires="2999-01-01").text
+    [token] = [token for token in served.tokens.all() if token.name == "phone"]
+    assert str(token.expires) == "2999-01-01 10:00:00+00:00"
+
+
+def test_health_and_fading_go_by_the_zone_too(served: Served) -> None:
+    live_in(served, KIRITIMATI)
+    assert "2026-03-09 00:30:00 +14:00 Pacific/Kiritimati" in seen(served, "health")
+    assert '<text x="80" y="290">2026-03-09</text>' in seen(served, "fading", id="kettle")
+    today = zone(KIRITIMATI).day(datetime.now(UTC))
+    made = over(served, sent(served, "health/file", what="export"))
+    assert f"notes.{today}.jsonl" in made or f"notes.{today + timedelta(days=1)}.jsonl" in made
+
+
+# --- what is shared
+
+
+def test_an_address_with_days_means_the_same_days_everywhere(served: Served) -> None:
+    live_in(served, KIRITIMATI)
+    page = seen(served, "recall", known_at="2026-03-08")
+    assert f'name="zone" value="{KIRITIMATI}"' in page
+    shared = {"q": "office", "known_at": "2026-03-08", "zone": KIRITIMATI}
+    live_in(served, NEPAL)
+    page = seen(served, "recall", **shared)
+    assert "in Bonn" in page and f"those of {KIRITIMATI}, as its address says" in page
+    assert f'name="zone" value="{KIRITIMATI}"' in page and "+14:00" in page and "+05:45" not in page
+    [own] = re.findall(r'<a href="([^"]+)">Take its days as those of Asia/Kathmandu', page)
+    assert own == f"{HERE}/recall?q=office&known_at=2026-03-08"
+    own_page = html.unescape(served.client.get(own).text)
+    assert "in Berlin" in own_page and "as its address says" not in own_page
+
+
+def test_what_leads_on_from_days_says_whose_they_are(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember_many([{"text": f"The office number {n}."} for n in range(12)])
+        bank.link("office", "kettle", "related")
+    live_in(served, NEPAL)
+    [more] = re.findall(r'rel="next" href="([^"]+)"', seen(served, "recall", q="office", since="2026-03-01"))
+    assert "since=2026-03-01" in more and "zone=Asia%2FKathmandu" in more
+    page = seen(served, "graph", since="2026-03-01")
+    for name in ("data-here", "data-source"):
+        [address] = re.findall(rf'{name}="([^"]+)"', page)
+        assert "zone=Asia%2FKathmandu" in address
+    assert "zone=" not in re.findall(r'data-source="([^"]+)"', seen(served, "graph"))[0]
+
+
+def test_a_zone_of_an_address_is_known_or_refused_and_without_days_it_says_nothing(served: Served) -> None:
+    refused = served.client.get(f"{HERE}/recall", params={"known_at": "2026-03-08", "zone": "Mars/Olympus"})
+    assert refused.status_code == 422 and "Mars/Olympus" in refused.text and "Europe/Berlin" in refused.text
+    twice = served.client.get(f"{HERE}/recall", params={"known_at": "2026-03-08", "zone": [NEPAL, KIRITIMATI]})
+    assert twice.status_code == 422
+    assert "Its times are those of UTC." in seen(served, "recall", q="office", zone=NEPAL)
+
+
+# --- in a browser
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_browser_s_zone_is_kept_from_the_first_page_on(opened: Opening) -> None:
+    with Workspace(clock=lambda: instant(EARLY, "at")) as workspace, workspace.open("old") as bank:
+        bank.remember("The office is in Bonn.", id="office")
+    with pieria.open("old") as bank:
+        bank.update("office", text="The office is in Berlin.")
+    page = opened(zone=KIRITIMATI).go("/banks/old/recall?q=office")
+    assert "those of UTC." in page.locator("footer").inner_text()
+    page.get_by_role("link", name="show its times so").click()
+    page.get_by_text(f"Its times are those of {KIRITIMATI}.").wait_for()
+    assert page.get_by_role("link", name="show its times so").count() == 0
+    page.get_by_role("slider", name="As of a past day").fill("1")
+    page.get_by_text("The office is in Bonn.").wait_for()
+    assert page.locator("#known_at").input_value() == "2026-03-09"
+    assert page.locator(".flag time").get_attribute("datetime") == "2026-03-09T09:59:59.999999Z"
+    assert "zone=Pacific%2FKiritimati" in page.url and "known_at=2026-03-09" in page.url
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_zone_is_chosen_without_scripts(opened: Opening) -> None:
+    page = opened(scripts=False, zone=KIRITIMATI).go("/banks/notes/time")
+    page.get_by_role("link", name="Choose another zone").click()
+    page.get_by_label("Zone").select_option(NEWFOUNDLAND)
+    page.get_by_role("button", name="Go by it").click()
+    page.wait_for_url("**/banks/notes/time")
+    assert f"Its times are those of {NEWFOUNDLAND}." in page.locator("footer").inner_text()
