@@ -137,6 +137,22 @@ def test_the_trace_of_a_recall_is_whole_and_open_to_everybody(opened: Opening) -
         look_over(window, path)
 
 
+def test_what_work_came_to_and_what_went_wrong_are_open_to_everybody(opened: Opening) -> None:
+    window = opened()
+    page = window.go("/banks/notes/health")
+    page.get_by_role("button", name="Make a backup").click()
+    page.get_by_role("link", name="Fetch").wait_for()
+    look_over(window, page.url.removeprefix(window.url))
+    page = window.go("/banks/notes/fading")
+    page.locator("#threshold-gc").fill("1")
+    page.locator("#threshold-gc").press("Enter")
+    page.get_by_text("This is what it would do.").wait_for()
+    look_over(window, page.url.removeprefix(window.url))
+    for path in ("/banks/notes/memory?id=nowhere", "/banks/notes/recall?since=soon"):
+        look_over(window, path)
+    window.complaints.clear()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_page_works_without_scripts(opened: Opening, page: Page) -> None:
     window = opened(scripts=False)
