@@ -11,6 +11,7 @@ from tests.contract.making import HandClock
 
 import pieria
 from pieria.errors import ConflictError, InputError, NotFoundError, PrivacyError
+from pieria.facts import querying
 
 
 @pytest.fixture
@@ -42,6 +43,31 @@ def test_a_name_is_shown_as_it_was_first_spelt(bank: pieria.Bank) -> None:
 def test_accents_count(bank: pieria.Bank) -> None:
     bank.facts.add("Zoë", "likes", "tea")
     assert bank.facts.query("Zoe") == []
+
+
+def test_many_names_take_no_more_statements_to_look_up_than_few(bank: pieria.Bank) -> None:
+    for number in range(30):
+        bank.facts.add("Zoe", "likes", f"tea {number}")
+        bank.facts.add("Ada", "likes", f"tea {number % 2}")
+    bank.facts.alias("Zo", "Zoe")
+    bank.facts.alias("A tea", "tea 5")
+
+    def taken(name: str) -> tuple[int, int]:
+        statements = []
+        with bank.store.reading() as reader:
+            session = reader._session  # type: ignore[attr-defined]
+            execute = session.execute
+
+            def noting(sql: str, values: object) -> object:
+                statements.append(sql)
+                return execute(sql, values)
+
+            session.execute = noting
+            facts = querying.found(reader, querying.Question(entity=name), bank.facts._filter())
+        return len(facts), len(statements)
+
+    assert taken("Zo") == (30, 5)
+    assert taken("Ada") == (2, 4)
 
 
 def test_an_alias_counts_for_past_and_future(bank: pieria.Bank) -> None:

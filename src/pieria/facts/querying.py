@@ -16,7 +16,7 @@ Triple = tuple[str, str, str]
 
 DIRECTIONS = ("both", "out", "in")
 FEW = 200
-"""Up to so many facts, looking up the aliases of each name costs less than reading every alias there is."""
+"""Up to so many facts, looking up the aliases of their names costs less than reading every alias there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ def found(reader: Reader, question: Question, filter: Filter) -> list[Fact]:
     """
     spans = reader.spans(_query(question, Aliases(reader)), filter)
     aliases = Aliases(reader, all_at_once=len(spans) > FEW)
+    aliases.look_up(key for span in spans for key in (span.subject_key, span.object_key))
     once = at_all_times(spans, aliases) if question.valid_at is None else at_one_time(spans, question.valid_at, aliases)
     return whole(reader, once if question.limit is None else once[-question.limit :], filter)
 
