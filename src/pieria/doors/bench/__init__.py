@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -18,13 +18,24 @@ from pieria.doors.cli.parsing import HELP
 if TYPE_CHECKING:
     from pieria.doors.bench.datasets import Conversation
 
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_ON_A_SERVER = click.option(
+    "--data", metavar="URL", default=None, help="Measure on this server, in a bank of its own, which stays."
+)
+_LIMIT = click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations.")
+
+
+def _sized(usual: int, of_what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    size = click.IntRange(min=1_000)
+    return click.option("--n", "size", type=size, default=usual, show_default=True, help=of_what)
+
 
 @click.group(context_settings={"help_option_names": HELP})
 def bench() -> None:
     """Measure speed and finding on this machine."""
 
 
-@bench.command(context_settings={"help_option_names": HELP})
+@bench.command
 @click.option("--n", "sizes", type=click.IntRange(min=1_000), multiple=True, default=(100_000,), show_default=True,
               help="Memories in the bank that is recalled from; may be given several times.")  # fmt: skip
 @click.option(
@@ -33,7 +44,7 @@ def bench() -> None:
     default=None,
     help="Measure writing and recalling on this server, in banks of their own, which stay there.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_AS_JSON
 @click.pass_context
 def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, as_json: bool) -> None:
     """Time starting, writing and recalling against the budgets. Needs some minutes for each 1,000,000 memories."""
@@ -48,10 +59,10 @@ def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, as_js
     _told(ctx, result, as_json=as_json)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
+@bench.command
 @click.option("--turns", type=click.IntRange(min=200), default=5_000, show_default=True,
               help="Turns of the conversations that are mined.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_AS_JSON
 @click.pass_context
 def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
     """Time mining conversations, and mining them again when nothing, or one thing, has changed."""
@@ -60,12 +71,11 @@ def mining(ctx: click.Context, /, turns: int, as_json: bool) -> None:
     _told(ctx, measure_mining(turns), as_json=as_json)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
-@click.option("--n", "size", type=click.IntRange(min=1_000), default=100_000, show_default=True,
-              help="Memories in the bank beside which the hooks run.")  # fmt: skip
+@bench.command
+@_sized(100_000, "Memories in the bank beside which the hooks run.")
 @click.option("--events", type=click.IntRange(min=100), default=1_000, show_default=True,
               help="Events that are distilled, to tell what they leave on the disk.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_AS_JSON
 @click.pass_context
 def capture(ctx: click.Context, /, size: int, events: int, as_json: bool) -> None:
     """Time what hooks cost an agent and what handing over takes, and weigh what events leave behind."""
@@ -74,10 +84,9 @@ def capture(ctx: click.Context, /, size: int, events: int, as_json: bool) -> Non
     _told(ctx, measure(size, events, _say), as_json=as_json)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
-@click.option("--n", "size", type=click.IntRange(min=1_000), default=200_000, show_default=True,
-              help="Nodes of the graph that is kept in order.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@bench.command
+@_sized(200_000, "Nodes of the graph that is kept in order.")
+@_AS_JSON
 @click.pass_context
 def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
     """Time what keeps a graph in order: validation, consolidation, decay and repair, and the memory it takes."""
@@ -86,11 +95,10 @@ def graphcare(ctx: click.Context, /, size: int, as_json: bool) -> None:
     _told(ctx, measure(size, _say), as_json=as_json)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
-@click.option("--n", "size", type=click.IntRange(min=1_000), default=200_000, show_default=True,
-              help="Nodes in the graph that is asked.")  # fmt: skip
-@click.option("--data", metavar="URL", default=None, help="Measure on this server, in a bank of its own, which stays.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@bench.command
+@_sized(200_000, "Nodes in the graph that is asked.")
+@_ON_A_SERVER
+@_AS_JSON
 @click.pass_context
 def graph(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> None:
     """Time recall from a graph, node by node, without what models take."""
@@ -100,10 +108,9 @@ def graph(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> 
     _told(ctx, result, as_json=as_json)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
-@click.option("--n", "size", type=click.IntRange(min=1_000), default=50_000, show_default=True,
-              help="Drawers in the palace that is looked at.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@bench.command
+@_sized(50_000, "Drawers in the palace that is looked at.")
+@_AS_JSON
 @click.pass_context
 def palace(ctx: click.Context, /, size: int, as_json: bool) -> None:
     """Time what the tools of MemPalace that read take in a large palace, without what models take."""
@@ -112,11 +119,10 @@ def palace(ctx: click.Context, /, size: int, as_json: bool) -> None:
     _told(ctx, measure_palace(size, _say), as_json=as_json)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
-@click.option("--n", "size", type=click.IntRange(min=1_000), default=100_000, show_default=True,
-              help="Memories in the bank that is shown.")  # fmt: skip
-@click.option("--data", metavar="URL", default=None, help="Measure on this server, in a bank of its own, which stays.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@bench.command
+@_sized(100_000, "Memories in the bank that is shown.")
+@_ON_A_SERVER
+@_AS_JSON
 @click.pass_context
 def pages(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> None:
     """Time what a server takes to show each page of a large bank, and to search as one types, without models."""
@@ -126,21 +132,31 @@ def pages(ctx: click.Context, /, size: int, data: str | None, as_json: bool) -> 
     _told(ctx, result, as_json=as_json)
 
 
-def _told(ctx: click.Context, result: dict[str, Any], *, as_json: bool) -> None:
+def _timed(result: dict[str, Any]) -> Iterator[str]:
+    for row in result["rows"]:
+        mark = {True: "ok  ", False: "OVER", None: "    "}[row["met"]]
+        yield f"{mark}  {row['name']:<72} {row['value']:>12,} {row['unit']:<12} {row['target']}"
+    yield from result["notes"]
+
+
+def _told(
+    ctx: click.Context,
+    result: dict[str, Any],
+    lines: Callable[[dict[str, Any]], Iterable[str]] = _timed,
+    *,
+    as_json: bool,
+) -> None:
     if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
         click.echo(json.dumps(result, ensure_ascii=False, indent=1))
         return
-    for row in result["rows"]:
-        mark = {True: "ok  ", False: "OVER", None: "    "}[row["met"]]
-        click.echo(f"{mark}  {row['name']:<72} {row['value']:>12,} {row['unit']:<12} {row['target']}")
-    for note in result["notes"]:
-        click.echo(note)
+    for line in lines(result):
+        click.echo(line)
 
 
 def _retrieval(command: Callable[..., None]) -> Callable[..., None]:
     """The options that every measurement of finding takes."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        _AS_JSON,
         click.option("--questions", type=click.Path(dir_okay=False, writable=True, path_type=Path), default=None,
                      help="Write what was found for each question to this file, one JSON object a line."),
         click.option("--leave-one-out", is_flag=True,
@@ -148,14 +164,14 @@ def _retrieval(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--sleep", is_flag=True,
                      help="Ask everything again after a sleep, which sums each conversation up."),
         click.option("--ablate", is_flag=True, help="Ask everything again with each arm and each feature off in turn."),
-        click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations."),
+        _LIMIT,
         click.option("--policy", default="hybrid", show_default=True, help="The policy that recall ranks by."),
     ):  # fmt: skip
         command = option(command)
     return command
 
 
-@bench.command(context_settings={"help_option_names": HELP})
+@bench.command
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @_retrieval
 @click.pass_context
@@ -166,7 +182,7 @@ def locomo(ctx: click.Context, /, file: Path, **options: Any) -> None:
     _measured(ctx, datasets.locomo(file), **options)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
+@bench.command
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @_retrieval
 @click.pass_context
@@ -177,14 +193,14 @@ def beam(ctx: click.Context, /, folder: Path, **options: Any) -> None:
     _measured(ctx, datasets.beam(folder), **options)
 
 
-@bench.command(context_settings={"help_option_names": HELP})
+@bench.command
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--undated", is_flag=True,
               help="File by mempalace_add_drawer, which takes no time: then every drawer is of today.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=1), default=None, help="Only the first so many conversations.")
+@_LIMIT
 @click.option("--questions", type=click.Path(dir_okay=False, writable=True, path_type=Path), default=None,
               help="Write the rooms found for each question to this file, one JSON object a line.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_AS_JSON
 @click.pass_context
 def rooms(
     ctx: click.Context, /, file: Path, undated: bool, limit: int | None, questions: Path | None, as_json: bool
@@ -199,12 +215,7 @@ def rooms(
         for row in found(chosen, _say, undated=undated):
             rows.append(row)
             write(row.as_dict())
-    result = summary(rows)
-    if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
-        click.echo(json.dumps(result, ensure_ascii=False, indent=1))
-        return
-    for line in lines(result):
-        click.echo(line)
+    _told(ctx, summary(rows), lines, as_json=as_json)
 
 
 def _chosen(conversations: Iterator[Conversation], limit: int | None) -> list[Conversation]:
@@ -240,12 +251,7 @@ def _measured(
         for row in answers(chosen, wanted, _say):
             rows.append(row)
             write(row.as_dict())
-    result = summary(rows)
-    if as_json or ctx.ensure_object(Call).json or not sys.stdout.isatty():
-        click.echo(json.dumps(result, ensure_ascii=False, indent=1))
-        return
-    for line in lines(result):
-        click.echo(line)
+    _told(ctx, summary(rows), lines, as_json=as_json)
 
 
 @contextmanager
