@@ -174,7 +174,7 @@ def test_a_zone_has_its_name_of_today() -> None:
 
 def test_without_rules_of_zones_the_page_goes_by_utc_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def forget() -> None:
-        zones.known.cache_clear()
+        zones._known.cache_clear()
         zones.names.cache_clear()
         zoneinfo.ZoneInfo.clear_cache()
 

@@ -107,17 +107,20 @@ UNIVERSAL = Zone("UTC", UTC)
 """Known without any file, and where nothing better is."""
 
 
-@lru_cache(maxsize=256)
 def known(name: str) -> Zone | None:
     """The zone of that name, or None for what is no zone, or none that this machine has the rules of."""
+    return _known(name) if _NAME.fullmatch(name) else None
+
+
+@lru_cache(maxsize=256)
+def _known(name: str) -> Zone | None:
     for each in (NEW_NAMES.get(name, name), name):
         if each == UNIVERSAL.name:
             return UNIVERSAL
-        if _NAME.fullmatch(each):
-            try:
-                return Zone(each, ZoneInfo(each))
-            except (KeyError, OSError, ValueError):  # a folder or another file is no zone, and neither is nothing
-                continue
+        try:
+            return Zone(each, ZoneInfo(each))
+        except (KeyError, OSError, ValueError):  # a folder or another file is no zone, and neither is nothing
+            continue
     return None
 
 
@@ -135,7 +138,7 @@ NO_RULES = "This server knows UTC alone: its system has no rules of zones, and t
 
 @cache
 def names() -> tuple[str, ...]:
-    """Those that one may choose, by what lies where; UTC alone where there are no rules of zones."""
+    """Those that one may choose, by what lies where, with UTC; none where there are no rules of zones."""
     places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     return (*places, UNIVERSAL.name) if places else ()
 
