@@ -2,7 +2,9 @@
 
 import html
 import re
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 from typing import Any
 from urllib.parse import quote
 
@@ -93,6 +95,62 @@ def test_what_a_past_day_answers_is_opened_as_it_was_then(served: Served) -> Non
     [there] = re.findall(r'<h3[^>]*><a href="/banks/notes/([^"]*jwt[^"]*)"', answer)
     opened = seen(served, html.unescape(there))
     assert "We chose JWT for all new APIs.<" in opened and "This is version 1" in opened
+
+
+@pytest.mark.parametrize("how", ["revise", "update"])
+def test_where_it_belongs_and_when_it_holds_is_edited_too(served: Served, how: str) -> None:
+    with pieria.open("notes") as bank:
+        bank.update("jwt", files=["old.py"], valid_from="2026-01-01T09:30:00.000001Z", valid_until="2096-03-31")
+    fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
+    shown = {"files": "old.py", "valid_from": "2026-01-01T09:30:00.000001+00:00", "valid_until": "2096-03-31"}
+    assert fields.items() >= shown.items()
+    changed = {"place": "apis/doors", "files": "a.py, b.py", "entities": "JWT", "valid_from": "2026-03-01"}
+    assert served.client.post(f"{HERE}/memory/edit", data={**fields, **changed, "how": how}).status_code == 303
+    with pieria.open("notes") as bank:
+        [memory] = bank.list(place="apis/doors")
+        told = memory.as_dict()
+        assert (told["valid_from"], told["valid_until"]) == ("2026-03-01T00:00:00Z", "2096-04-01T00:00:00Z")
+        assert (memory.files, memory.entities, memory.tags) == (("a.py", "b.py"), ("JWT",), ("auth",))
+    edit(served, memory.id, valid_until="", files="", how="update")
+    with pieria.open("notes") as bank:
+        cleared = bank.get(memory.id)
+        assert cleared is not None and (cleared.files, cleared.valid_until) == ((), None)
+    refused = edit(served, memory.id, place="", valid_until="2020-01-01", how=how)
+    assert refused.status_code == 422 and '<details class="unfolds" open>' in refused.text
+    assert form_of(refused.text, "memory/edit").items() >= {"place": "", "valid_until": "2020-01-01"}.items()
+
+
+def test_what_another_changed_and_nobody_touched_here_is_not_taken_back(served: Served) -> None:
+    fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
+    with pieria.open("notes") as bank:
+        bank.update("jwt", tags=["auth", "keys"], place="apis/doors")
+    answer = served.client.post(f"{HERE}/memory/edit", data={**fields, "text": "Mine.", "how": "update"})
+    again = form_of(answer.text, "memory/edit")
+    assert (again["text"], again["tags"], again["place"]) == ("Mine.", "auth, keys", "apis/doors")
+    assert served.client.post(f"{HERE}/memory/edit", data=again).status_code == 303
+    with pieria.open("notes") as bank:
+        jwt = bank.get("jwt")
+        assert jwt is not None and (jwt.text, jwt.tags, jwt.place) == ("Mine.", ("auth", "keys"), "apis/doors")
+
+
+@pytest.mark.parametrize("how", ["revise", "update"])
+def test_of_forms_that_are_sent_at_once_one_is_kept_and_the_others_are_told(served: Served, how: str) -> None:
+    sending, id = 4, "jwt"
+    for turn in range(3):
+        fields = form_of(seen(served, f"memory/edit?id={id}"), "memory/edit")
+        together = Barrier(sending)
+
+        def send(number: int, fields: Any = fields, together: Barrier = together, turn: int = turn) -> Any:
+            together.wait(60)
+            typed = {**fields, "text": f"{turn} {number}", "how": how}
+            return served.client.post(f"{HERE}/memory/edit", data=typed)
+
+        with ThreadPoolExecutor(sending) as threads:
+            answers = list(threads.map(send, range(sending)))
+        [kept] = [answer for answer in answers if answer.status_code == 303]
+        for answer in answers:
+            assert answer is kept or (answer.status_code, "while you edited it" in answer.text) == (409, True)
+        id = html.unescape(kept.headers["location"]).rpartition("id=")[2]
 
 
 @pytest.mark.parametrize("how", ["revise", "update"])

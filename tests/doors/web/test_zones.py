@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import Opening, over, seal_in, sign_in
+from tests.doors.web.conftest import Opening, form_of, over, seal_in, sign_in
 
 import pieria
 from pieria.doors.web import figures, zones
@@ -105,6 +105,36 @@ def test_the_calendar_s_ends_are_shown_and_taken_everywhere(name: str) -> None:
     assert there.moment("9999-12-31", "until", zones.LAST) == LATEST
     with pytest.raises(InputError):
         there.moment("10000-01-01", "until")
+
+
+@given(
+    st.sampled_from([NEPAL, NEWFOUNDLAND, KIRITIMATI, "Africa/Cairo", "UTC"]),
+    st.dates(date(1880, 1, 1)) | st.datetimes(timezones=st.just(UTC)),
+    st.booleans(),
+)
+def test_what_a_field_is_filled_with_is_read_as_the_same_again(name: str, when: date, end: bool) -> None:
+    there, stands_for = zone(name), zones.END if end else zones.BEGIN
+    at = when if isinstance(when, datetime) else there.moment(when.isoformat(), "at", stands_for)
+    typed = there.typed(at, end=end)
+    assert there.moment(typed, "at", stands_for) == at
+    assert isinstance(when, datetime) or len(typed) == len("2026-01-31")
+
+
+def test_an_edit_shows_and_takes_the_days_of_its_reader(served: Served) -> None:
+    live_in(served, NEPAL)
+    fields = form_of(served.client.get(f"{HERE}/memory/edit?id=office").text, "memory/edit")
+    assert (fields["zone"], fields["valid_until"]) == (NEPAL, "")
+    days = {"valid_from": "2026-03-08", "valid_until": "2096-03-08", "how": "update"}
+    live_in(served, KIRITIMATI)  # between the form and its sending: its days stay what they were
+    assert served.client.post(f"{HERE}/memory/edit", data={**fields, **days}).status_code == 303
+    with pieria.open("notes") as bank:
+        office = bank.get("office")
+        assert office is not None
+        told = office.as_dict()
+    assert (told["valid_from"], told["valid_until"]) == ("2026-03-07T18:15:00Z", "2096-03-08T18:15:00Z")
+    live_in(served, NEPAL)
+    again = form_of(served.client.get(f"{HERE}/memory/edit?id=office").text, "memory/edit")
+    assert (again["valid_from"], again["valid_until"]) == ("2026-03-08", "2096-03-08")
 
 
 def test_what_is_typed_is_a_day_of_the_zone_and_a_time_with_a_zone_is_what_it_says() -> None:

@@ -45,9 +45,9 @@ def _each(value: Any) -> list[Any]:
     return [*map(spelt, value)] if isinstance(value, list | tuple) else [value]
 
 
-def day(description: str, stands_for: str = BEGIN) -> dict[str, Any]:
+def day(description: str, stands_for: str = BEGIN, **more: Any) -> dict[str, Any]:
     """The schema of a field that takes a day: one of the page's zone, as `Asked.moments` has it."""
-    return text(description, day=stands_for)
+    return text(description, day=stands_for, **more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,9 @@ class View:
         return {name for name, schema in self.takes.items() if "day" in schema}
 
     def moments(self, given: Mapping[str, Any], zone: Zone) -> Mapping[str, datetime]:
-        """What the days stand for that were given."""
-        return {name: zone.moment(given[name], name, self.takes[name]["day"]) for name in self.days & given.keys()}
+        """What the days stand for that were given. One that was cleared stands for none."""
+        told = {name: given[name] for name in self.days & given.keys() if given[name]}
+        return {name: zone.moment(value, name, self.takes[name]["day"]) for name, value in told.items()}
 
     @property
     def tool(self) -> Tool:

@@ -96,6 +96,12 @@ class Zone:
         except OverflowError:
             raise InputError(parameter, "a time within the years 1 to 9999 in UTC", value) from None
 
+    def typed(self, moment: datetime, *, end: bool = False) -> str:
+        """What is read as that moment again: the day that begins then, or ends; or else the time, to the last digit."""
+        day = self.day(moment - timedelta(microseconds=1) if end and moment > EARLIEST else moment)
+        is_whole = moment == (self.end(day) if end else self.begin(day))
+        return day.isoformat() if is_whole else self.at(moment).isoformat()
+
     def written(self, moment: datetime) -> str:
         """To the second, with how far that is from UTC, and its name."""
         local = self.at(moment)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import Changes, changes
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
+from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, ROUTING_KINDS
@@ -62,7 +64,12 @@ EDIT = {
     **ID,
     "text": text("What holds now."),
     "title": text("A title.", keeps=True),
-    "tags": TAGS,
+    "tags": {**TAGS, "keeps": True},
+    "place": {**NEW["place"], "keeps": True},
+    "entities": {**several("Whom and what it is about."), "commas": True, "keeps": True},
+    "files": {**several("Paths of files it is about."), "commas": True, "keeps": True},
+    "valid_from": day("From when on it holds.", keeps=True),
+    "valid_until": day("Until when it holds.", END, keeps=True),
     "importance": NEW["importance"],
     **REASON,
     "how": text("A new memory in its place, or its next version.", enum=list(HOW), default="revise"),
@@ -204,32 +211,51 @@ def _editing(asked: Asked) -> Answer:
     memory = opened(asked)
     if memory.ended == "revised":
         return Moved(asked.path("memory/edit", id=_standing(asked, memory).id))
-    return _edit_form(asked, memory, _told(memory))
+    return _edit_form(asked, memory, _told(memory, asked.zone))
 
 
 def _edited(asked: Asked) -> Answer:
     given = dict(asked.given)
-    id, how, seen, reason = given.pop("id"), given.pop("how"), given.pop("seen"), given.pop("reason", None)
+    id, how, _, reason = given.pop("id"), given.pop("how"), given.pop("seen"), given.pop("reason", None)
     memory = opened(asked)
-    if micros(memory.known_from) != seen:
-        hint = "What is different now is shown here. Take of it what should stay, and keep it then."
-        raise ConflictError("it was changed while you edited it", ids=(id,), hint=hint)
-    changed = _changed(memory, given)
-    if not changed:
-        raise InputError("form", "something else than what it says now", "the same")
-    verb = asked.bank.revise if how == "revise" else asked.bank.update
-    return Moved(asked.path("memory", id=verb(memory.id, **changed, reason=reason).id))
+    hint = "What is different now is shown here. Take of it what should stay, and keep it then."
+    with _as_shown(asked, memory, ConflictError("it was changed while you edited it", ids=(id,), hint=hint)):
+        changed = _changed(asked, memory, given)
+        if not changed:
+            raise InputError("form", "something else than what it says now", "the same")
+        verb = asked.bank.revise if how == "revise" else asked.bank.update
+        kept = verb(memory.id, **changed, reason=reason, unless_changed_since=memory.known_from)
+    return Moved(asked.path("memory", id=kept.id))
+
+
+@contextmanager
+def _as_shown(asked: Asked, memory: Memory, told: ConflictError) -> Iterator[None]:
+    """For what is decided on by a page: raises `told` where it is another memory by now, or comes to be meanwhile."""
+    if micros(memory.known_from) != asked.given["seen"]:
+        raise told
+    try:
+        yield
+    except ConflictError as problem:
+        if opened(asked).known_from == memory.known_from:
+            raise
+        raise told from problem
 
 
 def _edited_again(asked: Asked) -> Shown:
-    """The form with what was typed, of what stands there now, and what has become of it since it was shown."""
+    """The form with what was typed, of what stands there now, and what has become of it since it was shown.
+
+    A field that nobody touched follows what became of it: what another changed is not taken back unasked.
+    """
     before = opened(asked)
     memory = _standing(asked, before)
     seen = asked.given.get("seen")
-    if seen == micros(memory.known_from):
-        return _edit_form(asked, memory, {**CLEARED, **asked.given})
-    shown = (each for each in asked.bank.history(before.id) if micros(each.known_from) == seen)
-    return _edit_form(asked, memory, {**CLEARED, **asked.given}, changes(next(shown, None), memory, asked.zone))
+    was = next((each for each in asked.bank.history(before.id) if micros(each.known_from) == seen), None)
+    now = _told(memory, asked.zone)
+    typed = {**now, **CLEARED, **asked.given}
+    if was is not None:
+        typed |= {name: now[name] for name, value in _told(was, asked.zone).items() if value == typed[name]}
+    is_same = seen == micros(memory.known_from)
+    return _edit_form(asked, memory, typed, None if is_same else changes(was, memory, asked.zone))
 
 
 def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile: Changes | None = None) -> Shown:
@@ -245,24 +271,30 @@ def _standing(asked: Asked, memory: Memory) -> Memory:
     return next((each for each in reversed(stretches) if each.ended != "revised" and not each.known_until), memory)
 
 
-def _told(memory: Memory) -> Mapping[str, Any]:
+def _told(memory: Memory, zone: Zone) -> Mapping[str, Any]:
     """As a form has it: a browser ends lines in its own way, and leaves none in a title."""
+    begin, end = memory.valid_from, memory.valid_until
     return {
         "text": re.sub("\r\n?", "\n", memory.text),
         "title": re.sub("[\r\n]", "", memory.title or ""),
         "tags": [*memory.tags],
+        "place": memory.place,
+        "entities": [*memory.entities],
+        "files": [*memory.files],
+        "valid_from": "" if begin is None else zone.typed(begin),
+        "valid_until": "" if end is None else zone.typed(end, end=True),
         "importance": memory.importance,
         "reason": "",
         "how": HOW[0],
     }
 
 
-def _changed(memory: Memory, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """What differs from what the form was made of; the rest stays as it is, down to how its lines end."""
-    told = _told(memory)
-    given = {**given, "title": given.get("title", "").strip(), "tags": given.get("tags", [])}
+    told = _told(memory, asked.zone)
     changed = {name: value for name, value in given.items() if value != told[name]}
-    return {**changed, "title": changed["title"] or None} if "title" in changed else changed
+    emptied = [name for name in MAY_BE_EMPTY if name in changed]
+    return {**changed, **{name: asked.moments.get(name, changed[name].strip()) or None for name in emptied}}
 
 
 def _back(asked: Asked) -> Answer:
@@ -321,16 +353,19 @@ def _purging(asked: Asked) -> Shown:
 def _purged(asked: Asked) -> Answer:
     """Nothing goes that was not told before."""
     memory = opened(asked)
-    told = asked.bank.purge(memory.id, dry_run=True)
-    if (asked.given["seen"], asked.given["going"]) != (micros(memory.known_from), told.erased["memories"]):
-        hint = "Nothing was erased. Look once more at what would go."
-        raise ConflictError("it was changed since you were told what goes", ids=(memory.id,), hint=hint)
-    return Shown("memories/purged.html", {"receipt": asked.bank.purge(memory.id)})
+    hint = "Nothing was erased. Look once more at what would go."
+    changed = ConflictError("it was changed since you were told what goes", ids=(memory.id,), hint=hint)
+    with _as_shown(asked, memory, changed):
+        if asked.bank.purge(memory.id, dry_run=True).erased["memories"] != asked.given["going"]:
+            raise changed
+        receipt = asked.bank.purge(memory.id, unless_changed_since=memory.known_from)
+    return Shown("memories/purged.html", {"receipt": receipt})
 
 
 BLANK = {"text": "", "title": "", "kind": "note", "tags": (), "importance": 0.5, "place": ""}
-CLEARED = {"text": "", "title": "", "tags": (), "importance": "", "reason": "", "how": HOW[0]}
-"""A field that was cleared is not among what a form gives."""
+CLEARED = {"text": "", "importance": "", "reason": "", "how": HOW[0]}
+"""Of these, one that was cleared is not among what a form gives."""
+MAY_BE_EMPTY = ("title", "valid_from", "valid_until")
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}
 _PURGE = {**ID, **SEEN, "going": whole("How many memories were said to go.", 1, 2**53)}
 _INVALID = {**ID, "at": day("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
