@@ -58,6 +58,14 @@ def test_what_only_leads_to_memories_is_shown_where_it_is_asked_for(served: Serv
     assert "show it, too" in seen(served, "memories")
 
 
+def test_a_procedure_is_shown_with_what_it_is_for(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        body = {"condition": "The gate is <b>shut</b>"}
+        bank.remember("Ring the bell twice.", id="bell", kind="procedural", body=body)
+    for path in ("memories", "recall?q=ring+the+bell", "memory?id=bell"):
+        assert "The gate is &lt;b&gt;shut&lt;/b&gt; → </span>" in seen(served, path), path
+
+
 def edit(served: Served, id: str, **changed: Any) -> Any:
     """The form of that memory, filled in and sent."""
     fields = form_of(seen(served, f"memory/edit?id={id}"), "memory/edit")

@@ -15,6 +15,7 @@ from pieria.doors.web import figures, words
 from pieria.doors.web.assets import PAGES, Assets
 from pieria.doors.web.forms import listed
 from pieria.doors.web.page import path_of
+from pieria.record.procedure import purpose
 
 TEMPLATES = Path(__file__).parent / "templates"
 TIMES: tuple[Callable[..., Markup], ...] = (
@@ -42,6 +43,7 @@ class Templates:
             words=words.words,
             one_line=words.one_line,
             listed=listed,
+            purpose=purpose,
             **{told.__name__: _in_its_zone(told) for told in TIMES},
             share=figures.share,
             number=figures.number,

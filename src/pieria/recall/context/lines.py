@@ -13,6 +13,7 @@ from datetime import datetime
 from pieria.recall.snippet import snippet
 from pieria.record.fencing import inert
 from pieria.record.memory import Memory
+from pieria.record.procedure import purpose
 from pieria.record.standing import standing
 
 TITLE, SENTENCE, PINNED, NAME = 90, 300, 400, 60
@@ -39,10 +40,8 @@ def title_of(memory: Memory) -> str:
 
 def said_by(memory: Memory, length: int = WHOLE) -> str:
     """Its text; of a procedure before it what it is for, where the text does not say so itself."""
-    condition = memory.body.get("condition")
-    if memory.kind != "procedural" or not isinstance(condition, str) or not condition.strip():
-        return memory.text
-    return memory.text if condition in memory.text else f"{on_one_line(condition, length)} → {memory.text}"
+    condition = purpose(memory)
+    return memory.text if condition is None else f"{on_one_line(condition, length)} → {memory.text}"
 
 
 def age(at: datetime, now: datetime) -> str:
