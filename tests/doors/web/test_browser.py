@@ -328,6 +328,21 @@ def test_a_list_that_was_narrowed_stays_so_while_it_follows_the_bank(opened: Ope
     assert page.get_by_text("Something else.").count() == 0
 
 
+def test_filters_are_whole_beside_a_long_list(opened: Opening) -> None:
+    with pieria.open("notes") as bank:
+        bank.remember_many([{"text": f"Thing number {number}."} for number in range(40)])
+    page = opened().go("/banks/notes/memories")
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.locator(".sieve").evaluate(
+        "filters => filters.querySelectorAll('details').forEach(each => { each.open = true; })"
+    )
+    last = page.locator(".sieve :is(input, button):visible").last
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= 500
+    assert page.evaluate("scrollY") < 500
+
+
 def test_what_is_sent_twice_in_a_hurry_is_done_once(opened: Opening) -> None:
     page = opened().go("/banks/notes/memories/new")
     sends = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"
