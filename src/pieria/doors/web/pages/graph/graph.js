@@ -13,7 +13,7 @@ let over = null;
 let marked = null;
 let back = null;
 let fits = false;
-let named = new Set();
+let ranked = [];
 let ties = 0;
 
 // What a canvas paints with has to be worked out: by an element that is painted so, in the light of the page.
@@ -46,16 +46,15 @@ function take(told) {
     beside(to, from);
   }
   ties = told.links.length;
-  named = labelled(told);
+  ranked = byTies(told.links);
   draw(told.links);
 }
 
-// Of many, those have a name that most hangs on; of few, all.
-function labelled(told) {
-  if (told.nodes.length <= FEW) return new Set(held.keys());
-  const tied = new Map();
-  for (const end of told.links.flatMap((link) => [link.source, link.target])) tied.set(end, (tied.get(end) ?? 0) + 1);
-  return new Set([...tied.keys()].sort((one, other) => tied.get(other) - tied.get(one)).slice(0, NAMED));
+// That on which most hangs comes first.
+function byTies(links) {
+  const tied = new Map([...held.keys()].map((id) => [id, 0]));
+  for (const end of links.flatMap((link) => [link.source, link.target])) tied.set(end, tied.get(end) + 1);
+  return [...tied.keys()].sort((one, other) => tied.get(other) - tied.get(one)).map((id) => held.get(id));
 }
 
 function beside(node, other) {
@@ -74,22 +73,42 @@ async function ask(path) {
   return isTold ? answer.json() : null;
 }
 
+const sizeOf = (node) => node.focus ? 7 : node.kind === "place" || node.kind === "entity" ? 5 : 4;
+const stands = (node) => node.focus || node === over || node.id === marked;
+const isBeside = (one, other) => one.right < other.left || other.right < one.left || one.bottom < other.top || other.bottom < one.top;
+
 function paint(node, canvas, scale) {
-  const size = node.focus ? 7 : node.kind === "place" || node.kind === "entity" ? 5 : 4;
   canvas.beginPath();
-  canvas.arc(node.x, node.y, size, 0, 2 * Math.PI);
+  canvas.arc(node.x, node.y, sizeOf(node), 0, 2 * Math.PI);
   canvas.fillStyle = shade(node.kind);
   canvas.fill();
-  if (node.focus || node === over || node.id === marked) {
+  if (stands(node)) {
     canvas.lineWidth = 1.5 / scale;
     canvas.strokeStyle = colour("--ink");
     canvas.stroke();
   }
-  if (node.focus || node === over || node.id === marked || scale > CLOSE || named.has(node.id)) {
-    canvas.font = `${12 / scale}px ${letters}`;
-    canvas.fillStyle = colour("--ink");
+}
+
+// Of many, those have a name that most hangs on; of few, all. None lies over another: it stands on the other side then, or waits
+// until somebody points at it or comes closer.
+function write(canvas, scale) {
+  const some = ranked.length <= FEW || scale > CLOSE ? ranked : ranked.slice(0, NAMED);
+  const [from, to] = [graph.screen2GraphCoords(0, 0), graph.screen2GraphCoords(graph.width(), graph.height())];
+  const view = { left: from.x, top: from.y, right: to.x, bottom: to.y };
+  const written = [];
+  canvas.font = `${12 / scale}px ${letters}`;
+  canvas.fillStyle = colour("--ink");
+  for (const node of new Set([...ranked.filter(stands), ...some])) {
+    if (isBeside({ left: node.x, top: node.y, right: node.x, bottom: node.y }, view)) continue;
     const label = node.label || node.id;
-    canvas.fillText(label.length > 32 ? `${label.slice(0, 31)}…` : label, node.x + size + 2 / scale, node.y + 4 / scale);
+    const cut = label.length > 32 ? `${label.slice(0, 31)}…` : label;
+    const [off, width] = [sizeOf(node) + 2 / scale, canvas.measureText(cut).width];
+    const sides = [node.x + off, node.x - off - width].map((left) => (
+      { left, top: node.y - 6 / scale, right: left + width, bottom: node.y + 6 / scale }));
+    const side = sides.find((each) => written.every((other) => isBeside(each, other))) ?? (stands(node) ? sides[0] : null);
+    if (!side) continue;
+    written.push(side);
+    canvas.fillText(cut, side.left, node.y + 4 / scale);
   }
 }
 
@@ -128,6 +147,7 @@ function draw(links) {
     .nodeId("id")
     .nodeLabel(() => "")
     .nodeCanvasObject(paint)
+    .onRenderFramePost(write)
     .nodePointerAreaPaint((node, shadeOf, canvas) => {
       canvas.fillStyle = shadeOf;
       canvas.beginPath();
