@@ -67,6 +67,10 @@ def test_what_is_due_is_shown_until_somebody_went_over_it(served: Served) -> Non
     answer = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
     assert answer.headers["location"] == FADING
     assert "Nobody deploys on a Friday." not in served.client.get(f"{FADING}/due").text
+    with pieria.open("notes") as bank:
+        bank.remove("friday")
+    late = served.client.post(f"{FADING}/review", data={"seal": seal_in(page), "id": "friday"})
+    assert late.status_code == 409 and "it was removed" in late.text
 
 
 @pytest.mark.parametrize(("what", "left"), [("gc", "removed"), ("decay", "archived")])

@@ -10,6 +10,7 @@ from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.drawn.curve import picture
 from pieria.doors.http.schemas import share, text
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
+from pieria.errors import ConflictError
 from pieria.record.time import moment
 from pieria.toolsets import Access
 
@@ -97,7 +98,9 @@ def _due(asked: Asked) -> Answer:
 
 
 def _reviewed(asked: Asked) -> Answer:
-    asked.bank.upkeep.review(asked.given["id"])
+    [reviewed] = asked.bank.upkeep.review(asked.given["id"]).results
+    if reviewed.missing is not None:
+        raise ConflictError(reviewed.missing, hint="Nothing was counted. Look once more at what is due.")
     return Moved(asked.path("fading"))
 
 
