@@ -75,7 +75,9 @@ def taken(url: str) -> list[Path]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         for look in ("light", "dark"):
-            window = browser.new_context(color_scheme=look, viewport=SIZE, reduced_motion="reduce").new_page()
+            window = browser.new_context(
+                color_scheme=look, viewport=SIZE, reduced_motion="reduce", timezone_id="UTC"
+            ).new_page()
             for page in PAGES:
                 window.goto(f"{url}/banks/notes/{page.name}{ASKED.get(page.name, '')}", wait_until="load")
                 window.wait_for_timeout(500)
@@ -87,7 +89,7 @@ def taken(url: str) -> list[Path]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"PIERIA_DATA": folder, "PIERIA_EMBEDDER": "none"}
+        os.environ |= {"PIERIA_DATA": folder, "PIERIA_EMBEDDER": "none", "TZ": "UTC"}
         stage()
         with listening() as (_, url):
             for path in taken(url):
