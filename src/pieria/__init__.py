@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pieria.workspace import Workspace as Workspace
     from pieria.workspace import copy as copy
     from pieria.workspace import open as open
+    from pieria.workspace import remove_bank as remove_bank
     from pieria.workspace import restore as restore
 
     __version__: str
@@ -80,6 +81,7 @@ __all__ = [
     "copy",
     "errors",
     "open",
+    "remove_bank",
     "restore",
     "safe_notify",
 ]
@@ -116,6 +118,7 @@ _HOMES = {
     "Workspace": "pieria.workspace",
     "copy": "pieria.workspace",
     "open": "pieria.workspace",
+    "remove_bank": "pieria.workspace",
     "restore": "pieria.workspace",
     "safe_notify": "pieria.notifier",
 }

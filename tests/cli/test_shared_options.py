@@ -107,6 +107,7 @@ LINES = {
     "backup": "FOLDER/my.backup",
     "restore": "FOLDER/in.backup --replace",
     "copy": "--to FOLDER/copies",
+    "remove-bank": "--dry-run",
     "vault sync": "",
     "vault status": "",
     "vault promote": "jwt",
@@ -262,7 +263,9 @@ def test_every_command_that_makes_no_bank_is_listed_above(ask: Ask, prepared: di
     for path, line in LINES.items():
         data = tmp_path / "made" / path.replace(" ", "-")
         ask(*path.split(), *arguments(line, prepared), "--data", str(data), "--bank", "new")
-        assert (data / "new.db").exists() == (path not in (*READING, "where", "models list", "worker")), path
+        assert (data / "new.db").exists() == (
+            path not in (*READING, "where", "models list", "worker", "remove-bank")
+        ), path
 
 
 def test_options_may_stand_between_group_and_command(ask: Ask) -> None:

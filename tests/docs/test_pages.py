@@ -122,7 +122,8 @@ def public(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def offered() -> set[str]:
-    found = {spelt("pieria.", name, getattr(pieria, name)) for name in ("open", "restore", "copy", "Workspace")}
+    functions = ("open", "restore", "copy", "remove_bank", "Workspace")
+    found = {spelt("pieria.", name, getattr(pieria, name)) for name in functions}
     for kind, prefix in (
         (pieria.Bank, "bank."),
         (Facts, "bank.facts."),

@@ -46,7 +46,7 @@ from pieria.bank.replies import (
 )
 from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
 from pieria.bank.replies_lessons import Decided, Learnt, Proposals
-from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RestoreReport
+from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RemovalReport, RestoreReport
 from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
 from pieria.bank.reviewing import Reinforced
@@ -110,6 +110,7 @@ __all__ = [
     "Workspace",
     "copy",
     "open",
+    "remove_bank",
     "restore",
 ]
 
@@ -282,6 +283,13 @@ class Workspace:
         """The same for a question that belongs to a session: asked with its goal and its last steps.
 
         Where there is no such session, or nothing has happened in it, the question stands alone.
+        """
+    async def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
+        """Removes a whole bank for good: all it holds, its past included. With `dry_run` it is only told what would go.
+
+        It is closed first wherever this process has it open. There is no way back but a backup, and the report names
+        what may still hold its words. Whoever opens the name again opens a new, empty bank.
+        Raises `NotFoundError` where there is no such bank, `BusyError` where another process is in the way.
         """
     async def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
         """Unties what leads nowhere: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
@@ -1442,3 +1450,8 @@ async def copy(
     `to` is a folder or an address as `data` is, `name` what the copy is called there. The bank stays as it is, and may
     be in use. Raises `ConflictError` where there is a bank of that name already.
     """
+
+async def remove_bank(
+    name: str, *, data: str | Path | None = None, settings: Mapping[str, Any] | None = None, dry_run: bool = False
+) -> RemovalReport:
+    """Removes a whole bank for good, as `Workspace.remove_bank` does."""

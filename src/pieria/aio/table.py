@@ -23,7 +23,7 @@ from pieria.bank.sources import Intake, Sources
 from pieria.bank.vault import Vault
 from pieria.bank.working import Worker
 from pieria.sessions import Session
-from pieria.workspace import Workspace, copy, open, restore
+from pieria.workspace import Workspace, copy, open, remove_bank, restore
 
 NONE: Mapping[str, type] = MappingProxyType({})
 
@@ -90,7 +90,7 @@ MIRRORS = (
     Mirror(Vault, values=("is_set",)),
 )
 
-FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy)
+FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy, remove_bank)
 """Of the module."""
 
 

@@ -1,9 +1,9 @@
-"""What export, import, restore and copy answer with."""
+"""What export, import, restore, copy and the removal of a bank answer with."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +95,36 @@ class RestoreReport:
             "bytes": self.bytes,
             "seq": self.seq,
             "counts": dict(self.counts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalReport:
+    """What a bank held that was removed, and where that may still be."""
+
+    bank: str
+    path: str | None
+    """Where the bank was: its file, or which one it was of a server. None for whoever is not to know."""
+    dry_run: bool
+    seq: int
+    """The number of its last change."""
+    erased: Mapping[str, int]
+    unreached: tuple[str, ...]
+
+    def placeless(self) -> RemovalReport:
+        return replace(self, path=None)
+
+    def not_reaching(self, unreached: Iterable[str]) -> RemovalReport:
+        return replace(self, unreached=(*self.unreached, *unreached))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "bank": self.bank,
+            "path": self.path,
+            "dry_run": self.dry_run,
+            "seq": self.seq,
+            "erased": dict(self.erased),
+            "unreached": list(self.unreached),
         }
 
 

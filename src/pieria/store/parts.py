@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from pieria.record.fading import Wear
 
+REMOVED = "It was removed. Open it again, and it is a new, empty one."
+"""What to tell whoever has a bank open that is not there any more."""
+
 
 class Excerpt(NamedTuple):
     """How a text of so many characters begins and ends."""

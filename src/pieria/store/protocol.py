@@ -437,6 +437,10 @@ class Store(Protocol):
     analyser: int
     """The version of the analyser whose terms are written through this store."""
 
+    @property
+    def is_over(self) -> bool:
+        """Closed, or of a bank of which this store has found that somebody removed it: nothing goes through it."""
+
     def reading(self) -> AbstractContextManager[Reader]: ...
 
     def writing(self, seconds: float | None = None) -> AbstractContextManager[Writer]:
@@ -484,5 +488,12 @@ class Store(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """Facts about the store itself: engine, version, sizes, and `WHERE` it is."""
+
+    def remove(self, last: Callable[[Reader], object]) -> list[str]:
+        """Takes the bank away, wholly or not at all, and closes the store. Returns what could not be reached.
+
+        `last` reads it once more, when nobody else can change it: what it raises keeps the bank. `BusyError` where
+        others are in the way; who still has it open then, as on a server, is answered by `NotFoundError` from now on.
+        """
 
     def close(self) -> None: ...

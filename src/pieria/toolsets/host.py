@@ -56,6 +56,7 @@ class Banks:
             secrets = None
         key = (same_bank(name), session, user, secrets)
         with self._lock:
+            self._forget_those_that_ended()
             held = self._open.get(key)
         if held is None:
             # Without the lock: one that is brought to a new schema must not hold up the others.
@@ -77,11 +78,22 @@ class Banks:
     def open_names(self) -> set[str]:
         """Those that are open now, between calls or in one."""
         with self._lock:
+            self._forget_those_that_ended()
             return {held.name for held in self._open.values()}
 
     def has(self, name: str) -> bool:
+        """Without asking where it is open: it says by itself that it was removed."""
+        with self._lock:
+            self._forget_those_that_ended()
+            if any(open_name == same_bank(name) for open_name, *_ in self._open):
+                return True
         place = self.workspace.place
         return place.has_user() if name == USER_BANK else place.at(name).is_there
+
+    def _forget_those_that_ended(self) -> None:
+        """Those that were removed, be it by another process."""
+        for key in [key for key, held in self._open.items() if held.store.is_over]:
+            del self._open[key]
 
     def worker(self, told: Told = lambda bank, job, progress: None) -> Worker:
         """One that does what is to be done behind, in every bank that was reached. It is for the caller to close.
@@ -104,7 +116,9 @@ class Banks:
         for name in sorted(self.open_names()):
             self._at_work = name
             try:
-                yield self.opened(name, None)
+                # It may have been removed since: then it is not for a worker to make it anew.
+                if self.has(name):
+                    yield self.opened(name, None)
             except ClosedError:
                 return
             except PieriaError as problem:

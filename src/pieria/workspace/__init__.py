@@ -39,7 +39,7 @@ from pieria.workspace.sessions import nobody_told
 from pieria.workspace.stores import Key, stores
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import CopyReport, RestoreReport
+    from pieria.bank.replies_transfer import CopyReport, RemovalReport, RestoreReport
     from pieria.config import Config
     from pieria.learning.minding import Thinker
     from pieria.models.metering import Meter
@@ -124,6 +124,14 @@ def copy(
     kept = own.bank if name is None else check_bank_name(name, "name")
     way = Way(own.durability, own.busy_seconds, source.clock)
     return copy_bank(source.place.at(own.bank), target.at(kept), way, progress)
+
+
+def remove_bank(
+    name: str, *, data: str | Path | None = None, settings: Mapping[str, Any] | None = None, dry_run: bool = False
+) -> RemovalReport:
+    """Removes a whole bank for good, as `Workspace.remove_bank` does."""
+    with Workspace(data, settings) as workspace:
+        return workspace.remove_bank(name, dry_run=dry_run)
 
 
 def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
@@ -222,6 +230,22 @@ class Workspace(Recalling):
     def banks(self) -> list[str]:
         """The names of the banks there are, without the user's own."""
         return self.place.names()
+
+    def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
+        """Removes a whole bank for good: all it holds, its past included. With `dry_run` it is only told what would go.
+
+        It is closed first wherever this process has it open. There is no way back but a backup, and the report names
+        what may still hold its words. Whoever opens the name again opens a new, empty bank.
+        Raises `NotFoundError` where there is no such bank, `BusyError` where another process is in the way.
+        """
+        from pieria.workspace.removing import remove_bank
+
+        check.flag(dry_run, "dry_run")
+        if self._closed:
+            raise ClosedError("workspace")
+        settings = self.resolved.settings
+        way = Way(settings.durability, settings.busy_seconds, self.clock)
+        return remove_bank(self.place.at(check_bank_name(name, "name")), way, dry_run=dry_run)
 
     def close(self, session_id: str | None = None) -> None:
         """Closes every bank and repository that was opened here, and has notifiers told what is left. Safe to call
@@ -410,6 +434,10 @@ class _User:
     def bank(self, create: bool) -> Bank | None:
         if create and not self._place.keeps_user:
             raise no_user("scope")
+        held = self._opened.get(USER_BANK)
+        if held is not None and held.store.is_over:
+            # It was removed, be it by another process.
+            self._opened.pop(USER_BANK, None)
         if not self._opened and (create or self._place.has_user()):
             opened = self._open_bank()
             # Another thread may have been quicker; its bank is then the one in use.

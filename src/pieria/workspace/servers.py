@@ -22,10 +22,7 @@ log = logging.getLogger("pieria.workspace")
 
 
 class Server:
-    """A bank is rows of shared tables here, and a user's own bank has the user's name behind an `@`.
-
-    A bank that was seen once is not looked for again.
-    """
+    """A bank is rows of shared tables here, and a user's own bank has the user's name behind an `@`."""
 
     is_shared = True
 
@@ -36,7 +33,6 @@ class Server:
         self.connections = connections
         self.row_security = row_security
         self.is_there = True
-        self._seen: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return str(self.address)
@@ -60,21 +56,21 @@ class Server:
                 raise no_user("bank")
             own = user_bank_of(self.user)
             return ServerSpot(name, own, self, is_there=self._has(own))
-        spelt = name if self._has(name) else spelt_in(name, self._all())
-        return ServerSpot(spelt, spelt, self, is_there=spelt in self._seen)
+        if self._has(name):
+            return ServerSpot(name, name, self, is_there=True)
+        there = self._all()
+        spelt = spelt_in(name, there)
+        return ServerSpot(spelt, spelt, self, is_there=spelt in there)
 
     def _has(self, name: str) -> bool:
         from pieria.store.postgres import has_bank
 
-        if name not in self._seen and has_bank(self.address.url, name, connections=self.connections):
-            self._seen |= {name}
-        return name in self._seen
+        return has_bank(self.address.url, name, connections=self.connections)
 
     def _all(self) -> frozenset[str]:
         from pieria.store.postgres import bank_names
 
-        self._seen = frozenset(bank_names(self.address.url, connections=self.connections))
-        return self._seen
+        return frozenset(bank_names(self.address.url, connections=self.connections))
 
 
 class ServerSpot:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from pieria.bank.background import background
 from pieria.bank.embedding import Embedding
 from pieria.bank.metering import BankMeter, Budgets
 from pieria.bank.using import Uses
+from pieria.errors import BusyError
 from pieria.models import Embedder
 from pieria.workspace.places import Spot, Way
 
@@ -39,12 +41,17 @@ class Held:
         self.uses = Uses(self.store, key.way.clock, background)
         self.mark = spot.mark()
         self.users: set[object] = set()
+        self._closed = False
 
     def is_of(self, spot: Spot) -> bool:
         """Whether it is still what is there."""
-        return self.mark is not None and self.mark == spot.mark()
+        return not self.store.is_over and self.mark is not None and self.mark == spot.mark()
 
     def close(self) -> None:
+        """Safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
         deadline = time.monotonic() + CLOSING
         self.uses.hurry()
         self.embedding.close(CLOSING)
@@ -64,8 +71,9 @@ class Stores:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here."""
+        """After a fork the lock may be held by a thread that does not exist here, and so may a bank be kept alone."""
         self.lock = threading.RLock()
+        self._alone: set[str] = set()
 
     def join(self, spot: Spot, key: Key) -> tuple[Held, Callable[[], None]]:
         """The store of a bank, and what to call, once or more often, when it is needed no longer."""
@@ -73,19 +81,42 @@ class Stores:
         held = self._entered(spot, key, user)
         if held is None:
             opened = Held(spot, key)
-            with self.lock:
-                held = self._entered(spot, key, user)
-                if held is None:
-                    held = self._held[key] = opened
-                    held.users.add(user)
-            if held is not opened:
-                opened.close()
+            try:
+                with self.lock:
+                    held = self._entered(spot, key, user)
+                    if held is None:
+                        held = self._held[key] = opened
+                        held.users.add(user)
+            finally:
+                if held is not opened:
+                    opened.close()
         return held, partial(self._leave, held, user)
 
     def hold(self, spot: Spot) -> bool:
         """Whether the bank is open in this process."""
         with self.lock:
             return any(key.spot == spot.key for key in self._held)
+
+    @contextmanager
+    def alone(self, spot: Spot) -> Iterator[None]:
+        """Closes the bank wherever it is open in this process; meanwhile nobody here opens it."""
+        with self.lock:
+            self._check_free(spot)
+            self._alone.add(spot.key)
+            closing = [held for key, held in self._held.items() if key.spot == spot.key]
+            for held in closing:
+                del self._held[held.key]
+        try:
+            for held in closing:
+                held.close()
+            yield
+        finally:
+            with self.lock:
+                self._alone.discard(spot.key)
+
+    def _check_free(self, spot: Spot) -> None:
+        if spot.key in self._alone:
+            raise BusyError("open", f"the bank {spot.name} is being removed", hint="Try again in a moment.")
 
     def settle(self, spot: Spot) -> None:
         """Writes down what was read of the bank through this process and is not counted yet."""
@@ -96,6 +127,7 @@ class Stores:
 
     def _entered(self, spot: Spot, key: Key, user: object) -> Held | None:
         with self.lock:
+            self._check_free(spot)
             held = self._held.get(key)
             if held is None or not held.is_of(spot):
                 return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.doors.http.conftest import Served
-from tests.doors.web.conftest import over, seal_in, sign_in
+from tests.doors.web.conftest import form_of, over, seal_in, sign_in
 
 import pieria
 from pieria.doors.web.pages import health
@@ -127,3 +127,29 @@ def test_a_job_is_called_off_and_tried_again(served: Served) -> None:
         answer = served.client.post(f"{HEALTH}/{verb}", data={"seal": seal_in(page), "id": job.id})
         assert answer.headers["location"] == f"{HEALTH}#jobs"
         assert "grind" not in served.client.get(f"{HEALTH}?state={left}").text
+
+
+def test_a_bank_is_removed_by_whoever_was_told_what_goes(served: Served, home: Path) -> None:
+    page = served.client.get(f"{HEALTH}/remove").text
+    assert "Remove the bank notes for good?" in page and "memories" in page
+    fields = form_of(page, "health/remove")
+    with pieria.open("notes") as bank:
+        bank.remember("Said meanwhile.")
+    refused = served.client.post(f"{HEALTH}/remove", data=fields)
+    assert refused.status_code == 409 and "Nothing was removed" in refused.text
+    gone = served.client.post(f"{HEALTH}/remove", data=form_of(refused.text, "health/remove"))
+    assert gone.status_code == 200 and "The bank notes is removed" in gone.text
+    assert "/events?" not in gone.text
+    assert not list(home.rglob("notes.db*"))
+    assert served.client.get(f"{HEALTH}/remove").status_code == 404
+    assert served.client.get("/v1/banks", headers={"accept": "application/json"}).json() == {"banks": []}
+
+
+def test_a_bank_is_removed_by_administrators_alone(served: Served) -> None:
+    assert f"{HEALTH}/remove" in served.client.get(HEALTH).text
+    seal = sign_in(served, "write")
+    assert f"{HEALTH}/remove" not in served.client.get(HEALTH).text
+    assert served.client.get(f"{HEALTH}/remove").status_code == 403
+    told = {"versions": 1, "facts": 0, "links": 0}
+    assert served.client.post(f"{HEALTH}/remove", data={"seal": seal, **told}).status_code == 403
+    assert served.service.banks.there() == ["notes"]

@@ -78,6 +78,7 @@ SECTIONS: dict[str, dict[str, Listed]] = {
         "backup": Listed(f"{_COMMANDS}.transfer:backup", "Copy the bank's file, while it is in use."),
         "copy": Listed(f"{_COMMANDS}.copying:copy", "Copy a bank to another folder or server, and compare both."),
         "restore": Listed(f"{_COMMANDS}.transfer:restore", "Bring back a backup as a bank."),
+        "remove-bank": Listed(f"{_COMMANDS}.removing_banks:remove_bank", "Remove a whole bank for good."),
         "vault": Listed(f"{_COMMANDS}.vault:vault", "Share a folder of Markdown notes."),
     },
     "See how it is": {

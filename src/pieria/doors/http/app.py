@@ -25,7 +25,7 @@ from pieria.doors.http.hosts import Hosts
 from pieria.doors.http.limits import A_SECOND, Rate
 from pieria.doors.http.mcp import mounted
 from pieria.doors.http.openapi import OPENAPI, described
-from pieria.doors.http.resources import RESOURCES
+from pieria.doors.http.resources import BANK, RESOURCES
 from pieria.doors.http.routes import EVENTS_PATH, Endpoint, Routes, answering, listing
 from pieria.doors.http.service import Service
 from pieria.doors.web.site import Site
@@ -69,6 +69,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
         OPENAPI: {"GET": openapi},
         EVENTS_PATH: {"GET": routes.events},
         "/v1/banks": {"GET": routes.banks},
+        BANK: {"DELETE": routes.remove_bank},
         TOOL: {"POST": routes.call_tool},
     }
     by_path: defaultdict[str, dict[str, Endpoint]] = defaultdict(dict, fixed)
@@ -128,6 +129,7 @@ def _index(name: str, mcp: Mapping[str, Any]) -> tuple[str, ...]:
         TOOL,
         *dict.fromkeys(resource.path for resource in RESOURCES),
         "/v1/banks",
+        BANK,
         EVENTS_PATH,
         OPENAPI,
         "/health",

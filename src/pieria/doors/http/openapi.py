@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from pieria.doors.http.replies import REPLIES
-from pieria.doors.http.resources import RESOURCES, Resource
-from pieria.doors.http.routes import EVENTS
+from pieria.doors.http.resources import BANK, RESOURCES, Resource
+from pieria.doors.http.routes import EVENTS, REMOVAL
 from pieria.doors.http.schemas import Schema
 from pieria.toolsets import Access, Registry, Tool, Toolset
 
@@ -125,11 +125,13 @@ def _fixed() -> dict[str, dict[str, Any]]:
     plain = {"description": "The measurements.", "content": {"text/plain": {"schema": {"type": "string"}}}}
     events = _operation(EVENTS, "server", stream)
     seen = {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string", "pattern": "^[0-9]{1,16}$"}}
+    removal = _operation(REMOVAL, "server", _content("What went.", _reference("Removal")))
     health = route("health", "Whether the server answers.", _content("It does.", _reference("Health")))
     health["get"]["security"] = [{}]
     return {
         "/v1/events": {"get": {**events, "parameters": [*_in_query(EVENTS), seen]}},
         "/v1/banks": route("list_banks", "The banks there are.", _content("Their names.", _reference("Banks"))),
+        BANK: {"delete": {**removal, "parameters": [_in_path("bank"), *_in_query(REMOVAL)]}},
         OPENAPI: route("openapi", "This document.", _content("It.", {"type": "object"})),
         "/metrics": route("metrics", "Calls, errors, latencies and banks, for Prometheus.", plain),
         "/health": health,

@@ -81,6 +81,9 @@ REPLIES: Mapping[str, Any] = {
         }
     ),
     "Receipt": _of({"ids": _TEXTS, "also": _TEXTS, "erased": _OBJECT, "unreached": _TEXTS}),
+    "Removal": _of(
+        {"bank": _TEXT, "path": _TEXT_OR_NULL, "dry_run": _FLAG, "seq": _WHOLE, "erased": _OBJECT, "unreached": _TEXTS}
+    ),
     "Forgotten": _of(
         {
             "dry_run": _FLAG,

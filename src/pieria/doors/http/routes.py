@@ -15,8 +15,8 @@ from pieria.doors.http import metrics
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failing import JSON, Refused, failure, headers_of, status_of
 from pieria.doors.http.reading import json_of, query_of, segment
-from pieria.doors.http.resources import Resource, check_scope
-from pieria.doors.http.schemas import taking, text, whole
+from pieria.doors.http.resources import BANK, Resource, check_scope
+from pieria.doors.http.schemas import flag, taking, text, whole
 from pieria.doors.http.service import Service
 from pieria.errors import InputError, PieriaError, UnknownError
 from pieria.toolsets import Access, Host, Reply, Tool, called
@@ -41,6 +41,13 @@ EVENTS = Tool(
         "bank",
     ),
     Access.read,
+)
+REMOVAL = Tool(
+    "remove_bank",
+    "Remove a whole bank for good, or with `dry_run` be told what would go.",
+    taking({"dry_run": flag("Only tell what would go.")}),
+    Access.admin,
+    begins=False,
 )
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -104,6 +111,13 @@ class Routes:
 
     async def banks(self, request: Request) -> Response:
         return JSON({"banks": await self.service.call(self.service.names, caller_of(request))})
+
+    async def remove_bank(self, request: Request) -> Response:
+        service, caller, name = self.service, caller_of(request), segment(request, "bank")
+        given = validated(REMOVAL, query_of(request, REMOVAL.parameters), f"DELETE {BANK}")
+        service.host(caller, name).allow(REMOVAL.access)
+        report = await service.call(service.workspace.remove_bank, name, **given)
+        return JSON(report.placeless().as_dict())
 
     async def events(self, request: Request) -> Response:
         caller = caller_of(request)

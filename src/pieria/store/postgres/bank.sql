@@ -13,13 +13,22 @@ INSERT INTO counter (bank, name, value) SELECT %(bank)s, unnest(%(counters)s::te
 SELECT name FROM bank ORDER BY name
 
 -- name: begin_reading
--- One snapshot for all that is read in it.
-BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL pieria.bank = {bank}
+-- One snapshot for all that is read in it. It ends with the bank, or with nothing where that was removed.
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+SELECT set_config('pieria.bank', number::text, true) FROM bank WHERE number = {bank}
 
 -- name: begin_writing
--- {namespace} and the bank are its turn: who has it writes alone, and whoever comes next waits in order.
-BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL pieria.bank = {bank}; SET LOCAL lock_timeout = {wait};
-SET LOCAL synchronous_commit = {durability}; SELECT pg_advisory_xact_lock({namespace}, {bank})
+-- {namespace} and the bank are its turn: who has it writes alone, and whoever comes next waits in order. Whether the
+-- bank is there it asks after that: it may be removed by whoever had the turn before.
+BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = {wait};
+SET LOCAL synchronous_commit = {durability}; SELECT pg_advisory_xact_lock({namespace}, {bank});
+SELECT set_config('pieria.bank', number::text, true) FROM bank WHERE number = {bank}
+
+-- name: empty_table
+DELETE FROM {table} WHERE bank = %(bank)s
+
+-- name: unmake_bank
+DELETE FROM bank WHERE number = %(bank)s
 
 -- name: tell
 SELECT pg_notify(%(channel)s, %(word)s)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pieria.errors import BusyError
 from pieria.store.postgres.driver import Connection
 from pieria.store.postgres.near import index_name
 from pieria.store.postgres.session import PostgresSession
@@ -69,6 +70,23 @@ def build(connection: Connection, bank: int) -> list[str]:
             connection.execute(sql["drop"].format(name=name).encode())
     kinds = map(Kind._make, connection.execute(sql["kinds"].encode(), asked).fetchall())
     return [_built(connection, bank, kind) for kind in kinds if kind.wants_index]
+
+
+def unindex(connection: Connection, bank: int, seconds: float) -> None:
+    """Drops every index of a bank that is about to be removed, and lets nobody build another as long as the connection
+    lasts. Whoever is broken off leaves a bank that is compared whole.
+
+    Beside others: within the removing transaction it would hold up the questions of all other banks.
+    """
+    sql = statements("indexing.sql")
+    [(alone,)] = connection.execute(sql["lock"].format(namespace=BUILDING, bank=bank).encode()).fetchall()
+    if not alone:
+        hint = "Remove the bank once that is done; nothing was changed."
+        raise BusyError("remove", "another process is building an index of this bank", hint=hint)
+    connection.execute(sql["unhurried"].format(bank=bank).encode())
+    connection.execute(f"SET lock_timeout = {max(1, round(1000 * seconds))}".encode())
+    for name, _ in connection.execute(sql["built"].encode(), {"bank": bank}).fetchall():
+        connection.execute(sql["drop"].format(name=name).encode())
 
 
 def _built(connection: Connection, bank: int, kind: Kind) -> str:

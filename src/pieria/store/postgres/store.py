@@ -8,21 +8,23 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from pieria.errors import BusyError, ClosedError, PieriaError
+from pieria.errors import BusyError, ClosedError, NotFoundError, PieriaError
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
 from pieria.store.copying import copy_to_file
+from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks
 from pieria.store.postgres.driver import Connection, damaged, translated
 from pieria.store.postgres.following import CHANNEL, word
 from pieria.store.postgres.indexing import CHECK as INDEX
-from pieria.store.postgres.indexing import build
+from pieria.store.postgres.indexing import build, unindex
 from pieria.store.postgres.migrate import migrate
 from pieria.store.postgres.pool import awake, leave, pool_of
 from pieria.store.postgres.reader import PostgresReader, PostgresWriter
@@ -30,7 +32,7 @@ from pieria.store.postgres.security import secure
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
 from pieria.store.postgres.tidying import BEYOND, count_anew, has_grown, tidied
-from pieria.store.protocol import Finding, Progress
+from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import COUNTERS, counters
 from pieria.store.sql.sieves import Sieves
@@ -70,6 +72,7 @@ class PostgresStore:
         self._sieves = Sieves()
         self._sql = statements("bank.sql")
         self._closed = False
+        self._removed = False
         self.start_anew()
         with translated("open", "the address in data"):
             self._pool = pool_of(url, connections)
@@ -136,8 +139,7 @@ class PostgresStore:
 
     @contextmanager
     def _begun(self, statement: str, seconds: float | None = None, *, reads: bool = False) -> Iterator[PostgresSession]:
-        sql = statement.encode()
-        with self._connection(lambda connection: connection.execute(sql), seconds) as connection:
+        with self._connection(partial(self._begin, statement.encode()), seconds) as connection:
             session = PostgresSession(connection, self.number, reads=reads)
             process = os.getpid()
             try:
@@ -146,6 +148,14 @@ class PostgresStore:
                     connection.execute("COMMIT")
             finally:
                 session.end()
+
+    def _begin(self, statements: bytes, connection: Connection) -> None:
+        begun = connection.execute(statements)
+        while begun.nextset():
+            pass
+        if begun.fetchone() is None:
+            self._removed = True
+            raise NotFoundError("bank", self.bank, hint=REMOVED)
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[PostgresWriter]:
@@ -254,6 +264,29 @@ class PostgresStore:
                 "vectors": session.execute(self._sql["stored"]).fetchall()[0][0],
                 "vector_type": "float16",
             }
+
+    @property
+    def is_over(self) -> bool:
+        return self._closed or self._removed
+
+    def remove(self, last: Callable[[Reader], object]) -> list[str]:
+        """Its indexes first, of which none holds anything of its own, then every line of it in one transaction."""
+        with translated("remove", self.where), self._pool.connect() as connection:
+            unindex(connection, self.number, self._busy_seconds)
+            with self._begun(self._begin_writing(self._busy_seconds)) as session:
+                last(PostgresWriter(session, self._frequencies, self.now, self.analyser))
+                self._unmake(session)
+            left = tidied(connection, self._busy_seconds, "the server's next VACUUM takes it away")
+        self.close()
+        return left
+
+    def _unmake(self, session: PostgresSession) -> None:
+        seq = counters(session)["seq"]
+        for table, _ in session.execute(self._sql["tables"]).fetchall():
+            session.execute(self._sql["empty_table"].format(table=table))
+        session.execute(self._sql["unmake_bank"])
+        # Whoever waits for a change is to look, and finds that there is no bank.
+        session.execute(self._sql["tell"], {"channel": CHANNEL, "word": word(self.number, seq + 1)})
 
     def close(self) -> None:
         if not self._closed:

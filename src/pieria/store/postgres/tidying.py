@@ -29,15 +29,15 @@ MANY = 1_000
 """Of fewer rows any plan is a good one."""
 
 
-def tidied(connection: Connection, seconds: float) -> list[str]:
+def tidied(connection: Connection, seconds: float, again: str = AGAIN) -> list[str]:
     """Tables and their indexes, all at once. Waits so long for whoever stands in the way. Returns what could not be
-    tidied up.
+    tidied up, and how it comes to be `again`.
     """
     deadline = time.monotonic() + seconds
     if readers := _looking_back(connection, deadline):
-        return [f"what {readers} transactions of others may still read; {AGAIN}"]
+        return [f"what {readers} transactions of others may still read; {again}"]
     tables = connection.execute(statements("bank.sql")["tables"].encode()).fetchall()
-    found = (_refused(connection, str(table), deadline) for table, _ in tables)
+    found = (_refused(connection, str(table), deadline, again) for table, _ in tables)
     return [said for said in found if said is not None]
 
 
@@ -52,7 +52,7 @@ def _looking_back(connection: Connection, deadline: float) -> int:
         time.sleep(AGAIN_SECONDS)
 
 
-def _refused(connection: Connection, table: str, deadline: float) -> str | None:
+def _refused(connection: Connection, table: str, deadline: float, again: str) -> str | None:
     """What kept the table from being tidied up: the server passes over it, and only warns."""
     warned: list[tuple[str | None, str | None]] = []
 
@@ -69,9 +69,9 @@ def _refused(connection: Connection, table: str, deadline: float) -> str | None:
                 return None
             state, said = warned[0]
             if state != LOCKED:
-                return f"{said}; {AGAIN} as its owner"
+                return f"{said}; {again} as its owner"
             if time.monotonic() >= deadline:
-                return f"{said}; {AGAIN}"
+                return f"{said}; {again}"
             time.sleep(AGAIN_SECONDS)
     finally:
         connection.remove_notice_handler(note)

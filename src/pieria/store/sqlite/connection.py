@@ -24,11 +24,14 @@ from pieria.errors import (
     CorruptError,
     DiskFullError,
     ForeignFileError,
+    NotFoundError,
     PieriaError,
     ReadOnlyError,
     StorageError,
 )
+from pieria.store.parts import REMOVED
 from pieria.store.sql.session import UnreadableRow
+from pieria.store.sqlite.file import existing
 from pieria.store.sqlite.gate import Gate
 from pieria.store.sqlite.turn import Turn
 
@@ -71,6 +74,8 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
         return _busy(operation, path)
     if name.startswith("SQLITE_FULL"):
         return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
+    if name.startswith(("SQLITE_READONLY_DBMOVED", "SQLITE_CANTOPEN")) and not path.exists():
+        return NotFoundError("bank", path.stem, hint=REMOVED)
     if name == "SQLITE_READONLY_DBMOVED":
         hint = "Open the bank again, then repeat the call; it was not carried out."
         return BusyError(operation, f"another file was put in the place of {path.name}, as a restore does", hint=hint)
@@ -121,7 +126,8 @@ class Connections:
 
     def connect(self, *, query_only: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path,
+            existing(self.path),
+            uri=True,
             timeout=self._busy_ms / 1000,
             isolation_level=None,
             check_same_thread=False,
@@ -206,6 +212,10 @@ class Connections:
 
     def _all(self) -> list[sqlite3.Connection]:
         return [*self._readers, *([self._writer] if self._writer else [])]
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
 
     def check_open(self) -> None:
         if self._closed:

@@ -16,6 +16,13 @@ LOGS = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a database, after the database's own name."""
 
 
+def existing(path: Path) -> str:
+    """The file as an address by which SQLite opens what is there, and makes nothing: a bank that was taken away under
+    whoever has it open must not come back as an empty file.
+    """
+    return f"{path.absolute().as_uri()}?mode=rw"
+
+
 def read_only(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0, isolation_level=None)
 

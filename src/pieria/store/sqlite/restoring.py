@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from pieria.errors import (
-    BusyError,
     ConflictError,
     CorruptError,
     ForeignFileError,
     PieriaError,
-    StorageError,
     TransferError,
 )
 from pieria.record.time import iso, system_clock
 from pieria.store.files import flush, stamp, unreadable, written_aside
 from pieria.store.parts import Tallied, counts
 from pieria.store.protocol import Progress
+from pieria.store.sqlite.alone import nobody_using
 from pieria.store.sqlite.connection import APPLICATION_ID, translated
 from pieria.store.sqlite.file import LOGS, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
@@ -32,8 +30,6 @@ from pieria.store.sqlite.statements import statements
 
 OPERATION = "restore"
 PAGES_A_STEP = 2_000
-IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED")
-"""Another connection stands in the way, or another restoring has just put a file in this one's place."""
 
 
 class Restored(NamedTuple):
@@ -115,7 +111,7 @@ def _put_in_place(copy: Path, target: Path, replace: bool) -> Path | None:
         return None
     if not replace:
         raise _in_the_way(target)
-    with _nobody_using(target):
+    with nobody_using(target, OPERATION):
         _move_logs(target, kept)
         os.link(target, kept)
         os.replace(copy, target)
@@ -142,26 +138,3 @@ def _move_logs(target: Path, kept: Path) -> None:
     for log, beside in zip(logs(target), logs(kept), strict=True):
         if log.exists():
             os.replace(log, beside)
-
-
-@contextmanager
-def _nobody_using(target: Path) -> Iterator[None]:
-    """Holds the present bank for itself alone, its log written into it. Raises `BusyError` where another has it open.
-
-    Of a file that is damaged or no database nobody can tell; then nobody can be using it as a bank either.
-    """
-    with closing(sqlite3.connect(target, timeout=0, isolation_level=None)) as present:
-        try:
-            present.execute("PRAGMA journal_mode = DELETE")
-            present.execute("BEGIN EXCLUSIVE")
-        except sqlite3.DatabaseError as problem:
-            name = getattr(problem, "sqlite_errorname", None) or ""
-            if name.startswith(IN_USE):
-                raise BusyError(
-                    OPERATION,
-                    f"another process has {target.name} open or is restoring it",
-                    hint="Close it there, then restore again; nothing was changed.",
-                ) from problem
-            if not name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-                raise StorageError(OPERATION, f"{target} cannot be opened ({problem})") from problem
-        yield

@@ -18,12 +18,13 @@ from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
-from pieria.store.protocol import Finding, Progress
+from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sqlite import folder
+from pieria.store.sqlite.alone import nobody_using
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
 from pieria.store.sqlite.file import LOGS
@@ -32,6 +33,7 @@ from pieria.store.sqlite.near import SQLiteVectors
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.turn import beside as beside_turn
 from pieria.store.sqlite.vacuum import vacuum
 from pieria.store.sqlite.writer import SQLiteWriter
 
@@ -177,9 +179,12 @@ class SQLiteStore:
     @contextmanager
     def reading(self) -> Iterator[SQLReader]:
         with translated("read", self.path), self.looking() as connection:
-            session = SQLiteSession(connection, reads=True)
-            vectors = SQLiteVectors(session, self._scan, self._sieves)
-            yield SQLReader(session, self._frequencies, self._sieves, vectors)
+            yield self._reader(connection)
+
+    def _reader(self, connection: sqlite3.Connection) -> SQLReader:
+        session = SQLiteSession(connection, reads=True)
+        vectors = SQLiteVectors(session, self._scan, self._sieves)
+        return SQLReader(session, self._frequencies, self._sieves, vectors)
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[SQLiteWriter]:
@@ -292,6 +297,22 @@ class SQLiteStore:
                 "vectors": connection.execute(statements("vectors.sql")["stored"]).fetchone()[0],
                 "vector_type": "float16",
             }
+
+    @property
+    def is_over(self) -> bool:
+        return self._connections.is_closed
+
+    def remove(self, last: Callable[[Reader], object]) -> list[str]:
+        """The moment at which the file's name goes is that at which the bank does: its log was written into it before,
+        and what may be left beside it holds nothing.
+        """
+        self.close()
+        with translated("remove", self.path), nobody_using(self.path, "remove") as connection:
+            last(self._reader(connection))
+            self.path.unlink()
+            beside_turn(self.path).unlink(missing_ok=True)
+            flush(self.path.parent)
+        return []
 
     def close(self) -> None:
         self._closing.set()

@@ -19,9 +19,14 @@ from pieria.store.files import PRIVATE_FILE, storage_error
 ENDING = "-turn"
 
 
+def beside(path: Path) -> Path:
+    """The file that the lock is on."""
+    return path.with_name(path.name + ENDING)
+
+
 class Turn:
     def __init__(self, path: Path) -> None:
-        self._path = path.with_name(path.name + ENDING)
+        self._path = beside(path)
         self._file: int | None = None
 
     def take(self) -> None:

@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pieria.doors.http.schemas import text
+from pieria.doors.http.schemas import text, whole
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.pages import health_tokens
 from pieria.doors.web.tasks import Made, Progress
+from pieria.errors import ConflictError, NotFoundError
 from pieria.record.job import OPEN, STATES
 from pieria.record.time import instant
 from pieria.toolsets import Access
@@ -106,6 +107,28 @@ def _cancelled(asked: Asked) -> Answer:
     return Moved(asked.path("health") + "#jobs")
 
 
+def _removing(asked: Asked) -> Shown:
+    if not asked.host.banks.has(asked.bank_name):
+        hint = "Choose another bank at the top of the page."
+        raise NotFoundError("bank", asked.bank_name, hint=hint)
+    told = asked.host.banks.workspace.remove_bank(asked.bank_name, dry_run=True)
+    return Shown("health/remove.html", {"report": told, "agreed": {name: told.erased[name] for name in GOING}})
+
+
+def _removed(asked: Asked) -> Answer:
+    """Nothing goes that was not told before."""
+    workspace = asked.host.banks.workspace
+    told = workspace.remove_bank(asked.bank_name, dry_run=True)
+    if any(asked.given[name] != told.erased[name] for name in GOING):
+        hint = "Nothing was removed. Look once more at what would go."
+        raise ConflictError("it was changed since you were told what goes", ids=(told.bank,), hint=hint)
+    # The page follows the bank no further: to ask of it again would make it anew.
+    return Shown("health/removed.html", {"report": workspace.remove_bank(asked.bank_name), "follows": None})
+
+
+GOING = ("versions", "facts", "links")
+"""By which counts it is known that the bank is as it was told."""
+_TOLD = {name: whole(f"How many {name} were said to go.", 0, 2**53) for name in GOING}
 PAGE = Page(
     name="health",
     title="Health",
@@ -119,6 +142,8 @@ PAGE = Page(
         View("POST health/file", _packed, {"what": text("Which file.", enum=list(FILES))}, ("what",), Access.admin),
         View("POST health/replay", _replayed, JOB_ID, ("id",), Access.write),
         View("POST health/cancel", _cancelled, JOB_ID, ("id",), Access.write),
+        View("GET health/remove", _removing, access=Access.admin),
+        View("POST health/remove", _removed, _TOLD, GOING, Access.admin, again=_removing),
         *health_tokens.VIEWS,
     ),
     css=("health/health.css",),

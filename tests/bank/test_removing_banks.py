@@ -1,0 +1,98 @@
+"""A whole bank removed: what goes, what is told of it, and who is in the way."""
+
+from pathlib import Path
+
+import pytest
+
+import pieria
+from pieria import Workspace
+from pieria.errors import ClosedError, InputError, NotFoundError
+from pieria.workspace.stores import stores
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path / "data")
+
+
+def filled(workspace: Workspace, name: str) -> pieria.Bank:
+    bank = workspace.open(name)
+    bank.remember("We chose JWT.", id="jwt", pinned=True)
+    bank.update("jwt", text="We chose JWT, rotated daily.")
+    bank.facts.add("Maya", "works_on", "billing")
+    return bank
+
+
+def test_the_report_is_what_was_told_before_and_the_name_begins_anew(workspace: Workspace, tmp_path: Path) -> None:
+    filled(workspace, "kept")
+    with workspace:
+        filled(workspace, "trial")
+        told = workspace.remove_bank("trial", dry_run=True)
+        assert workspace.banks() == ["kept", "trial"]
+        report = workspace.remove_bank("Trial")
+        assert (told.dry_run, report.dry_run) == (True, False)
+        assert {**told.as_dict(), "dry_run": False} == report.as_dict()
+        assert {"memories": 1, "versions": 2, "facts": 1, "changes": 3}.items() <= report.erased.items()
+        assert workspace.banks() == ["kept"]
+        assert [path.name for path in (tmp_path / "data").iterdir() if path.name.startswith("trial")] == []
+        assert not workspace.open("trial").changes()
+        assert workspace.open("kept").count() == 1
+
+
+def test_it_is_closed_wherever_this_process_has_it_open(workspace: Workspace, tmp_path: Path) -> None:
+    bank = filled(workspace, "trial")
+    session = bank.session("Plan")
+    session.append("It rains.", "Waited.")
+    with pieria.open("trial", data=tmp_path / "data", settings={"durability": "relaxed"}) as other:
+        workspace.remove_bank("trial")
+        for held in (bank, other):
+            with pytest.raises(ClosedError):
+                held.remember("lost?")
+    bank.close()
+    assert workspace.banks() == []
+    assert not stores.hold(workspace.place.at("trial"))
+
+
+def test_what_it_cannot_reach_is_named(workspace: Workspace, tmp_path: Path) -> None:
+    vaulted = Workspace(tmp_path / "data", {"vault": tmp_path / "vault"})
+    (tmp_path / "vault").mkdir()
+    with vaulted, filled(vaulted, "trial") as bank:
+        bank.vault.promote("jwt")
+        bank.backup(tmp_path / "data" / "old.backup")
+        told = vaulted.remove_bank("trial", dry_run=True).unreached
+        assert vaulted.remove_bank("trial").unreached == told
+    assert any("old.backup" in line for line in told)
+    assert any("vault" in line for line in told)
+    assert list((tmp_path / "vault").rglob("*.md"))
+
+
+def test_the_user_s_own_bank_goes_by_its_name_and_others_go_on_without_it(workspace: Workspace) -> None:
+    with workspace:
+        bank = filled(workspace, "notes")
+        bank.remember("I like herons.", scope="user")
+        assert bank.recall("herons")
+        assert workspace.remove_bank("@me").erased["memories"] == 1
+        assert not [hit for hit in bank.recall("herons") if "herons" in hit.memory.text]
+        bank.remember("I like storks.", scope="user")
+        assert bank.recall("storks")[0].memory.text == "I like storks."
+
+
+def test_a_bank_that_is_not_there_is_told_and_none_is_made(workspace: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="trial"):
+        workspace.remove_bank("trial")
+    with pytest.raises(NotFoundError):
+        pieria.remove_bank("trial", data=tmp_path / "data", dry_run=True)
+    with pytest.raises(InputError, match="name"):
+        workspace.remove_bank("../trial")
+    with pytest.raises(InputError, match="dry_run"):
+        workspace.remove_bank("trial", dry_run="no")  # type: ignore[arg-type]
+    assert workspace.banks() == []
+
+
+def test_no_file_of_another_program_is_taken_for_a_bank(workspace: Workspace, tmp_path: Path) -> None:
+    file = tmp_path / "data" / "trial.db"
+    file.parent.mkdir()
+    file.write_bytes(b"no database " * 100)
+    with pytest.raises(pieria.errors.ForeignFileError):
+        workspace.remove_bank("trial")
+    assert file.read_bytes() == b"no database " * 100

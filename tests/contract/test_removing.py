@@ -1,0 +1,73 @@
+"""A whole bank taken away: wholly, or not at all, and nobody goes on as if it was there."""
+
+import pytest
+from tests.contract.conftest import Opens
+from tests.contract.making import apply, everything, memory
+from tests.contract.test_copying import lived_in
+
+from pieria.errors import BusyError, ClosedError, ConflictError, NotFoundError
+from pieria.store.protocol import Reader, Store
+
+GONE = (ClosedError, NotFoundError)
+
+
+def tables(store: Store) -> dict[str, int]:
+    with store.reading() as reader:
+        return reader.tables()
+
+
+def test_nothing_is_left_of_it_and_its_name_is_that_of_a_new_bank(opens: Opens) -> None:
+    store, other = opens(), opens(name="other")
+    empty = tables(opens(name="empty"))
+    lived_in(store)
+    apply(other, memory("theirs"))
+    theirs = everything(other)
+    seen: list[int] = []
+    assert store.remove(lambda reader: seen.append(reader.head().documents)) == []
+    assert seen[0] > 1_000
+    assert store.is_over
+    with pytest.raises(GONE), store.reading() as reader:
+        reader.head()
+    with pytest.raises(GONE):
+        apply(store, memory())
+    again = opens()
+    assert tables(again) == empty
+    apply(again, memory("anew"))
+    assert not again.is_over
+    assert everything(other) == theirs
+
+
+def test_what_the_last_reader_raises_keeps_it_as_it_was(opens: Opens) -> None:
+    store = opens()
+    apply(store, memory("still here"))
+    before = everything(store)
+
+    def refuse(reader: Reader) -> None:
+        raise ConflictError("not now")
+
+    with pytest.raises(ConflictError):
+        store.remove(refuse)
+    assert everything(opens()) == before
+
+
+def test_whoever_else_has_it_open_is_in_the_way_or_is_told_that_it_is_gone(opens: Opens) -> None:
+    """A file that is taken away would go on unseen for whoever has it open; a server tells everybody."""
+    held, store = opens(), opens()
+    apply(held, memory("theirs"))
+    try:
+        store.remove(lambda reader: None)
+    except BusyError:
+        assert not held.is_over
+        apply(held, memory("and more", "n"))
+        held.close()
+        opens().remove(lambda reader: None)
+    else:
+        apply(opens(), memory("anew"))
+        for _ in range(2):
+            with pytest.raises(NotFoundError), held.reading() as reader:
+                reader.head()
+            with pytest.raises(NotFoundError):
+                apply(held, memory("lost?", "n"))
+            with pytest.raises(NotFoundError):
+                held.wait(0, 5)
+        assert held.is_over

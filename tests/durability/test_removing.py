@@ -1,0 +1,118 @@
+"""A bank that is removed while others have it open, and by processes that are killed in the middle."""
+
+import itertools
+import os
+import signal
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+from tests.durability.processes import PATIENCE, working
+
+import pieria
+from pieria import Workspace
+from pieria.errors import BusyError, NotFoundError, PieriaError
+
+pytestmark = pytest.mark.slow
+MEMORIES = 20
+
+
+def hold_open(pipe: Connection, folder: str) -> None:
+    with pieria.open("notes", data=folder) as bank:
+        bank.remember("theirs")
+        pipe.send("open")
+        pipe.recv()
+        pipe.send(bank.remember("and more").id)
+
+
+def remove_until_killed(pipe: Connection, folder: str, step: int) -> None:
+    """Dies right before the step of that number which touches a file of the folder."""
+    left = step
+
+    def count(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal left
+        if event in ("sqlite3.connect", "os.remove", "open") and folder in str(arguments[0]):
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    with Workspace(folder) as workspace:
+        sys.addaudithook(count)
+        workspace.remove_bank("notes")
+
+
+def open_and_write(pipe: Connection, folder: str) -> None:
+    """Tells whether what it wrote was acknowledged, or what it was told instead."""
+    pipe.send("ready")
+    try:
+        with pieria.open("notes", data=folder) as bank:
+            pipe.send(bank.remember("meanwhile", id="mine").id)
+    except PieriaError as refused:
+        pipe.send((refused.code, refused.hint))
+
+
+def fill(folder: Path) -> None:
+    with pieria.open("notes", data=folder) as bank:
+        bank.remember_many([{"text": f"heron {n}"} for n in range(MEMORIES)])
+
+
+def test_another_process_that_has_it_open_is_in_the_way_and_loses_nothing(tmp_path: Path) -> None:
+    with working(hold_open, str(tmp_path)) as holder:
+        assert holder.receive() == "open"
+        with pytest.raises(BusyError, match="another process"):
+            pieria.remove_bank("notes", data=tmp_path)
+        assert pieria.remove_bank("notes", data=tmp_path, dry_run=True).erased["memories"] == 1
+        holder.pipe.send("go on")
+        written = holder.receive()
+        holder.finish()
+    with pieria.open("notes", data=tmp_path) as bank:
+        assert bank.get(written)
+    assert pieria.remove_bank("notes", data=tmp_path).erased["memories"] == 2
+
+
+def test_killed_at_any_step_it_is_whole_or_gone(tmp_path: Path) -> None:
+    ends = []
+    for step in itertools.count():
+        folder = tmp_path / str(step)
+        fill(folder)
+        with working(remove_until_killed, str(folder), step) as remover:
+            remover.process.join(PATIENCE)
+            killed = remover.process.exitcode == -signal.SIGKILL
+        with Workspace(folder) as workspace:
+            there = workspace.banks() == ["notes"]
+            with workspace.open("notes") as bank:
+                assert bank.count() == (MEMORIES if there else 0)
+                assert bool(bank.recall("heron")) == there
+                assert all(finding.well for finding in bank.doctor().findings)
+        ends.append(there)
+        if not killed:
+            break
+    # First it is whole, and from one moment on gone.
+    assert ends == sorted(ends, reverse=True)
+    assert ends.count(True) > 1 and ends.count(False) > 1
+
+
+def test_whoever_opens_it_meanwhile_is_told_or_has_a_new_one_that_keeps_what_it_acknowledges(tmp_path: Path) -> None:
+    for n in range(10):
+        folder = tmp_path / str(n)
+        fill(folder)
+        with working(open_and_write, str(folder)) as opener:
+            opener.receive()
+            try:
+                pieria.remove_bank("notes", data=folder)
+                removed = True
+            except BusyError:
+                removed = False
+            said = opener.receive()
+            opener.finish()
+        if isinstance(said, tuple):
+            assert said[0] in ("busy", "not_found") and said[1], said
+            continue
+        with pieria.open("notes", data=folder) as bank:
+            # Where it was written before, it went with all the rest, and the bank here is a new one.
+            gone = removed and not bank.changes()
+            assert gone or bank.get("mine")
+            assert bank.count() in (0, 1) if removed else bank.count() == MEMORIES + 1
+    with pytest.raises(NotFoundError):
+        pieria.remove_bank("none", data=tmp_path)
