@@ -7,6 +7,7 @@ import pytest
 import pieria
 from pieria import Workspace
 from pieria.errors import ClosedError, InputError, NotFoundError
+from pieria.store.sqlite import SQLiteStore
 from pieria.workspace.stores import stores
 
 
@@ -96,3 +97,12 @@ def test_no_file_of_another_program_is_taken_for_a_bank(workspace: Workspace, tm
     with pytest.raises(pieria.errors.ForeignFileError):
         workspace.remove_bank("trial")
     assert file.read_bytes() == b"no database " * 100
+
+
+def test_a_file_that_was_taken_away_under_whoever_has_it_open_does_not_come_back_empty(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "trial.db")
+    store.path.unlink()
+    with pytest.raises(NotFoundError, match="trial"), store.reading():
+        pass
+    store.close()
+    assert not store.path.exists()
