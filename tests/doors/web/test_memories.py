@@ -331,6 +331,14 @@ def test_history_tells_what_changed_and_why(served: Served) -> None:
     assert "&lt;b&gt;gone&lt;/b&gt;" in text and "<del>–</del> <ins>removed</ins>" in text
 
 
+def test_a_revision_does_not_begin_with_how_the_one_before_ended(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        heir = bank.revise("jwt", text="We chose PASETO.").id
+    text = seen(served, f"memory/history?id={heir}")
+    assert "<ins>revised</ins>" in text and "<del>revised</del>" not in text
+    assert f"<ins>{heir}</ins>" in text and f"<del>{heir}</del>" not in text
+
+
 def test_a_past_version_is_shown_as_one(served: Served) -> None:
     text = seen(served, "memory?id=jwt&version=1")
     assert "rotated" not in text.partition("<h2")[0] and "Show what it says now" in text

@@ -26,6 +26,8 @@ NAMES = (
     "title", "kind", "tags", "entities", "files", "place", "scope", "importance", "confidence", "strength", "pinned",
     "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "context", "author", "superseded_by",
 )  # fmt: skip
+REVISED = ("ended", "superseded_by")
+"""How what was revised ends; its revision begins without it."""
 TIMES = ("at", "valid_from", "valid_until")
 
 
@@ -51,7 +53,8 @@ def changes(before: Memory | None, after: Memory, zone: Zone) -> Changes:
     if before is None:
         return Changes(is_first=True)
     was, now = _values(before, zone), _values(after, zone)
-    values = tuple(Changed(name, _told(was[name]), _told(now[name])) for name in NAMES if was[name] != now[name])
+    names = NAMES if before.id == after.id else [name for name in NAMES if name not in REVISED]
+    values = tuple(Changed(name, _told(was[name]), _told(now[name])) for name in names if was[name] != now[name])
     return Changes(values, () if before.text == after.text else tuple(parts(before.text, after.text)))
 
 
