@@ -48,6 +48,16 @@ _SMALL_IN_TITLES = 3
 _LONGEST_NAME = 6
 """Words of a name; more with capitals are a heading."""
 _SHOUT = 3
+_ENDINGS = (
+    *("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ful"),
+    *("ive", "ous", "less", "ship", "ships", "ical"),
+)
+_ABOUT = "a an the my your his her its our their these those any some me us him them it"
+_BEHIND_VERBS = frozenset(_ABOUT.split())
+_OF_SEVERAL = frozenset({"are", "were", "have", "do"})
+_NEXT = re.compile(r"[ \t]+([^\W\d_]+)")
+_DRAWN_OUT = re.compile(r"(.)\1\1")
+"""`mmm`, `awww`: no name has a letter three times on end."""
 
 
 class _Word(NamedTuple):
@@ -183,7 +193,7 @@ def _names(reading: _Reading) -> Iterator[Entity]:
             continue
         if all(lowered(word.text) in TIMES for word in run):
             continue
-        if len(run) > 1 or _names_something(run[0], reading.small, inside):
+        if len(run) > 1 or _names_something(run[0], reading, inside):
             start, end = run[0].start, run[-1].end
             yield Entity(" ".join(reading.text[start:end].split()), "name", start, end)
 
@@ -215,15 +225,24 @@ def _acronyms(run: list[_Word]) -> Iterator[Entity]:
             yield Entity(word.text, "acronym", word.start, word.end)
 
 
-def _names_something(word: _Word, small: set[str], inside: set[str]) -> bool:
+def _names_something(word: _Word, reading: _Reading, inside: set[str]) -> bool:
     plain = lowered(word.text)
     if len(plain) == 1 or plain in OPENINGS or plain in TIMES or plain in _TITLES:
         return False
     if not word.first or word.text in inside:
         return True
-    return plain not in COMMON and plain not in small and not _is_derived(plain)
+    if plain in COMMON or plain in reading.small or _is_derived(plain) or _DRAWN_OUT.search(plain):
+        return False
+    return not _is_told_otherwise(plain, reading.text, word.end)
 
 
 def _is_derived(word: str) -> bool:
-    """Whether it ends as nouns, adverbs and forms of verbs do, and is most likely one of them."""
-    return len(word) > 5 and word.endswith(("ing", "ed", "ly", "tion", "tions", "ness", "ment", "ments", "able", "ful"))
+    """Whether it ends as nouns, adjectives, adverbs and forms of verbs do, and is most likely one of them."""
+    return len(word) > 5 and word.endswith(_ENDINGS)
+
+
+def _is_told_otherwise(word: str, text: str, end: int) -> bool:
+    """Whether the next word makes it a verb, which stands before what it is about, or the name of several things."""
+    found = _NEXT.match(text, end)
+    then = "" if found is None else lowered(found[1])
+    return then in _BEHIND_VERBS or (then in _OF_SEVERAL and word.endswith("s"))
