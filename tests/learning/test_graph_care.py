@@ -162,6 +162,14 @@ def test_facts_that_differ_in_a_name_a_path_or_a_denial_are_never_made_one(backe
     assert consolidated(backend)["deleted_ids"] == ["again"]
 
 
+def test_a_name_written_small_is_told_apart_where_another_fact_has_it_with_its_capital(backend: GraphBackend) -> None:
+    told = {"anna": "anna prefers tea", "again": "it is tea that anna prefers", "bea": "bea prefers tea"}
+    facts: list[Node] = [replace(fact(id), proposition=text) for id, text in told.items()]
+    elsewhere = replace(fact("elsewhere", near(0.1)), proposition="The letter is for Anna, not for Bea.")
+    put(backend, [*facts, elsewhere, Tag(id="tag", label="tea")], tagged(*told), {"anna": used(9)})
+    assert consolidated(backend)["deleted_ids"] == ["again"]
+
+
 def test_ties_and_uses_of_the_loser_are_the_winners(backend: GraphBackend) -> None:
     step = Episodic(id="step", observation="The ferry was full.", action="Waited.")
     nodes: list[Node] = [fact("a"), fact("b"), fact("c", near(0.1)), step, Tag(id="tag", label="tides")]

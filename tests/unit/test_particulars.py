@@ -47,3 +47,12 @@ def test_what_differs_in_a_name_a_number_a_path_or_a_denial_is_two_statements(pa
 def test_what_says_the_same_in_other_words_is_not_told_apart(pair: tuple[str, str]) -> None:
     one, other = map(particulars, pair)
     assert not are_apart(one, other) and not are_apart(other, one)
+
+
+def test_a_name_that_stands_with_its_capital_elsewhere_is_one_without_it() -> None:
+    known = particulars("The tea was for Anna, and Will got none.").sure | particulars("Ask Bea. NOT NOW").sure
+    assert known == {"anna", "bea"}
+    anna, bea = particulars("anna prefers tea"), particulars("bea prefers tea")
+    assert are_apart(anna, bea, known) and not are_apart(anna, bea)
+    assert are_apart(particulars("anna taught bea to sail"), particulars("bea taught anna to sail"), known)
+    assert not are_apart(particulars("Anna prefers tea."), particulars("tea is what anna prefers"), known)

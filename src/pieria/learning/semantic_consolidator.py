@@ -100,8 +100,10 @@ def _better(
         held = graph.vectors([ranked[rank] for rank in ranks])
         return {rank: held[ranked[rank].id] for rank in ranks if ranked[rank].id in held}
 
+    known = frozenset().union(*(each.sure for each in said))
+
     def may(rank: int, other: int) -> bool:
-        return not are_apart(said[rank], said[other])
+        return not are_apart(said[rank], said[other], known)
 
     better: dict[int, int] = {}
     for group in groups:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Set
 from typing import NamedTuple
 
-from pieria.record.commonwords import OPENINGS, TIMES
+from pieria.record.commonwords import COMMON, OPENINGS, TIMES
 from pieria.record.lettering import lowered
 from pieria.record.shapes import has_capital, kind_of, without_ending, without_line
 
@@ -56,12 +57,15 @@ class Particulars(NamedTuple):
     """Words with capitals, in their order; of one that only begins a sentence nobody knows better."""
     words: str
     """All of them, each between spaces."""
+    sure: frozenset[str] = frozenset()
+    """Those of the names that no word is: they have their capital within a sentence, and it is not all capitals."""
 
 
 def particulars(text: str) -> Particulars:
     marks: Counter[str] = Counter(dict.fromkeys(_NUMBERED.findall(lowered(text)), 1))
     names: list[str] = []
     words: list[str] = []
+    sure: set[str] = set()
     first = True
     for token in _WORD.findall(text):
         bare = token.strip(_AROUND)
@@ -76,8 +80,10 @@ def particulars(text: str) -> Particulars:
             marks[word] = 1
         elif has_capital(word) and not (low in OPENINGS and (first or low == "i" or "'" in low)):
             names.append(low)
+            if not (first or word.isupper() or low in COMMON):
+                sure.add(low)
         first = token.rstrip("\"'”’»)").endswith(_ENDS_SENTENCE)
-    return Particulars(tuple(sorted(marks.elements())), tuple(names), f" {' '.join(words)} ")
+    return Particulars(tuple(sorted(marks.elements())), tuple(names), f" {' '.join(words)} ", frozenset(sure))
 
 
 def _is_plain(word: str) -> bool:
@@ -85,14 +91,20 @@ def _is_plain(word: str) -> bool:
     return word.isalpha() and (word.islower() or word.istitle())
 
 
-def are_apart(one: Particulars, other: Particulars) -> bool:
+def are_apart(one: Particulars, other: Particulars, known: Set[str] = frozenset()) -> bool:
     """Whether one names, counts or denies what the other does not, or tells it of the same in another order; when that
-    is stands anywhere.
+    is stands anywhere. What is among the names `known` from elsewhere is one without its capital, too.
     """
-    if one.marks != other.marks or not (_holds(one, other.names) and _holds(other, one.names)):
+    names, others = _names(one, known), _names(other, known)
+    if one.marks != other.marks or not (_holds(one, others) and _holds(other, names)):
         return True
-    shared = set(one.names) & set(other.names) - TIMES
-    return [name for name in one.names if name in shared] != [name for name in other.names if name in shared]
+    shared = set(names) & set(others) - TIMES
+    return [name for name in names if name in shared] != [name for name in others if name in shared]
+
+
+def _names(one: Particulars, known: Set[str]) -> tuple[str, ...]:
+    words = one.words.split()
+    return one.names if known.isdisjoint(words) else tuple(word for word in words if word in known or word in one.names)
 
 
 def _holds(one: Particulars, names: tuple[str, ...]) -> bool:
