@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import anyio
@@ -160,9 +161,23 @@ def test_a_page_of_events_ends_where_its_listener_is_no_longer_welcome(live: Ser
 
     async def heard() -> list[str]:
         with pieria.open("notes") as bank:
-            return [event async for event in streaming.Hub().stream(bank, 0, None, welcome) if "id: " in event]
+            return [event async for event in streaming.Hub().stream(bank, 0, None, welcome, "ada") if "id: " in event]
 
     assert len(anyio.run(heard)) == 3
+
+
+def test_one_caller_leaves_room_for_others_to_listen(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "EACH", 3)
+    heard: list[Iterator[str]] = []
+    with ExitStack() as stack:
+        for _ in range(3):
+            # Lines that nobody holds end their stream.
+            heard.append(stack.enter_context(live.client.stream("GET", "/v1/events?bank=notes")).iter_lines())
+            assert next(heard[-1]) == "retry: 2000"
+        for path, accept in (("/v1/events?bank=notes", "*/*"), ("/banks/notes/events", "text/html")):
+            refused = live.client.get(path, headers={"accept": accept})
+            assert refused.status_code == 429 and "3 of a caller" in refused.text
+        live.service.hub.check_room("another")
 
 
 def test_a_file_of_tokens_that_cannot_be_read_ends_the_streams(live: Served) -> None:

@@ -21,7 +21,7 @@ from anyio.abc import TaskGroup
 
 from pieria.bank import Bank
 from pieria.doors.http.failing import for_callers
-from pieria.errors import PieriaError
+from pieria.errors import LimitError, PieriaError
 from pieria.record.banks import same_bank
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,8 @@ WATCHED = 500
 """Banks that are listened to at the same time."""
 KEEP_ALIVE = 15.0
 PAGE = 500
+EACH = 100
+"""Streams that one caller may listen to at the same time: a server has connections for others, too."""
 HELD = 500
 """Passing events that are kept for a listener who is slow."""
 RETRY_MS = 2_000
@@ -48,8 +50,9 @@ class Passing(NamedTuple):
 class Listener:
     """One client: which entry it has had, and what passed since it last looked."""
 
-    def __init__(self, bank: Bank, since: int) -> None:
+    def __init__(self, bank: Bank, since: int, caller: str) -> None:
         self.bank = bank
+        self.caller = caller
         self.name = same_bank(bank.name)
         self.since = since
         self.passed: deque[Passing] = deque(maxlen=HELD)
@@ -90,6 +93,13 @@ class Hub:
     @property
     def listeners(self) -> int:
         return len(self._listeners)
+
+    def check_room(self, caller: str) -> None:
+        """Raises `LimitError` for whoever listens to as many streams as one caller may."""
+        if sum(listener.caller == caller for listener in self._listeners) >= EACH:
+            raise LimitError(
+                "streams of events at the same time", f"{EACH} of a caller", 1, hint="End one of them first."
+            )
 
     async def run(self) -> None:
         """Watches for new entries as long as it is not cancelled."""
@@ -157,11 +167,11 @@ class Hub:
             self._listeners.discard(listener)
 
     async def stream(
-        self, bank: Bank, since: int | None, seconds: float | None, welcome: Callable[[], bool]
+        self, bank: Bank, since: int | None, seconds: float | None, welcome: Callable[[], bool], caller: str
     ) -> AsyncIterator[str]:
         """What a client is sent, as server-sent events. `welcome` is asked whether it may still listen."""
         head = await self._in_thread(_head, bank)
-        listener = Listener(bank, head if since is None else since)
+        listener = Listener(bank, head if since is None else since, caller)
         until = time.monotonic() + (float("inf") if seconds is None else seconds)
         with self._listening(listener):
             yield f"retry: {RETRY_MS}\n\n"

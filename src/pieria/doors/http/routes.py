@@ -128,11 +128,13 @@ class Routes:
             return self.service.host(caller, given["bank"]).having(begins=False).bank
 
         bank = await self.service.call(opened)
+        self.service.hub.check_room(caller.name)
         stream = self.service.hub.stream(
             bank,
             given.get("since") if since is None else since,
             given.get("seconds"),
             lambda: self.door.still(request.headers),
+            caller.name,
         )
         return streamed(request, stream)
 

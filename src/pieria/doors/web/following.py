@@ -35,7 +35,8 @@ async def events(service: Service, request: Request, welcome: Callable[[], bool]
     came = last_seen(request)
     if came is None and since.isascii() and since.isdigit():
         came = int(since[:16])
-    return streamed(request, service.hub.stream(bank, came, None, welcome))
+    service.hub.check_room(caller.name)
+    return streamed(request, service.hub.stream(bank, came, None, welcome, caller.name))
 
 
 def _task(asked: Asked) -> Task:
