@@ -97,7 +97,8 @@ def test_a_memory_goes_through_its_life(served: Served) -> None:
     assert client.get(f"{path}/tea", params={"version": 1}).json()["text"] == "Tea at four."
     assert [memory["id"] for memory in client.get(path, params={"tags": ["habit"]}).json()["memories"]] == ["tea"]
     assert client.delete(f"{path}/tea", params={"reason": "no more"}).json()["ended"] == "removed"
-    assert client.get(f"{path}/tea").status_code == 404
+    gone = client.get(f"{path}/tea")
+    assert gone.status_code == 404 and "removed" in gone.json()["error"]["hint"]
     assert client.get(f"{path}/tea?include_removed=true").json()["reason"] == "no more"
     assert client.post(f"{path}/tea/restore").json()["ended"] == ""
     revised = client.post(f"{path}/tea/revise", json={"text": "Coffee at five."}).json()["id"]
@@ -106,6 +107,8 @@ def test_a_memory_goes_through_its_life(served: Served) -> None:
     assert {memory["text"] for memory in history} == {"Tea at four.", "Tea at five.", "Coffee at five."}
     assert client.post(f"{path}/{revised}/purge").json()["also"] == ["tea"]
     assert client.get(f"{path}/tea/history").status_code == 404
+    assert "purged" in client.get(f"{path}/tea").json()["error"]["hint"]
+    assert "there are" in client.get(f"{path}/nobody").json()["error"]["hint"]
     whats = [change["what"] for change in client.get("/v1/banks/notes/changes?since=2").json()["changes"]]
     assert whats == ["remember", "update", "remove", "restore", "revise", "invalidate", "purge"]
 

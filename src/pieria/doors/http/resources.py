@@ -68,7 +68,10 @@ def check_scope(given: Mapping[str, Any], caller: Caller) -> None:
 def _opened(bank: Bank, id: str, **given: Any) -> dict[str, Any]:
     found = bank.get(id, **given)
     if found is None:
-        raise NotFoundError("memory", id, hint="A list or a recall gives the ids there are.")
+        # Where nothing was ever there, or it was purged, this says so.
+        bank.history(id)
+        hint = "It is not what was asked for: its history shows every version, and whether it was removed or revised."
+        raise NotFoundError("memory", id, hint=hint)
     return found.as_dict()
 
 
