@@ -28,15 +28,24 @@ def nobody_using(target: Path, operation: str) -> Iterator[sqlite3.Connection]:
         try:
             present.execute("PRAGMA journal_mode = DELETE")
             present.execute("BEGIN EXCLUSIVE")
+            [(mode,)] = present.execute("PRAGMA journal_mode")
         except sqlite3.DatabaseError as problem:
             if not _name(problem).startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
                 raise _refused(problem, target, operation) from problem
+        else:
+            if mode != "delete":
+                # Opened between the two: beside a log, to hold the file for writing keeps no reader out.
+                raise _in_use(target, operation)
         yield present
 
 
 def _refused(problem: sqlite3.DatabaseError, target: Path, operation: str) -> StorageError:
     if not _name(problem).startswith(IN_USE):
         return StorageError(operation, f"{target} cannot be opened ({problem})")
+    return _in_use(target, operation)
+
+
+def _in_use(target: Path, operation: str) -> BusyError:
     return BusyError(
         operation,
         f"another process has {target.name} open, or is restoring or removing it",

@@ -304,13 +304,18 @@ class SQLiteStore:
 
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
         """The moment at which the file's name goes is that at which the bank does: its log was written into it before,
-        and what may be left beside it holds nothing.
+        and what may be left beside it holds nothing. Where the name is a link, what it leads to goes.
+
+        The turn goes first: whoever makes a new bank of the name makes a turn of its own with it.
         """
         self.close()
         with translated("remove", self.path), nobody_using(self.path, "remove") as connection:
             last(self._reader(connection))
-            self.path.unlink()
+            file = self.path.resolve()
             beside_turn(self.path).unlink(missing_ok=True)
+            file.unlink()
+            self.path.unlink(missing_ok=True)
+            flush(file.parent)
             flush(self.path.parent)
         return []
 

@@ -1,0 +1,55 @@
+"""A bank's file held for oneself alone, and taken away: whoever else has it open, or gets in between, is in the way."""
+
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from tests.contract.making import apply, memory
+
+from pieria.errors import BusyError
+from pieria.store.sqlite import SQLiteStore
+from pieria.store.sqlite.alone import nobody_using
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_whoever_opens_it_between_two_steps_is_in_the_way_and_loses_nothing(tmp_path: Path, step: int) -> None:
+    path = tmp_path / "notes.db"
+    SQLiteStore(path).close()
+    opened: list[SQLiteStore] = []
+    left = step
+
+    def open_before(frame: FrameType, event: str, called: Any) -> None:
+        nonlocal left
+        if (event, frame.f_code.co_name) == ("c_call", nobody_using.__name__) and called.__name__ == "execute":
+            left -= 1
+            if not left:
+                sys.setprofile(None)
+                opened.append(SQLiteStore(path))
+
+    sys.setprofile(open_before)
+    try:
+        with pytest.raises(BusyError, match="open"), nobody_using(path, "remove"):
+            pass
+    finally:
+        sys.setprofile(None)
+    [held] = opened
+    apply(held, memory("theirs"))
+    held.close()
+    with nobody_using(path, "remove") as connection:
+        assert connection.execute("SELECT count(*) FROM state").fetchone() == (1,)
+
+
+def test_of_a_bank_whose_file_is_a_link_what_it_leads_to_goes_as_well(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    kept, link = elsewhere / "kept.db", folder / "notes.db"
+    folder.mkdir()
+    SQLiteStore(kept).close()
+    link.symlink_to(kept)
+    store = SQLiteStore(link)
+    apply(store, memory("a secret"))
+    store.remove(lambda reader: None)
+    assert os.listdir(folder) == []
+    assert not [path for path in elsewhere.iterdir() if path.stat().st_size]
