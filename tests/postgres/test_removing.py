@@ -87,6 +87,22 @@ def test_a_removal_that_is_cut_in_the_middle_leaves_it_whole(opened: Opened, adm
     assert everything(opened("notes")) == before
 
 
+def test_a_removal_that_is_cut_while_it_tidies_up_is_told_as_one_and_names_what_is_left(
+    opened: Opened, admin: Admin
+) -> None:
+    store = opened("notes")
+    lived_in(store)
+
+    def cut_who_tidies_up(reader: Reader) -> None:
+        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                      " AND datname = current_database() AND state = 'idle'")  # fmt: skip
+
+    [left] = store.remove(cut_who_tidies_up)
+    assert "VACUUM" in left
+    assert store.is_over
+    assert not any(left_of(admin, store.number).values())
+
+
 def test_whoever_waits_for_a_change_hears_at_once_that_it_is_gone(opened: Opened) -> None:
     held, store = opened(), opened()
     seq = apply(held, memory()).change.seq

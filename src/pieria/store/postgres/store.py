@@ -42,6 +42,7 @@ SYNCHRONOUS = {"full": "on", "relaxed": "off", "off": "off"}
 """How far a commit waits for the server's disk; whatever a commit waits for, it is whole or not there."""
 TURN = 0x5049
 """Sets the locks of banks' turns apart from those of other programs in the database."""
+LATER = "the server's next VACUUM takes it away"
 _every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
 
 
@@ -276,9 +277,16 @@ class PostgresStore:
             with self._begun(self._begin_writing(self._busy_seconds)) as session:
                 last(PostgresWriter(session, self._frequencies, self.now, self.analyser))
                 self._unmake(session)
-            left = tidied(connection, self._busy_seconds, "the server's next VACUUM takes it away")
+            left = self._left_behind(connection)
         self.close()
         return left
+
+    def _left_behind(self, connection: Connection) -> list[str]:
+        """The bank is gone by now, and nobody may be told otherwise, whatever becomes of this."""
+        try:
+            return tidied(connection, self._busy_seconds, LATER)
+        except psycopg.Error:
+            return [f"what was deleted, in the server's own files: it was broken off while it tidied up; {LATER}"]
 
     def _unmake(self, session: PostgresSession) -> None:
         seq = counters(session)["seq"]
