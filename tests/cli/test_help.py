@@ -14,6 +14,12 @@ def test_the_page_prints_the_help_of_every_command_word_for_word() -> None:
     assert set(documented()) == set(printed())
 
 
+def test_every_command_explains_itself_by_the_same_words_however_it_is_reached() -> None:
+    """click keeps the option that the first asker was given: an asker without settings must not take `-h` away."""
+    for path, context in commands():
+        assert context.command.get_help_option_names(click.Context(context.command)) == ["-h", "--help"], path
+
+
 def test_the_page_names_every_exit_code() -> None:
     from pieria.doors.cli import running
 

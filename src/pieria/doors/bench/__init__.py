@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import HELP
+from pieria.doors.cli.parsing import ApartGroup
 
 if TYPE_CHECKING:
     from pieria.doors.bench.datasets import Conversation
@@ -30,7 +30,7 @@ def _sized(usual: int, of_what: str) -> Callable[[Callable[..., None]], Callable
     return click.option("--n", "size", type=size, default=usual, show_default=True, help=of_what)
 
 
-@click.group(context_settings={"help_option_names": HELP})
+@click.group(cls=ApartGroup)
 def bench() -> None:
     """Measure speed and finding on this machine."""
 

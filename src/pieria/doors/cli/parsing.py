@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-HELP = ("-h", "--help")
+_HELP = ("-h", "--help")
 SHARED_IN_SHORT = (
     "Anywhere on the line: --bank NAME, --data FOLDER, --json / --no-json, -q / --quiet, --debug, -h / --help. "
     "`pieria --help` explains them."
@@ -79,15 +79,23 @@ def _write_options(command: click.Command, ctx: click.Context, formatter: click.
         formatter.write_text(SHARED_IN_SHORT)
 
 
-class Command(click.Command):
+class _Helped:
+    """Help is asked for by the same words whoever asks: click keeps for good those that the first context brings."""
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return list(_HELP)
+
+
+class Apart(_Helped, click.Command):
+    """A command without the shared options: it works on banks of its own."""
+
+
+class Command(_Helped, click.Command):
     """A command with the shared options beside its own."""
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         self.params.extend(SHARED)
-
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        return list(HELP)
 
     def invoke(self, ctx: click.Context) -> Any:
         ctx.ensure_object(Call).parameters = self.params
@@ -97,7 +105,13 @@ class Command(click.Command):
         _write_options(self, ctx, formatter)
 
 
-class Group(click.Group):
+class ApartGroup(_Helped, click.Group):
+    """A group of commands without the shared options."""
+
+    command_class = Apart
+
+
+class Group(_Helped, click.Group):
     """A group of commands, which takes the shared options too."""
 
     command_class = Command
@@ -105,9 +119,6 @@ class Group(click.Group):
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         self.params.extend(SHARED)
-
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        return list(HELP)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -13,10 +13,10 @@ from pathlib import Path
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import HELP
+from pieria.doors.cli.parsing import Apart
 
 
-@click.command(context_settings={"help_option_names": HELP})
+@click.command(cls=Apart)
 @click.option("--keep", type=click.Path(path_type=Path), metavar="FOLDER", help="Keep the bank there, to play with.")
 @click.option("--pause", is_flag=True, help="Wait for a key after each scene.")
 @click.option("--json", "as_json", is_flag=True, help="Print every call and its result as JSON.")
