@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, PlainSerializer, SecretStr, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    EnvSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, SecretStr, ValidationError
 
 from pieria.errors import ConfigError, InputError, Invalid
 from pieria.models import LLM_PROVIDERS, NONE, checked_llm, checked_name, checked_pipeline, provider_of
@@ -127,14 +121,7 @@ Name = Annotated[str, AfterValidator(_name)]
 class Settings(Fades):
     """Made by `resolve` alone, which knows the sources; frozen, since banks are open under it."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        case_sensitive=False,
-        extra="forbid",
-        frozen=True,
-        hide_input_in_errors=True,
-        arbitrary_types_allowed=True,
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, arbitrary_types_allowed=True)
 
     data: Annotated[Path | Address, PlainSerializer(str, when_used="json")] = Field(
         default=DATA, description="the folder that holds the banks, or the address of a server"
@@ -243,18 +230,6 @@ class Settings(Fades):
             return self.data
         assert self.local is not None
         return self.local
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """`resolve` asks the sources one by one, to know which of them each value is from."""
-        return (init_settings,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,21 +385,22 @@ def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> Source:
 
 def _from_environment(environ: Mapping[str, str], folder: Path) -> Source:
     """Variables that are no setting are let be, since versions share an environment; a slip is refused."""
-    ours = {name: value for name, value in environ.items() if name.startswith(PREFIX) and value}
+    values: dict[str, str] = {}
     unknown = []
-    for name in ours:
-        rest = name.removeprefix(PREFIX).lower()
-        near = get_close_matches(rest, Settings.model_fields, 1, _ALIKE)
-        if near and rest not in Settings.model_fields:
-            unknown.append(ConfigError(f"{name} is no setting", hint=f"Did you mean {PREFIX}{near[0].upper()}?"))
-    source = EnvSettingsSource(Settings)
-    source.env_vars = {name.lower(): value for name, value in ours.items()}
-    return Source(f"environment {PREFIX}{{}}", source(), folder, unknown=tuple(unknown))
+    for variable, value in environ.items():
+        if not variable.startswith(PREFIX) or not value:
+            continue
+        name = variable.removeprefix(PREFIX).lower()
+        if name in Settings.model_fields:
+            values[name] = value
+        elif near := get_close_matches(name, Settings.model_fields, 1, _ALIKE):
+            unknown.append(ConfigError(f"{variable} is no setting", hint=f"Did you mean {PREFIX}{near[0].upper()}?"))
+    return Source(f"environment {PREFIX}{{}}", values, folder, unknown=tuple(unknown))
 
 
 def _from_file(file: Path, origin: str) -> Source:
     try:
-        values = TomlConfigSettingsSource(Settings, toml_file=file)()
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as problem:
         hint = "Make the file readable, or remove it."
         raise ConfigError(f"{file}: cannot be read ({problem.strerror})", hint=hint) from problem

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
-from pydantic_settings import BaseSettings
+from pydantic import AfterValidator, BaseModel, Field
 
 from pieria.errors import InputError
 from pieria.record.fading import Fading
@@ -38,7 +37,7 @@ def halflives_of(value: str) -> dict[str, float]:
     return found
 
 
-class Fades(BaseSettings):
+class Fades(BaseModel):
     decay_model: Literal["power_law", "exponential", "two_component"] = Field(
         default="power_law", description="the shape in which memories fade"
     )
