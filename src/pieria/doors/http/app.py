@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
@@ -42,7 +42,6 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
     """Serves as long as its lifespan lasts. Without a rate nobody is held up."""
     name = version("pieria")
     mcp = mounted(service, name)
-    described_once = described(service.registry, name)
     routes = Routes(service, door)
     strangers = Rate(GUESSES_A_SECOND, "requests without a valid token")
     site = Site(service, door, strangers)
@@ -59,8 +58,12 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
                 with anyio.CancelScope(shield=True):
                     await to_thread.run_sync(site.tasks.close)
 
+    @cache
+    def document() -> dict[str, Any]:
+        return described(service.registry, name)
+
     async def openapi(request: Request) -> Response:
-        return JSON(described_once)
+        return JSON(document())
 
     fixed: dict[str, dict[str, Endpoint]] = {
         "/": {"GET": _facing(site, site.home, listing(_index(name, mcp)))},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ TIMES: tuple[Callable[..., Markup], ...] = (
 
 class Templates:
     def __init__(self, assets: Assets) -> None:
+        self.assets = assets
         self._made = Environment(
             loader=FileSystemLoader([TEMPLATES, PAGES]),
             autoescape=True,
@@ -62,6 +64,12 @@ class Templates:
         # What the template imports is there once it has begun; what stands around the block is not made.
         next(iter(template.root_render_func(context)), None)
         return "".join(template.blocks[block](context))
+
+
+@cache
+def shipped() -> Templates:
+    """Those of the pages as they are: compiled once, for all servers of this process."""
+    return Templates(Assets())
 
 
 def _in_its_zone(told: Callable[..., Markup]) -> Callable[..., Markup]:

@@ -26,14 +26,12 @@ from pieria.doors.http.reading import segment
 from pieria.doors.http.resources import check_scope
 from pieria.doors.http.routes import caller_of
 from pieria.doors.http.service import Service
-from pieria.doors.web import following, policy, zones
-from pieria.doors.web.assets import Assets
+from pieria.doors.web import following, policy, rendering, zones
 from pieria.doors.web.entries import LASTS, Entries, cookie_name
 from pieria.doors.web.forms import SEAL, arguments, form_of
 from pieria.doors.web.packing import sent
 from pieria.doors.web.page import BANKS, Answer, Asked, Begun, Moved, Page, Sent, Shown, View, path_of
 from pieria.doors.web.pages import PAGES
-from pieria.doors.web.rendering import Templates
 from pieria.doors.web.tasks import Tasks
 from pieria.doors.web.witness import Witness
 from pieria.doors.web.zones import ZONE, Zone
@@ -62,11 +60,11 @@ class Site:
         self.entries = Entries(door)
         self.tasks = Tasks()
         self.witness = Witness()
-        self.assets = Assets()
         self._service = service
         self._door = door
         self._strangers = strangers
-        self._templates = Templates(self.assets)
+        self._templates = rendering.shipped()
+        self.assets = self._templates.assets
         self._zone = zones.of_machine(service.workspace.resolved.environ)
 
     # --- as a face of the server
