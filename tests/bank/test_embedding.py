@@ -248,6 +248,7 @@ def test_a_program_that_ends_while_the_model_works_ends_well(tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_middle_loses_nothing(tmp_path: Path) -> None:
     code = (
         "import pieria, sys, time\n"
@@ -368,6 +369,7 @@ def test_a_process_with_another_model_uses_words_and_says_so(tmp_path: Path) -> 
         soon(lambda: len(embedded(bank)) == 2)
 
 
+@pytest.mark.slow
 def test_a_bank_is_moved_to_another_model_while_words_are_found(tmp_path: Path) -> None:
     with opened(tmp_path) as bank:
         bank.remember_many([{"text": f"apple {n}"} for n in range(200)])

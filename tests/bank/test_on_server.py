@@ -280,6 +280,7 @@ def test_a_backup_goes_into_a_folder_and_back_to_the_server(served: Kept, folder
         pieria.restore(backup, served.data, name="again", replace=True)
 
 
+@pytest.mark.slow
 def test_writers_of_one_bank_take_turns_and_others_do_not_wait(served: Kept) -> None:
     with (
         served.opened("b", settings={"busy_seconds": 5}) as first,

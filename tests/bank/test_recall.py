@@ -147,6 +147,7 @@ def test_a_walk_misses_nothing_of_more_candidates_than_a_cursor_lists(tmp_path: 
         assert len(found) == len(set(found)) == len(said)
 
 
+@pytest.mark.slow
 def test_a_quiet_walk_and_a_written_through_one_are_the_same(bank: Bank) -> None:
     fill(bank, 1_500)
     quiet = shown(walk(bank, 30))
@@ -172,6 +173,7 @@ def test_a_page_sees_the_moment_of_the_first(bank: Bank, clock: HandClock) -> No
     assert len(shown(pages)) == len(set(shown(pages))) == 20
 
 
+@pytest.mark.slow
 def test_what_was_purged_since_is_missing_and_shifts_nothing(bank: Bank) -> None:
     fill(bank, 1_300)
     expected = shown(walk(bank, 20))

@@ -89,6 +89,7 @@ def test_every_budget_has_its_row(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> 
     assert rows["recall at 1,000, p50"]["value"] == both["detail"]["recall_ms"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_without_a_model_it_says_what_was_left_out(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIERIA_MODELS", str(tmp_path / "none"))

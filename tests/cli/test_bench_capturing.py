@@ -11,6 +11,7 @@ from pieria.doors.bench import capturing, telling_hooks
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 
 
+@pytest.mark.slow
 def test_hooks_are_timed_and_events_weighed(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capturing, "EVENTS", 3)
     monkeypatch.setattr(capturing, "LINES", 20)

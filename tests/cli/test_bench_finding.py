@@ -184,6 +184,7 @@ def test_the_one_that_is_left_out_teaches_nothing(ask: Ask, tmp_path: Path) -> N
     assert told["two"]["weights"] == told["three"]["weights"]
 
 
+@pytest.mark.slow
 def test_people_read_lines(ask: Ask, tmp_path: Path) -> None:
     talks = [finding.contrary_talk("one"), finding.contrary_talk("two"), finding.small_talk("three")]
     file = finding.locomo(tmp_path, *talks)
@@ -221,6 +222,7 @@ def test_what_cannot_be_is_said_before_anything_takes_long(
     assert says in " ".join(answer.err.split())
 
 
+@pytest.mark.slow
 def test_with_some_of_the_vectors_nothing_is_measured(
     ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,6 +109,7 @@ def test_what_has_expired_is_listed_as_such(ask: Ask, home: Path, terminal: Call
     assert "." not in second.partition("until")[2]
 
 
+@pytest.mark.slow
 def test_processes_that_make_tokens_at_once_lose_none(environment: dict[str, str], home: Path) -> None:
     making = [
         subprocess.Popen([*ENTRY, "-q", "token", "create", f"number {n}"], env=environment, stdout=subprocess.PIPE)

@@ -73,6 +73,7 @@ def test_what_another_process_moved_there_is_found(opens: Opens, store: Store, r
     assert both(store) == {*rows, came}
 
 
+@pytest.mark.slow
 def test_after_many_changes_nothing_is_missing(store: Store, rows: list[int]) -> None:
     new = [apply(store, kept(f"m{100 + n}", "mine/box"), space=1).rows[0] for n in range(600)]
     with store.reading() as reader:
@@ -96,6 +97,7 @@ def test_what_never_came_to_be_leaves_no_trace(store: Store, rows: list[int]) ->
     assert both(store) == {*rows, came}
 
 
+@pytest.mark.slow
 def test_of_many_windows_none_is_known_too_early_however_often_all_were_seen(store: Store) -> None:
     """More than are known by heart: what was read of them once may be at hand from then on."""
     rows = apply(store, *(memory(f"turn {n}", f"t{n}") for n in range(10_500))).rows
@@ -116,6 +118,7 @@ def test_of_many_windows_none_is_known_too_early_however_often_all_were_seen(sto
     assert rows_near(store, unit(1), want=20, what="window") == rows[1:21]
 
 
+@pytest.mark.slow
 def test_of_many_vectors_the_answer_is_the_same_each_time(store: Store) -> None:
     space = enter(store)
     vectors = drawn(5, 10_500)

@@ -124,6 +124,7 @@ def test_every_term_of_any_text_finds_it(store: Store, text: str) -> None:
             assert dict(match.frequencies) == {term: 1}, term
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=8))
 def test_both_ways_to_candidates_find_exactly_what_the_texts_hold(store: Store, texts: list[str]) -> None:
@@ -231,6 +232,7 @@ def test_a_frequent_term_is_found_wherever_it_was_written_since(store: Store) ->
     assert len(match.candidates) == 2_101
 
 
+@pytest.mark.slow
 def test_a_count_taken_inside_a_broken_write_does_not_outlive_it(store: Store) -> None:
     fill(store, ["stork"] * 3_000)
     with pytest.raises(ZeroDivisionError), store.writing() as writer:

@@ -310,6 +310,7 @@ def test_many_are_searched_as_exactly_as_few(store: Store) -> None:
     well(store)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crowd", [0, 10_500])
 def test_memories_are_counted_however_many_passages_they_have(store: Store, crowd: int) -> None:
     """Known by heart or by codes: one memory with the nearest passages of all does not stand in for others."""
@@ -322,6 +323,7 @@ def test_memories_are_counted_however_many_passages_they_have(store: Store, crow
     assert rows_near(store, unit(1), want=5) == rows[:5]
 
 
+@pytest.mark.slow
 def test_what_hides_in_a_crowd_of_the_invisible_is_found(store: Store) -> None:
     """Thousands that are nearer may not be seen, and nothing that the filter asks has an index."""
     enter(store)
@@ -612,6 +614,7 @@ def test_stores_on_one_file_agree_after_each_other_s_writes(opens: Opens) -> Non
 # --- every combination, against the plainest reckoning
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
     memories=st.lists(some_memory(), min_size=1, max_size=12),

@@ -105,6 +105,7 @@ def test_an_agent_s_life(opened: Callable[[str], Any], data: Path) -> None:
     check_life(opened, data)
 
 
+@pytest.mark.slow
 def test_an_agent_s_life_with_its_banks_on_a_server(
     data: Path, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

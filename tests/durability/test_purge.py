@@ -118,6 +118,7 @@ def test_a_term_leaves_every_segment_of_the_text_index(tmp_path: Path) -> None:
         assert all(len(bank.recall(word)) == 1 for word in kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 5])
 def test_thousands_purged_at_random_leave_nothing_in_the_corners_of_pages(tmp_path: Path, seed: int) -> None:
     """SQLite moves rows between pages; what it moved must not stay behind where it was."""
@@ -146,6 +147,7 @@ def hold_a_read(pipe: Connection, folder: str) -> None:
         assert pipe.recv() == "let go"
 
 
+@pytest.mark.slow
 def test_the_receipt_says_what_another_reader_kept_it_from(tmp_path: Path) -> None:
     with pieria.open("notes", data=tmp_path, settings={"busy_seconds": 5}) as bank:
         fill(bank, 50)

@@ -31,6 +31,7 @@ def many_turns(path: Path, sessions: int, turns: int, words: int = 8) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_6_counts_are_right_and_no_wing_is_hidden_above_ten_thousand(bank: Bank, tmp_path: Path) -> None:
     report = mine(bank, many_turns(tmp_path / "logs", 12, 850), conversations=True)
     assert report.memories == {"new": 10_200}

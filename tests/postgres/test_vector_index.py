@@ -54,6 +54,7 @@ def index_of(database: str, store: PostgresStore) -> list[tuple[str, bool]]:
         ).fetchall()
 
 
+@pytest.mark.slow
 def test_with_an_index_as_many_and_the_same_are_found_whatever_the_filter_lets_through(
     store: PostgresStore, database: str
 ) -> None:

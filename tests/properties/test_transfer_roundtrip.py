@@ -59,6 +59,7 @@ def test_an_import_into_an_empty_bank_is_the_bank_again(steps: list[Step]) -> No
         assert is_sound(copy)
 
 
+@pytest.mark.slow
 @given(STEPS)
 def test_the_past_of_the_copy_answers_as_that_of_the_original(steps: list[Step]) -> None:
     with banks() as (opens, folder, clock):

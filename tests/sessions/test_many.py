@@ -114,6 +114,7 @@ def nothing_is_paid_twice(plan: Plan, finished: list[tuple[int, set[str]]]) -> N
             done.update(tags)
 
 
+@pytest.mark.slow
 def test_sessions_live_through_failures_and_kills(tmp_path: Path) -> None:
     lives_through_kills(Plan(str(tmp_path), 30, 6), kills=3, seed=tmp_path.name)
 

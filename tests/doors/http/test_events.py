@@ -203,6 +203,7 @@ def test_progress_of_calls_through_mcp_passes_by_as_well(live: Served) -> None:
         assert passed["data"]["whole"] >= passed["data"]["done"] > 0
 
 
+@pytest.mark.slow
 def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed(
     live: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,6 +242,7 @@ def test_a_slow_client_holds_up_nobody_and_is_told_what_it_missed(
     slow.close()
 
 
+@pytest.mark.slow
 def test_many_listen_at_once(live: Served) -> None:
     heard: list[list[dict[str, Any]]] = []
 

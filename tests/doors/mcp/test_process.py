@@ -75,6 +75,7 @@ def test_it_ends_in_time_with_a_call_that_does_not(start: Start) -> None:
     assert seconds_to_end(server) < ENDS_WITHIN
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_while_it_writes_leaves_the_bank_whole(start: Start, tmp_path: Path) -> None:
     server = start(odd=True).begun()
     server.call("odd_fill", count=10)

@@ -190,6 +190,7 @@ host.banks.close()
 """
 
 
+@pytest.mark.slow
 @requirement("find.cursor")
 def test_a_walk_over_two_thousand_sees_each_once_while_another_process_writes_and_removes(
     ask: Ask, host: Host, tmp_path: Path
