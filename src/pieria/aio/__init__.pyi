@@ -246,6 +246,7 @@ class Workspace:
         config: object = None,
         user: bool = True,
         secrets: str | None = None,
+        create: bool = True,
     ) -> Opening[Bank]:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
@@ -254,6 +255,7 @@ class Workspace:
         own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
         user is found through it or written. `secrets` is the setting of that name, for what is written through it.
+        Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
         """
     async def open_repo(
         self,
@@ -1415,11 +1417,12 @@ def open(
     settings: Mapping[str, Any] | None = None,
     clock: Clock | None = None,
     who: str = "python",
+    create: bool = True,
 ) -> Opening[Bank]:
     """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
 
     `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
-    noted in the journal.
+    noted in the journal. Without `create` no bank is made: where there is none, that is `NotFoundError`.
     Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
     """
 

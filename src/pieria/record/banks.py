@@ -7,8 +7,9 @@ lies is the workspace's business.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
-from pieria.errors import InputError
+from pieria.errors import InputError, NotFoundError
 
 USER_BANK = "@me"
 """The bank that belongs to the user rather than to a project: scope `user` is kept there."""
@@ -16,6 +17,9 @@ USER_BANK = "@me"
 LONGEST = 100
 MOST_BYTES = 160
 """A file's name may have 255 bytes on common file systems; backups and unfinished files add endings."""
+
+MOST_OFFERED = 10
+"""Names of banks that an error or a note lists."""
 
 EXPECTED = "a bank's name: 1 to 100 letters, digits, hyphens, underscores and dots, no dot at either end"
 
@@ -76,6 +80,21 @@ def bank_name_from(text: str, longest: int = LONGEST, most_bytes: int = MOST_BYT
     while name and (_is_mark(name[0]) or name[0] == "-"):
         name = name[1:]
     return f"{name}-bank" if name.casefold() in _DEVICES else name
+
+
+def no_such_bank(name: str, there: Sequence[str], nowhere: str | None = None) -> NotFoundError:
+    """With the names that may be meant, and how a bank comes to be. `nowhere` is their folder, where there is none."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.casefold(), [other.casefold() for other in there], 3)
+    alike = [other for other in there if other.casefold() in near]
+    if alike:
+        offered = f"Did you mean {' or '.join(alike)}?"
+    elif there:
+        offered = f"Banks here: {', '.join(there[:MOST_OFFERED])}."
+    else:
+        offered = f"There is no folder {nowhere}." if nowhere else "There are no banks here yet."
+    return NotFoundError("bank", name, hint=f"{offered} What is first written to a bank makes it.")
 
 
 def same_bank(name: str) -> str:

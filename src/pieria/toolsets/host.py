@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from pieria.errors import AccessError, ClosedError, PieriaError, StorageError
-from pieria.record.banks import USER_BANK, same_bank
-from pieria.toolsets.nearest import no_such_bank
+from pieria.errors import AccessError, ClosedError, NotFoundError, PieriaError, StorageError
+from pieria.record.banks import USER_BANK, no_such_bank, same_bank
 from pieria.toolsets.paths import Paths
 from pieria.toolsets.tool import Access, Tool
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from pieria.bank.working import Worker
     from pieria.record.job import Job
     from pieria.record.job import Progress as JobProgress
-    from pieria.workspace import Place, Workspace
+    from pieria.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +49,11 @@ class Banks:
         self._at_work = ""
         self._open: OrderedDict[tuple[str, str | None, bool, str | None], Bank] = OrderedDict()
 
-    def opened(self, name: str, session: str | None, *, user: bool = True, secrets: str | None = None) -> Bank:
-        """Without `user`, what belongs to the user is not reached. `secrets` counts where nobody set that."""
+    def opened(
+        self, name: str, session: str | None, *, user: bool = True, secrets: str | None = None, create: bool = True
+    ) -> Bank:
+        """Without `user`, what belongs to the user is not reached. `secrets` counts where nobody set that. Without
+        `create` it raises `NotFoundError` where there is no such bank."""
         if not self.workspace.resolved.is_default("secrets"):
             secrets = None
         key = (same_bank(name), session, user, secrets)
@@ -60,7 +62,7 @@ class Banks:
             held = self._open.get(key)
         if held is None:
             # Without the lock: one that is brought to a new schema must not hold up the others.
-            held = self.workspace.open(name, session=session, who=self._who, user=user, secrets=secrets)
+            held = self.workspace.open(name, session=session, who=self._who, user=user, secrets=secrets, create=create)
         with self._lock:
             held = self._open.setdefault(key, held)
             self._open.move_to_end(key)
@@ -107,18 +109,24 @@ class Banks:
 
     def work_on(self, names: Iterable[str]) -> None:
         """Lets its worker do what is to be done in these as well, as far as they are there."""
+        for _ in self.still_there(names):
+            pass
+
+    def still_there(self, names: Iterable[str]) -> Iterator[Bank]:
+        """These, on behalf of no session, but for those that were removed: none is made anew."""
         for name in names:
-            if self.has(name):
-                self.opened(name, None)
+            try:
+                bank = self.opened(name, None, create=False)
+            except NotFoundError:
+                continue
+            yield bank
 
     def _worked_on(self) -> Iterator[Bank]:
         """Each bank once, on behalf of no session."""
         for name in sorted(self.open_names()):
             self._at_work = name
             try:
-                # It may have been removed since: then it is not for a worker to make it anew.
-                if self.has(name):
-                    yield self.opened(name, None)
+                yield from self.still_there([name])
             except ClosedError:
                 return
             except PieriaError as problem:
@@ -171,9 +179,7 @@ class Host:
     def bank(self) -> Bank:
         name = self.reached(self.bank_name)
         may_make = self.access is not Access.read and (self.begins or not self.is_named)
-        if not may_make and not self.banks.has(name):
-            raise no_such_bank(name, [other for other in self.banks.there() if self.covers(other)], self._place)
-        return self._opened(name)
+        return self._opened(name, create=may_make)
 
     @property
     def scope(self) -> str:
@@ -186,8 +192,8 @@ class Host:
             return self.bank
         there = self.bank_names()
         if same_bank(self.reached(name)) not in map(same_bank, there):
-            raise no_such_bank(name, there, self._place)
-        return self._opened(name)
+            raise no_such_bank(name, there, self._nowhere)
+        return self._opened(name, create=False)
 
     def bank_names(self) -> list[str]:
         """The banks that the caller may reach, their own among them."""
@@ -208,8 +214,15 @@ class Host:
     def having(self, **changes: Any) -> Host:
         return replace(self, **changes)
 
-    def _opened(self, name: str) -> Bank:
-        return self.banks.opened(name, self.session, user=self.covers(USER_BANK), secrets=self.secrets)
+    def _opened(self, name: str, *, create: bool) -> Bank:
+        user = self.covers(USER_BANK)
+        try:
+            return self.banks.opened(name, self.session, user=user, secrets=self.secrets, create=create)
+        except NotFoundError as problem:
+            # Of those that are there, this caller is told only what they may reach.
+            raise no_such_bank(
+                name, [other for other in self.banks.there() if self.covers(other)], self._nowhere
+            ) from problem
 
     def reached(self, name: str) -> str:
         """The name of a bank that the caller may reach. Raises `AccessError` for another."""
@@ -218,8 +231,10 @@ class Host:
         return name
 
     @property
-    def _place(self) -> Place | None:
-        return self.banks.workspace.place if self.tells_places else None
+    def _nowhere(self) -> str | None:
+        """The folder of the banks, where it is missing and the caller may know of it."""
+        place = self.banks.workspace.place
+        return str(place) if self.tells_places and not place.is_there else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
-from typing import TYPE_CHECKING
-
-from pieria.errors import NotFoundError
-
-if TYPE_CHECKING:
-    from pieria.workspace import Place
 
 LONGEST = 100
 """Characters of a name that may still be a misspelling of another."""
-MOST_OFFERED = 10
 LOOKED_AT = 5
 ALIKE, ALIKE_AFTER, MUCH_ALIKE = 0.5, 0.6, 0.75
 FAMILY = len("mem-")
@@ -67,17 +60,3 @@ class Guesses:
 def meant(near: str | None) -> str | None:
     """The hint."""
     return near and f"Did you mean {near}?"
-
-
-def no_such_bank(name: str, there: Sequence[str], place: Place | None = None) -> NotFoundError:
-    """With the names that may be meant, and how a bank comes to be."""
-    near = get_close_matches(name.casefold(), [other.casefold() for other in there], 3)
-    alike = [other for other in there if other.casefold() in near]
-    if alike:
-        offered = f"Did you mean {' or '.join(alike)}?"
-    elif there:
-        offered = f"Banks here: {', '.join(there[:MOST_OFFERED])}."
-    else:
-        is_there = place is None or place.is_there
-        offered = "There are no banks here yet." if is_there else f"There is no folder {place}."
-    return NotFoundError("bank", name, hint=f"{offered} What is first written to a bank makes it.")

@@ -18,7 +18,7 @@ from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.metering import Budgets
 from pieria.bank.vault import VaultAt
-from pieria.errors import ClosedError, ConflictError, InputError
+from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.models.metering import UNMETERED, Tally
 from pieria.notifier import Courier, Event, Tell, nothing_told
@@ -31,12 +31,13 @@ from pieria.workspace.configuring import config_for_session, config_of, names_in
 from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
-from pieria.workspace.places import Way, no_user, place_of
+from pieria.workspace.places import Spot, Way, no_user, place_of
+from pieria.workspace.places import not_there as not_there
 from pieria.workspace.recalling import Recalling
 from pieria.workspace.recalling import recalled_as_seen as recalled_as_seen
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.sessions import nobody_told
-from pieria.workspace.stores import Key, stores
+from pieria.workspace.stores import Held, Key, stores
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import CopyReport, RemovalReport, RestoreReport
@@ -63,17 +64,19 @@ def open(
     settings: Mapping[str, Any] | None = None,
     clock: Clock | None = None,
     who: str = "python",
+    create: bool = True,
 ) -> Bank:
     """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
 
     `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
-    noted in the journal.
+    noted in the journal. Without `create` no bank is made: where there is none, that is `NotFoundError`.
     Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
     """
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
     workspace = Workspace(data, {**_mapping(settings), **named}, clock=clock)
     speaker = {"session": session, "channel": channel, "author": author, "author_type": author_type}
-    return workspace._opened(workspace.resolved.having(**speaker), who)
+    check.flag(create, "create")
+    return workspace._opened(workspace.resolved.having(**speaker), who, create=create)
 
 
 def restore(
@@ -207,6 +210,7 @@ class Workspace(Recalling):
         config: object = None,
         user: bool = True,
         secrets: str | None = None,
+        create: bool = True,
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
 
@@ -215,9 +219,11 @@ class Workspace(Recalling):
         own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
         user is found through it or written. `secrets` is the setting of that name, for what is written through it.
+        Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
+        check.flag(create, "create")
         refuse_backend(config)
         speaking = self.resolved.having(
             bank=bank, session=session, channel=channel, author=author, author_type=author_type, secrets=secrets
@@ -225,7 +231,7 @@ class Workspace(Recalling):
         own = {"llm": llm, "embedder": embedder, "config": config}
         courier = None if notifier is None else self._courier(notifier)
         resolved, handed = handed_over(speaking, self._handed, courier, own, overrides, prompts)
-        return self._opened(resolved, who, handed, user)
+        return self._opened(resolved, who, handed, user, create=create)
 
     def banks(self) -> list[str]:
         """The names of the banks there are, without the user's own."""
@@ -278,7 +284,9 @@ class Workspace(Recalling):
             self._couriers.add(courier)
         return courier
 
-    def _opened(self, resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True) -> Bank:
+    def _opened(
+        self, resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True, create: bool = True
+    ) -> Bank:
         if self._closed:
             raise ClosedError("workspace")
         check.name(who, "who")
@@ -292,7 +300,7 @@ class Workspace(Recalling):
         offered = offers(self.data)
         if offered and not spot.is_there:
             log.warning("%s. %s", offered[0].detail, offered[0].remedy)
-        held, leave = stores.join(spot, Key(spot.key, way, embedder, budgets))
+        held, leave = self._joined(spot, Key(spot.key, way, embedder, budgets), create)
         user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, handed), self.place)
         closing = partial(_closed, user, leave)
         try:
@@ -341,6 +349,15 @@ class Workspace(Recalling):
             bank.close()
             raise ClosedError("workspace")
         return bank
+
+    def _joined(self, spot: Spot, key: Key, create: bool) -> tuple[Held, Callable[[], None]]:
+        """Of a place that has no such bank, nothing is opened without `create`: a server would get our schema."""
+        if not (create or spot.is_there):
+            raise not_there(spot.name, self.place)
+        try:
+            return stores.join(spot, key, create=create)
+        except NotFoundError as gone:
+            raise not_there(spot.name, self.place) from gone
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         bank = self.open(id, **own)

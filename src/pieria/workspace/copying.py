@@ -27,7 +27,7 @@ def copy_bank(source: Spot, target: Spot, way: Way, progress: Progress | None = 
         raise in_the_way(target.name)
     stores.settle(source)
     bar = _Bar(progress)
-    store = source.open(way)
+    store = source.open(way, create=False)
     try:
         # All that is read of the source is of one moment, however much is written meanwhile; and what is made is there
         # with all of it, or not at all.

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from pieria.errors import ConflictError, InputError, StorageError, UnavailableError
-from pieria.record.banks import USER_BANK, check_bank_name, same_bank
+from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
+from pieria.record.banks import USER_BANK, check_bank_name, no_such_bank, same_bank
 from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Spot(Protocol):
     def mark(self) -> Hashable:
         """What is there now. It changes where another bank is put in its place; None where nothing is there."""
 
-    def open(self, way: Way) -> Store:
-        """Opens the bank's store, making it where there is none."""
+    def open(self, way: Way, *, create: bool = True) -> Store:
+        """Opens the bank's store, making it where there is none. Raises `NotFoundError` there without `create`."""
 
     def is_empty(self, way: Way) -> bool:
         """Whether the bank that is there may be made as if it was not, since nothing was ever written to it."""
@@ -195,12 +195,17 @@ class FileSpot:
             return None
         return found.st_dev, found.st_ino
 
-    def open(self, way: Way) -> Store:
+    def open(self, way: Way, *, create: bool = True) -> Store:
         from pieria.store.sqlite import SQLiteStore
 
         told = partial(log.warning, "%s was brought to a new schema; as it was: %s", self.path)
         return SQLiteStore(
-            self.path, durability=way.durability, busy_seconds=way.busy_seconds, clock=way.clock, on_migration=told
+            self.path,
+            create=create,
+            durability=way.durability,
+            busy_seconds=way.busy_seconds,
+            clock=way.clock,
+            on_migration=told,
         )
 
     def is_empty(self, way: Way) -> bool:
@@ -239,6 +244,10 @@ class FileSpot:
 
 def in_the_way(name: str, hint: str = "Copy it under another name: --as, or name.") -> ConflictError:
     return ConflictError("a bank of this name is there already", ids=(name,), hint=hint)
+
+
+def not_there(name: str, place: Place) -> NotFoundError:
+    return no_such_bank(name, place.names(), None if place.is_there else str(place))
 
 
 def no_user(parameter: str) -> UnavailableError:

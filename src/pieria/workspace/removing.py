@@ -23,7 +23,7 @@ def remove_bank(spot: Spot, way: Way, *, dry_run: bool) -> RemovalReport:
         with stores.alone(spot):
             return _removed(spot, way)
     stores.settle(spot)
-    store = spot.open(way)
+    store = spot.open(way, create=False)
     try:
         with store.reading() as reader:
             return _report(spot, reader, store.copies(), dry_run=True)
@@ -33,7 +33,7 @@ def remove_bank(spot: Spot, way: Way, *, dry_run: bool) -> RemovalReport:
 
 def _removed(spot: Spot, way: Way) -> RemovalReport:
     gone: list[RemovalReport] = []
-    store = spot.open(way)
+    store = spot.open(way, create=False)
     try:
         left = store.remove(lambda reader: gone.append(_report(spot, reader, [], dry_run=False)))
     finally:

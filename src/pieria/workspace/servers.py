@@ -126,7 +126,7 @@ class ServerSpot:
     def mark(self) -> Hashable:
         return self._kept_as
 
-    def open(self, way: Way) -> Store:
+    def open(self, way: Way, *, create: bool = True) -> Store:
         from pieria.store.postgres import PostgresStore
 
         held = self._server
@@ -134,6 +134,7 @@ class ServerSpot:
         return PostgresStore(
             held.address.url,
             self._kept_as,
+            create=create,
             clock=way.clock,
             connections=held.connections,
             busy_seconds=way.busy_seconds,

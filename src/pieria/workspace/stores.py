@@ -33,9 +33,9 @@ class Held:
     """A store, its vectors and the uses of its memories; the bank it is of, whose file may be replaced; and who uses
     it."""
 
-    def __init__(self, spot: Spot, key: Key) -> None:
+    def __init__(self, spot: Spot, key: Key, *, create: bool) -> None:
         self.key = key
-        self.store = spot.open(key.way)
+        self.store = spot.open(key.way, create=create)
         self.meter = BankMeter(self.store, key.way.clock, key.budgets)
         self.embedding = Embedding(self.store, key.embedder, background, self.meter)
         self.uses = Uses(self.store, key.way.clock, background)
@@ -75,12 +75,15 @@ class Stores:
         self.lock = threading.RLock()
         self._alone: set[str] = set()
 
-    def join(self, spot: Spot, key: Key) -> tuple[Held, Callable[[], None]]:
-        """The store of a bank, and what to call, once or more often, when it is needed no longer."""
+    def join(self, spot: Spot, key: Key, *, create: bool = True) -> tuple[Held, Callable[[], None]]:
+        """The store of a bank, and what to call, once or more often, when it is needed no longer.
+
+        Raises `NotFoundError` where there is none, unless it is to `create` one.
+        """
         user = object()
         held = self._entered(spot, key, user)
         if held is None:
-            opened = Held(spot, key)
+            opened = Held(spot, key, create=create)
             try:
                 with self.lock:
                     held = self._entered(spot, key, user)

@@ -54,7 +54,8 @@ class Call:
             self.drain(workspace)
             if reading:
                 self.check_there(workspace)
-            with workspace.open(who="cli", **self.speaker) as bank:
+            create = not (reading and _must_be_there(workspace))
+            with workspace.open(who="cli", create=create, **self.speaker) as bank:
                 self.distil(bank)
                 yield bank
 
@@ -84,15 +85,15 @@ class Call:
 
     def check_there(self, workspace: Workspace) -> None:
         """Refuses a bank that is not there, where somebody gave its name."""
-        from pieria.record.banks import USER_BANK
-        from pieria.toolsets.nearest import MOST_OFFERED, no_such_bank
+        from pieria.record.banks import MOST_OFFERED, USER_BANK
+        from pieria.workspace import not_there
 
         name = workspace.resolved.settings.bank
         if name == USER_BANK or workspace.place.at(name).is_there:
             return
+        if _must_be_there(workspace):
+            raise not_there(name, workspace.place)
         there = workspace.banks()
-        if workspace.resolved.is_bank_named:
-            raise no_such_bank(name, there, workspace.place)
         others = f" Others here: {', '.join(there[:MOST_OFFERED])}." if there else ""
         self.note(f"there was no bank {name} in {workspace.place}, so an empty one is made.{others}")
 
@@ -136,6 +137,13 @@ class Call:
 
         with bar(what) as report:
             yield report
+
+
+def _must_be_there(workspace: Workspace) -> bool:
+    """Whether somebody gave the bank's name, and may have misspelt it. The user's own has no other."""
+    from pieria.record.banks import USER_BANK
+
+    return workspace.resolved.is_bank_named and workspace.resolved.settings.bank != USER_BANK
 
 
 def _as_json(document: Any, indent: int | None = None) -> str:

@@ -172,7 +172,7 @@ def _tell(
             call.drain(workspace)
         if not workspace.place.at(workspace.resolved.settings.bank).is_there:
             return
-        with workspace.open(who="cli") as bank:
+        with workspace.open(who="cli", create=False) as bank:
             if what == START:
                 call.distil(bank)
                 told: Context | None = _begun(call, bank, named, payload.get(host.source) in COMPACTED, given)

@@ -118,7 +118,7 @@ class Service:
         taken, stats = self.gauged.get(name, (0.0, {}))
         if time.monotonic() - taken > GAUGED or not stats:
             try:
-                stats = self.banks.opened(name, None).stats().as_dict()
+                stats = self.banks.opened(name, None, create=False).stats().as_dict()
             except PieriaError as problem:
                 log.warning("bank %s cannot be counted: %s", name, problem.message)
                 return None

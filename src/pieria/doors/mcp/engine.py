@@ -91,7 +91,8 @@ class Engine:
         try:
             held = self._loaded()
             if held.banks.has(held.bank_name):
-                held.banks.opened(held.bank_name, held.session or self._session).expect_questions()
+                bank = held.banks.opened(held.bank_name, held.session or self._session, create=False)
+                bank.expect_questions()
         except ClosedError:
             log.debug("the server ended while it was loading")
         except PieriaError as problem:

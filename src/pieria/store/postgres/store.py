@@ -47,13 +47,14 @@ _every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
 
 
 class PostgresStore:
-    """Opens a bank, bringing the schema up to date, or makes it."""
+    """Opens a bank, bringing the schema up to date, or makes it; `NotFoundError` where it may not `create` it."""
 
     def __init__(
         self,
         url: str,
         bank: str,
         *,
+        create: bool = True,
         clock: Clock = system_clock,
         connections: int = 8,
         busy_seconds: float = 5.0,
@@ -79,13 +80,13 @@ class PostgresStore:
             self._pool = pool_of(url, connections)
         self.where = f"{self._pool.shown}#{bank}"
         try:
-            self.number = self._prepared(on_migration)
+            self.number = self._prepared(on_migration, create)
         except BaseException:
             leave(self._pool)
             raise
         _every.add(self)
 
-    def _prepared(self, on_migration: Callable[[str], None] | None) -> int:
+    def _prepared(self, on_migration: Callable[[str], None] | None, create: bool) -> int:
         asked = {"name": self.bank, "counters": sorted(COUNTERS)}
         with translated("open", self.where), self._connection() as connection:
             migrate(connection, self.where, told=on_migration)
@@ -93,6 +94,8 @@ class PostgresStore:
                 secure(connection)
             found = connection.execute(self._sql["bank_number"].encode(), asked).fetchone()
             if found is None:
+                if not create:
+                    raise NotFoundError("bank", self.bank)
                 self._make(connection, asked)
                 found = connection.execute(self._sql["bank_number"].encode(), asked).fetchone()
             if found is None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pieria.errors import ForeignFileError, ReadOnlyError
+from pieria.errors import ForeignFileError, NotFoundError, ReadOnlyError
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
@@ -53,12 +53,13 @@ LOOK_SECONDS = 0.2
 
 
 class SQLiteStore:
-    """Opens the file, bringing its schema up to date, or making it."""
+    """Opens the file, bringing its schema up to date, or making it; `NotFoundError` where it may not `create` it."""
 
     def __init__(
         self,
         path: Path,
         *,
+        create: bool = True,
         durability: str = "full",
         busy_seconds: float = 20.0,
         clock: Clock = system_clock,
@@ -73,7 +74,7 @@ class SQLiteStore:
         self._closing = threading.Event()
         self._scan = Scan()
         self._sieves = Sieves()
-        self._make_place()
+        self._find_place(create)
         busy_ms = int(busy_seconds * 1000)
         self._connections = Connections(path, synchronous=SYNCHRONOUS[durability], busy_ms=busy_ms)
         self._busy_seconds = busy_seconds
@@ -83,22 +84,29 @@ class SQLiteStore:
             self._connections.close()
             raise
 
-    def _make_place(self) -> None:
-        """The folder and the file, readable by their owner alone, their names on the disk as well as they are."""
+    def _find_place(self, create: bool) -> None:
         try:
-            missing = [folder for folder in (self.path.parent, *self.path.parent.parents) if not folder.exists()]
-            self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
-            for made in missing:
-                flush(made.parent)
-            if self._made_file():
-                flush(self.path.parent)
-            elif not os.access(self.path, os.W_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            else:
+            if not (create and self._made_place()):
                 self._check_size()
+                if not os.access(self.path, os.W_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as problem:
+            if not (create or self.path.exists()):
+                raise NotFoundError("bank", self.path.stem) from problem
             hint = "Choose a folder that this user may write to, with --data or PIERIA_DATA."
             raise ReadOnlyError("open", f"{self.path} cannot be written ({problem.strerror})", hint=hint) from problem
+
+    def _made_place(self) -> bool:
+        """The folder and the file, readable by their owner alone, their names on the disk as well as they are. Whether
+        the file is new."""
+        missing = [folder for folder in (self.path.parent, *self.path.parent.parents) if not folder.exists()]
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+        for made in missing:
+            flush(made.parent)
+        is_new = self._made_file()
+        if is_new:
+            flush(self.path.parent)
+        return is_new
 
     def _made_file(self) -> bool:
         """False where it is there: it must not be opened then, since closing it would drop our own locks on it."""

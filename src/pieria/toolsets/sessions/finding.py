@@ -34,8 +34,7 @@ def logged(host: Host, session_id: str) -> Any:
 def keeper(host: Host, session_id: str) -> Bank:
     """The bank that keeps it. Raises `AccessError` for one that the caller may not reach."""
     check.identifier(session_id, "session_id")
-    for name in _looked_through(host):
-        bank = host.banks.opened(name, None)
+    for bank in host.banks.still_there(_looked_through(host)):
         if bank.session_kept(session_id) is not None:
             if not host.covers(bank.name):
                 # Whose it is, is not for whoever asks.

@@ -99,7 +99,7 @@ class _Banks:
 
     def _of_many(self, name: str) -> Bank | None:
         try:
-            return self._workspace.open(name, who=WHO)
+            return self._workspace.open(name, who=WHO, create=False)
         except PieriaError as problem:
             self._call.note(f"bank {name} is left alone: {problem.message}")
             return None
