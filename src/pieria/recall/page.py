@@ -85,6 +85,8 @@ class Page:
     question: Question
     walk: Walk
     policy: Policy = field(init=False)
+    reasons: list[str] = field(init=False)
+    """The features that may decide something by this policy."""
     terms: list[str] = field(default_factory=list)
     known: Corpus | None = None
     matches: list[TextMatch] = field(default_factory=list)
@@ -103,6 +105,7 @@ class Page:
     def __post_init__(self) -> None:
         has_vector = any(source.vector is not None for source in self.sources)
         self.policy = self.question.policy if has_vector else self.question.policy.by_words()
+        self.reasons = [name for name in FEATURES if self.policy.needs((name,))]
 
     # --- words
 
@@ -276,8 +279,8 @@ class Page:
 
     def why(self, scored: Scored) -> dict[str, float]:
         """The features that its worth follows from, those of its relevance among them; one of 0 is no reason."""
-        counted = [name for name in FEATURES if name in scored.columns and self.policy.needs((name,))]
-        return {name: value for name in counted if (value := scored.columns[name][scored.number])}
+        columns, number = scored.columns, scored.number
+        return {name: value for name in self.reasons if name in columns and (value := columns[name][number])}
 
 
 def _summed(counted: Sequence[Mapping[str, int]], terms: Sequence[str]) -> list[int]:
