@@ -1,5 +1,6 @@
 """A whole bank removed: what goes, what is told of it, and who is in the way."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,18 @@ def test_what_it_cannot_reach_is_named(workspace: Workspace, tmp_path: Path) -> 
     assert any("old.backup" in line for line in told)
     assert any("vault" in line for line in told)
     assert list((tmp_path / "vault").rglob("*.md"))
+
+
+def test_another_name_of_its_file_keeps_it_and_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    with workspace:
+        filled(workspace, "trial").close()
+        os.link(tmp_path / "data" / "trial.db", tmp_path / "mirror.db")
+        inode = (tmp_path / "mirror.db").stat().st_ino
+        told = workspace.remove_bank("trial", dry_run=True).unreached
+        assert workspace.remove_bank("trial").unreached == told
+    assert [line for line in told if "1 hard link" in line and f"-inum {inode}" in line]
+    with pieria.open("mirror", data=tmp_path) as kept:
+        assert kept.count() == 1
 
 
 def test_the_user_s_own_bank_goes_by_its_name_and_others_go_on_without_it(workspace: Workspace) -> None:

@@ -1,5 +1,6 @@
 """A bank that is removed while others have it open, and by processes that are killed in the middle."""
 
+import errno
 import itertools
 import os
 import signal
@@ -12,7 +13,7 @@ from tests.durability.processes import PATIENCE, working
 
 import pieria
 from pieria import Workspace
-from pieria.errors import BusyError, NotFoundError, PieriaError
+from pieria.errors import BusyError, NotFoundError, PieriaError, StorageError
 
 pytestmark = pytest.mark.slow
 MEMORIES = 20
@@ -52,6 +53,25 @@ def open_and_write(pipe: Connection, folder: str) -> None:
         pipe.send((refused.code, refused.hint))
 
 
+def remove_where_one_file_may_not_go(pipe: Connection, folder: str, file: str) -> None:
+    """Tells what the first try was answered, and, when the file may go, what the second one was."""
+    refuses = True
+
+    def refuse(event: str, arguments: tuple[object, ...]) -> None:
+        if refuses and event == "os.remove" and str(arguments[0]) == file:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), file)
+
+    sys.addaudithook(refuse)
+    for _ in range(2):
+        try:
+            pipe.send(pieria.remove_bank("notes", data=folder).unreached)
+        except StorageError as refused:
+            pipe.send((refused.message, str(refused.hint)))
+            with pieria.open("notes", data=folder, create=False) as bank:
+                pipe.send((bank.count(), [finding.check for finding in bank.doctor().findings if not finding.well]))
+        refuses = False
+
+
 def fill(folder: Path) -> None:
     with pieria.open("notes", data=folder) as bank:
         bank.remember_many([{"text": f"heron {n}"} for n in range(MEMORIES)])
@@ -69,6 +89,33 @@ def test_another_process_that_has_it_open_is_in_the_way_and_loses_nothing(tmp_pa
     with pieria.open("notes", data=tmp_path) as bank:
         assert bank.get(written)
     assert pieria.remove_bank("notes", data=tmp_path).erased["memories"] == 2
+
+
+@pytest.mark.parametrize("file", ["notes.db", "notes.db-turn"])
+def test_where_a_file_may_not_be_deleted_it_is_said_which_and_the_bank_is_whole(tmp_path: Path, file: str) -> None:
+    fill(tmp_path)
+    with working(remove_where_one_file_may_not_go, str(tmp_path), str(tmp_path / file)) as remover:
+        message, hint = remover.receive()
+        assert f"{tmp_path / file} cannot be deleted (Operation not permitted); the bank is still there" in message
+        assert str(tmp_path) in hint
+        assert remover.receive() == (MEMORIES, [])
+        assert remover.receive() == ()
+        remover.finish()
+    assert list(tmp_path.glob("notes*")) == []
+
+
+def test_a_link_that_may_not_be_deleted_is_told_when_what_it_led_to_is_gone(tmp_path: Path) -> None:
+    link, target = tmp_path / "notes.db", tmp_path / "disk" / "kept.db"
+    fill(tmp_path)
+    target.parent.mkdir()
+    link.rename(target)
+    link.symlink_to(target)
+    with working(remove_where_one_file_may_not_go, str(tmp_path), str(link)) as remover:
+        [left] = remover.receive()
+    assert "the link notes.db" in left and "Operation not permitted" in left
+    assert list(target.parent.iterdir()) == []
+    with pytest.raises(NotFoundError):
+        pieria.open("notes", data=tmp_path, create=False)
 
 
 def test_killed_at_any_step_it_is_whole_or_gone(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
+from pieria.errors.describing import counted
 from pieria.record.banks import USER_BANK, check_bank_name, no_such_bank, same_bank
 from pieria.record.time import Clock, system_clock
 
@@ -56,6 +57,9 @@ class Spot(Protocol):
 
     def __str__(self) -> str:
         """What people are told of where it is."""
+
+    def other_names(self) -> list[str]:
+        """Where all of it stays when it is taken away, in words."""
 
     def mark(self) -> Hashable:
         """What is there now. It changes where another bank is put in its place; None where nothing is there."""
@@ -187,6 +191,13 @@ class FileSpot:
     @property
     def files(self) -> list[Path]:
         return [self.path]
+
+    def other_names(self) -> list[str]:
+        found = self.path.stat()
+        if found.st_nlink == 1:
+            return []
+        links = counted(found.st_nlink - 1, "hard link")
+        return [f"{links} to its file elsewhere on the disk, which `find FOLDER -inum {found.st_ino}` finds"]
 
     def mark(self) -> Hashable:
         try:

@@ -44,4 +44,5 @@ def _removed(spot: Spot, way: Way) -> RemovalReport:
 def _report(spot: Spot, reader: Reader, unreached: list[str], *, dry_run: bool) -> RemovalReport:
     notes = [f"the note {path} in the vault, which is yours to delete" for path in sorted(paths_in(reader).values())]
     erased = counts(reader.tally(), reader.totals())
-    return RemovalReport(spot.name, str(spot), dry_run, reader.head().seq, erased, (*notes, *unreached))
+    left = (*notes, *spot.other_names(), *unreached)
+    return RemovalReport(spot.name, str(spot), dry_run, reader.head().seq, erased, left)

@@ -123,6 +123,9 @@ class ServerSpot:
                 held = counts(reader.tally(), reader.totals())
         return RestoreReport(backup, str(self), self.name, None, backup.stat().st_size, seq, held)
 
+    def other_names(self) -> list[str]:
+        return []
+
     def mark(self) -> Hashable:
         return self._kept_as
 

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
+from pieria.capture import removing
 from pieria.doors.http import metrics
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failing import JSON, Refused, failure, headers_of, status_of
@@ -116,7 +117,7 @@ class Routes:
         service, caller, name = self.service, caller_of(request), segment(request, "bank")
         given = validated(REMOVAL, query_of(request, REMOVAL.parameters), f"DELETE {BANK}")
         service.host(caller, name).allow(REMOVAL.access)
-        report = await service.call(service.workspace.remove_bank, name, **given)
+        report = await service.call(removing.remove_bank, service.workspace, name, **given)
         return JSON(report.placeless().as_dict())
 
     async def events(self, request: Request) -> Response:

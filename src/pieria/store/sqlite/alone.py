@@ -8,7 +8,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pieria.errors import BusyError, StorageError
+from pieria.store.files import flush
 from pieria.store.sqlite.file import existing
+from pieria.store.sqlite.turn import beside
 
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED", "SQLITE_CANTOPEN")
 """Another connection stands in the way, or somebody else has just put a file in this one's place or taken it away."""
@@ -37,6 +39,35 @@ def nobody_using(target: Path, operation: str) -> Iterator[sqlite3.Connection]:
                 # Opened between the two: beside a log, to hold the file for writing keeps no reader out.
                 raise _in_use(target, operation)
         yield present
+
+
+def take_away(target: Path) -> list[str]:
+    """Deletes a bank's file, held by `nobody_using`. Raises `StorageError` where the bank is still whole; what could
+    not be done when it was gone is told.
+
+    The turn goes first: whoever makes a new bank of the name makes a turn of its own with it.
+    """
+    file = target.resolve()
+    for each in (beside(target), file):
+        try:
+            each.unlink(missing_ok=each != file)
+        except OSError as problem:
+            raise StorageError(
+                "remove",
+                f"{each} cannot be deleted ({problem.strerror}); the bank is still there, and whole",
+                hint=f"Allow this user to delete files in {each.parent}, then remove the bank again.",
+            ) from problem
+    left = []
+    try:
+        target.unlink(missing_ok=True)
+    except OSError as problem:
+        left.append(f"the link {target.name}, which leads nowhere now: it cannot be deleted ({problem.strerror})")
+    try:
+        flush(file.parent)
+        flush(target.parent)
+    except OSError as problem:
+        left.append(f"its file after a power cut: the disk does not confirm that it is gone ({problem.strerror})")
+    return left
 
 
 def _refused(problem: sqlite3.DatabaseError, target: Path, operation: str) -> StorageError:

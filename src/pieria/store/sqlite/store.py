@@ -24,7 +24,7 @@ from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sqlite import folder
-from pieria.store.sqlite.alone import nobody_using
+from pieria.store.sqlite.alone import nobody_using, take_away
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
 from pieria.store.sqlite.file import LOGS
@@ -33,7 +33,6 @@ from pieria.store.sqlite.near import SQLiteVectors
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.turn import beside as beside_turn
 from pieria.store.sqlite.vacuum import vacuum
 from pieria.store.sqlite.writer import SQLiteWriter
 
@@ -313,19 +312,11 @@ class SQLiteStore:
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
         """The moment at which the file's name goes is that at which the bank does: its log was written into it before,
         and what may be left beside it holds nothing. Where the name is a link, what it leads to goes.
-
-        The turn goes first: whoever makes a new bank of the name makes a turn of its own with it.
         """
         self.close()
         with translated("remove", self.path), nobody_using(self.path, "remove") as connection:
             last(self._reader(connection))
-            file = self.path.resolve()
-            beside_turn(self.path).unlink(missing_ok=True)
-            file.unlink()
-            self.path.unlink(missing_ok=True)
-            flush(file.parent)
-            flush(self.path.parent)
-        return []
+            return take_away(self.path)
 
     def close(self) -> None:
         self._closing.set()

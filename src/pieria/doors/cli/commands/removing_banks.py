@@ -35,15 +35,15 @@ def remove_bank(call: Call, /, dry_run: bool, yes: bool) -> None:
     if not (dry_run or yes or is_asked):
         hint = "nobody can be asked here: say --yes to remove it, or --dry-run to see what would go"
         raise click.UsageError(hint, click.get_current_context())
+    from pieria.capture.removing import remove_bank as removed
+
     with call.workspace() as workspace:
         call.check_there(workspace)
-        # What hooks have captured would come in later, and make the bank anew.
-        call.drain(workspace)
-        report = workspace.remove_bank(name, dry_run=True)
+        report = removed(workspace, name, dry_run=True)
         if not dry_run:
             if not yes:
                 _ask(report)
-            report = workspace.remove_bank(name)
+            report = removed(workspace, name)
     call.reply(report.as_dict(), lambda: _removed(report), [report.bank])
 
 

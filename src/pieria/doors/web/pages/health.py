@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pieria.capture.removing import remove_bank
 from pieria.doors.http.schemas import text, whole
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.pages import health_tokens
@@ -111,19 +112,19 @@ def _removing(asked: Asked) -> Shown:
     if not asked.host.banks.has(asked.bank_name):
         hint = "Choose another bank at the top of the page."
         raise NotFoundError("bank", asked.bank_name, hint=hint)
-    told = asked.host.banks.workspace.remove_bank(asked.bank_name, dry_run=True)
+    told = remove_bank(asked.host.banks.workspace, asked.bank_name, dry_run=True)
     return Shown("health/remove.html", {"report": told, "agreed": {name: told.erased[name] for name in GOING}})
 
 
 def _removed(asked: Asked) -> Answer:
     """Nothing goes that was not told before."""
     workspace = asked.host.banks.workspace
-    told = workspace.remove_bank(asked.bank_name, dry_run=True)
+    told = remove_bank(workspace, asked.bank_name, dry_run=True)
     if any(asked.given[name] != told.erased[name] for name in GOING):
         hint = "Nothing was removed. Look once more at what would go."
         raise ConflictError("it was changed since you were told what goes", ids=(told.bank,), hint=hint)
     # The page follows the bank no further: to ask of it again would make it anew.
-    return Shown("health/removed.html", {"report": workspace.remove_bank(asked.bank_name), "follows": None})
+    return Shown("health/removed.html", {"report": remove_bank(workspace, asked.bank_name), "follows": None})
 
 
 GOING = ("versions", "facts", "links")

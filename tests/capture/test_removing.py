@@ -1,0 +1,62 @@
+"""A bank removed while hooks capture for it: what waits goes along, and what cannot is told."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.capture.test_draining import a_project, said, spooled
+
+from pieria import Workspace
+from pieria.capture.draining import Drain
+from pieria.capture.removing import remove_bank
+from pieria.capture.spool import spool_of
+from pieria.errors import NotFoundError
+
+
+@pytest.fixture(params=["folder", "served"])
+def workspace(request: pytest.FixtureRequest, tmp_path: Path) -> Workspace:
+    if request.param == "folder":
+        return Workspace(tmp_path / "data")
+    settings = {"user": "maya", "local": tmp_path / "local"}
+    return Workspace(request.getfixturevalue("empty_database"), settings)
+
+
+def test_what_waits_for_it_goes_along_and_what_waits_for_others_is_kept(workspace: Workspace, tmp_path: Path) -> None:
+    app, other = a_project(tmp_path / "app", "app"), a_project(tmp_path / "other", "other")
+    spool = spool_of(workspace)
+    with workspace:
+        workspace.open("app").remember("We chose JWT.")
+        spooled(spool.folder, said("Why JWT?", "1", app), said("Why herons?", "2", other))
+        told = remove_bank(workspace, "app", dry_run=True)
+        assert told.erased["memories"] == 2
+        spooled(spool.folder, said("And why cookies?", "3", app))
+        report = remove_bank(workspace, "app")
+        assert (report.erased["memories"], report.unreached) == (3, told.unreached)
+        Drain(workspace).drain()
+        assert workspace.banks() == ["other"]
+        assert workspace.open("other", create=False).count() == 1
+
+
+def test_what_cannot_be_handed_over_now_is_told(workspace: Workspace, tmp_path: Path) -> None:
+    app = a_project(tmp_path / "app", "app")
+    spool = spool_of(workspace)
+    with workspace:
+        workspace.open("app").remember("We chose JWT.")
+        spooled(spool.folder, b"no event")
+        Drain(workspace).drain()
+        spooled(spool.folder, said("Why JWT?", "1", app))
+        with closing(spool.claims()) as elsewhere:
+            next(elsewhere)
+            waits, aside = remove_bank(workspace, "app").unreached[-2:]
+        assert "begin it anew" in waits
+        assert "set aside (1)" in aside and "spool/refused.jsonl" in aside
+        assert workspace.banks() == []
+        Drain(workspace).drain()
+        assert workspace.open("app", create=False).count() == 1
+
+
+def test_a_bank_that_is_not_there_is_not_begun_to_be_removed(workspace: Workspace, tmp_path: Path) -> None:
+    spooled(spool_of(workspace).folder, said("Why JWT?", "1", a_project(tmp_path / "app", "app")))
+    with workspace, pytest.raises(NotFoundError):
+        remove_bank(workspace, "app")
+    assert spool_of(workspace).is_waiting
