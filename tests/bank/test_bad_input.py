@@ -143,6 +143,14 @@ def facts_invalidate(
     return bank.facts.invalidate(subject, predicate, object, **values)
 
 
+def list_each(bank: Bank, by: Any = "tags", values: Any = "heron", **named: Any) -> Any:
+    return bank.list_each(by, values, **named)
+
+
+def facts_query_each(bank: Bank, entities: Any = "heron", **values: Any) -> Any:
+    return bank.facts.query_each(entities, **values)
+
+
 VERBS: dict[str, Verb] = {
     "remember": remember,
     "remember_many": remember_many,
@@ -158,6 +166,7 @@ VERBS: dict[str, Verb] = {
     "neighbors_each": lambda bank, ids="one", **values: bank.neighbors_each(ids, **values),
     "recall": lambda bank, query="heron", **values: bank.recall(query, **values),
     "list": lambda bank, **values: bank.list(**values),
+    "list_each": list_each,
     "count": lambda bank, **values: bank.count(**values),
     "get": lambda bank, reference="one", **values: bank.get(reference, **values),
     "changes": lambda bank, **values: bank.changes(**values),
@@ -168,6 +177,7 @@ VERBS: dict[str, Verb] = {
     "facts.supersede": facts_supersede,
     "facts.invalidate": facts_invalidate,
     "facts.query": lambda bank, **values: bank.facts.query(**values),
+    "facts.query_each": facts_query_each,
     "facts.timeline": lambda bank, **values: bank.facts.timeline(**values),
     "facts.alias": lambda bank, name="x", of="heron": bank.facts.alias(name, of),
     "facts.declare": lambda bank, predicate="p", **values: bank.facts.declare(predicate, **values),
@@ -212,7 +222,7 @@ BAD_CHOICES: list[Any] = ["nonsense", ["note", "nonsense"], 5, [5], object(), [N
 
 MADE = ("remember", "remember_many")
 CHANGED = ("update", "revise")
-FILTERED = ("recall", "list", "count")
+FILTERED = ("recall", "list", "list_each", "count")
 REASONED = ("update", "revise", "invalidate", "remove", "facts.invalidate", "facts.remove")
 
 
@@ -256,13 +266,14 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (FILTERED, ("place",), ["", "a/", "/b", "a/b/c", NUL, SURROGATE, 5]),
     (FILTERED, ("meta",), BAD_MAPPING),
     (FILTERED, ("since", "until", "used_since", "valid_at", "known_at"), BAD_TIME),
-    (("list", "count"), ("pinned",), BAD_FLAG),
-    (("list", "count"), ("include",), ["nonsense", ["removed", "nonsense"], 5]),
-    (("list",), ("order",), BAD_CHOICE),
-    (("list",), ("limit",), [0, 10_001, *BAD_WHOLE]),
+    (("list", "list_each", "count"), ("pinned",), BAD_FLAG),
+    (("list", "list_each", "count"), ("include",), ["nonsense", ["removed", "nonsense"], 5]),
+    (("list", "list_each"), ("order",), BAD_CHOICE),
+    (("list", "list_each"), ("limit",), [0, 10_001, *BAD_WHOLE]),
     (("list",), ("offset",), [10**30, *BAD_WHOLE]),
     (("list", "recall"), ("cursor",), ["", "nonsense", "W10", NUL, SURROGATE, "🙂", *NO_TEXT]),
-    (("count",), ("by",), BAD_CHOICE),
+    (("count", "list_each"), ("by",), BAD_CHOICE),
+    (("list_each",), ("values",), ["", [""], [NUL], [SURROGATE], [5], [None], 5, b"a", object(), {"a": 1}, []]),
     (("recall",), ("query",), [5, b"heron", ["heron"], object(), "x" * ((1 << 20) + 1)]),
     (("recall",), ("k",), [0, 10_001, *BAD_WHOLE]),
     (("recall",), ("min_score",), BAD_SHARE),
@@ -281,10 +292,11 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (("facts.add", "facts.supersede"), ("confidence",), BAD_SHARE),
     (("facts.add", "facts.supersede"), ("memory", "source"), BAD_NAME),
     (("facts.query",), ("subject", "predicate", "object", "entity"), BAD_NAME),
-    (("facts.query",), ("valid_at", "known_at"), BAD_TIME),
+    (("facts.query_each",), ("entities",), ["", [""], [NUL], [SURROGATE], [5], 5, b"a", object(), {"a": 1}, []]),
+    (("facts.query", "facts.query_each"), ("valid_at", "known_at"), BAD_TIME),
     (("facts.query",), ("direction",), BAD_CHOICE),
-    (("facts.query",), ("history",), BAD_FLAG),
-    (("facts.query", "facts.timeline"), ("limit",), [0, *BAD_WHOLE]),
+    (("facts.query", "facts.query_each"), ("history",), BAD_FLAG),
+    (("facts.query", "facts.query_each", "facts.timeline"), ("limit",), [0, *BAD_WHOLE]),
     (("facts.alias",), ("name", "of"), BAD_NAME),
     (("facts.declare",), ("predicate",), BAD_NAME),
     (("facts.declare",), ("single_valued",), BAD_FLAG),

@@ -52,7 +52,7 @@ def test_many_names_take_no_more_statements_to_look_up_than_few(bank: pieria.Ban
     bank.facts.alias("Zo", "Zoe")
     bank.facts.alias("A tea", "tea 5")
 
-    def taken(name: str) -> tuple[int, int]:
+    def taken(*names: str) -> tuple[int, int]:
         statements = []
         with bank.store.reading() as reader:
             session = reader._session  # type: ignore[attr-defined]
@@ -63,11 +63,35 @@ def test_many_names_take_no_more_statements_to_look_up_than_few(bank: pieria.Ban
                 return execute(sql, values)
 
             session.execute = noting
-            facts = querying.found(reader, querying.Question(entity=name), bank.facts._filter())
-        return len(facts), len(statements)
+            filter = bank.facts._filter()
+            if len(names) == 1:
+                return len(querying.found(reader, querying.Question(entity=names[0]), filter)), len(statements)
+            found = querying.found_each(reader, names, filter.now, None, filter)
+        return sum(map(len, found.values())), len(statements)
 
     assert taken("Zo") == (30, 5)
     assert taken("Ada") == (2, 4)
+    assert taken("Ada", "Zo", "tea 5", "A tea", "nobody") == (2 + 30 + 1 + 1, 5)
+
+
+def test_of_several_names_each_has_the_facts_that_it_has_alone(bank: pieria.Bank, clock: HandClock) -> None:
+    for number in range(6):
+        bank.facts.add("Zoe", "likes", f"tea {number}", valid_from=f"2026-01-{10 - number:02}")
+        bank.facts.add(("Ada", "Zo")[number % 2], "knows", "zoë", valid_until=f"2026-0{4 + number}-01")
+    bank.facts.add("Zoe", "knows", "Zoe")
+    memory = bank.remember("Zoe likes tea 0.", valid_until="2026-09-01")
+    bank.facts.add("Zoe", "likes", "tea 0", memory=memory.id)
+    bank.facts.alias("Zo", "Zoe")
+    known = bank.changes(last=1)[0].at
+    clock.move(hours=1)
+    bank.facts.alias("zoë", "Zoe")
+    bank.facts.remove(bank.facts.query("Zoe", "likes", "tea 3")[0].id)
+    names = ["Zo", "ZOE", "ada", "tea 0", "zoë", "nobody"]
+    for way in ({}, {"limit": 2}, {"history": True}, {"valid_at": "2026-01-06", "limit": 4}, {"known_at": known}):
+        each = bank.facts.query_each(names, **way)
+        alone = {name: bank.facts.query(entity=name, **way) for name in names}
+        assert list(each.items()) == list(alone.items()), way
+        assert sum(map(len, each.values())) > 5
 
 
 def test_an_alias_counts_for_past_and_future(bank: pieria.Bank) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.contract.making import ALL, DAY, HOUR, NOW, apply, ids_of, memory, select, standing
 
 from pieria.record.changeset import FOREVER, Write
-from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.filter import ANY_TIME, Filter, Shared, Viewer
 from pieria.record.memory import ENDINGS, STATUSES
 from pieria.record.time import iso, micros, moment
 from pieria.record.usage import Use
@@ -53,8 +53,11 @@ def check(store: Store, filter: Filter, expected: Sequence[str]) -> None:
         for way, seen in seen_by(reader, filter).items():
             assert seen == sorted(expected), way
         assert reader.count(filter) == {"total": len(expected)}
+        for by, value in COMMON.items():
+            assert reader.rows_each(filter, by, [value]) == {value: reader.rows(filter.having_shared(by, value))}
 
 
+COMMON: dict[Shared, str] = {"tags": "a", "place": "a/a"}
 FIELDS: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
     ("kinds", ("diary",), {"kind": "diary"}, {"kind": "note"}),
     ("kinds", ("diary", "turn"), {"kind": "turn"}, {"kind": "summary"}),

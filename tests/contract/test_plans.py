@@ -108,6 +108,10 @@ def test_no_order_hangs_on_the_way_that_a_server_takes(store: Store, ways: tuple
         assert {written.tags for written in reader.written(rows).values()} == {
             (), ("zoo",), ("ant", "zoo"), ("ant", "mole", "zoo"),
         }  # fmt: skip
+        each = reader.rows_each(ALL, "tags", tags[::-1], "oldest")
+        assert list(each.items()) == [
+            (tag, [row for n, row in enumerate(rows) if tag in tags[: n % 4]][:50]) for tag in tags[::-1]
+        ]
         found = reader.ties_of(names[::-1], ALL)
         assert [(tied.entry, tied.id) for tied in found] == sorted((tied.entry, tied.id) for tied in found)
         assert len(found) == 2 * len(ties)

@@ -138,6 +138,17 @@ class Ties(Verbs):
         else:
             assert bank.neighbors_each(ends, hops=hops, limit=limit) == alone
 
+    @rule(
+        reader=readers, names=st.lists(words, min_size=1, max_size=3, unique=True), limit=st.sampled_from([1, 1_000]),
+        by=st.sampled_from(["tags", "entities"]),
+    )  # fmt: skip
+    def list_and_state_of_several(self, reader: Reader, names: list[str], limit: int, by: str) -> None:
+        bank = self.handles[reader]
+        alone = {name: bank.list(limit=limit, **{by: [name]}) for name in names}  # type: ignore[arg-type]
+        assert bank.list_each(by, names, limit=limit) == alone
+        stated = {name: bank.facts.query(entity=name, limit=limit) for name in names}
+        assert bank.facts.query_each(names, limit=limit) == stated
+
     def reached(
         self, oracle: Oracle, start: str, reader: Reader, direction: str, hops: int, relation: str | None
     ) -> dict[str, int]:

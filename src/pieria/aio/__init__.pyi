@@ -618,6 +618,38 @@ class Bank:
         `cursor` goes on where a page of the same order and filters ended, whatever came since; `offset` passes over
         so many, whatever they are by now.
         """
+    async def list_each(
+        self,
+        by: str,
+        values: str | End | Iterable[str | End],
+        *,
+        order: str = "newest",
+        limit: int = 50,
+        include: Names = (),
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | End | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        used_since: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        pinned: bool | None = None,
+    ) -> dict[str | End, Page]:
+        """The `list` of each of these, under what was given for it, in one look; `limit` is of each, and `list` goes on
+        from its cursor. `by` is `tags`, `entities`, `files`, or `place` with places spelt wing/room.
+        """
     async def named(self, text: str) -> builtins.list[Named]:
         """What a text names, each thing once and in its order: by the pipeline that is set, or by rules."""
     async def neighbors(
@@ -1024,6 +1056,16 @@ class Facts:
 
         Those that hold at `valid_at` (now) or, with `history`, those of all times. Of more than `limit` the last.
         """
+    async def query_each(
+        self,
+        entities: str | Iterable[str],
+        *,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        history: bool = False,
+        limit: int | None = None,
+    ) -> dict[str, builtins.list[Fact]]:
+        """The `query` of each of these entities, under what was given for it, in one look; `limit` is of each."""
     async def remove(self, fact_id: str, *, reason: str | None = None) -> Fact:
         """Takes a fact out of every answer, as one that should not have been stated. It stays on record."""
     async def stats(self) -> FactStats: ...

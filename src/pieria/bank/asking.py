@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +102,27 @@ def place_filter(value: object, parameter: str = "place") -> str:
     if not wing or (slash and (not room or "/" in room)):
         raise InputError(parameter, "a place spelt wing, wing/room or */room", value)
     return f"{wing}/{room}" if slash else wing
+
+
+def shared(by: object, values: object) -> tuple[str, dict[str | End, str]]:
+    """What memories shall have in common: the field, and its values as filters spell them by how they were given."""
+    field = check.one_of(by, "by", tuple(_SPELT))
+    items = (values,) if isinstance(values, str | End) else values
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError("values", "a name, a Place, or a list of them", values)
+    kept = {item: _SPELT[field](item, "values") for item in items}
+    if not kept:
+        raise InputError("values", "at least one name or Place", values)
+    return field, kept
+
+
+def _label(value: object, parameter: str) -> str:
+    return compared(check.name(value, parameter))
+
+
+_SPELT: Mapping[str, Callable[[object, str], str]] = {
+    "tags": _label, "entities": _label, "files": check.name, "place": check.place,
+}  # fmt: skip
 
 
 def _until(value: object) -> int:

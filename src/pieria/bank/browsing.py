@@ -13,7 +13,7 @@ from pieria.record.cursor import foreign, is_whole, parts_of, written
 from pieria.record.draft import Problems
 from pieria.record.filter import Filter
 from pieria.record.time import moment
-from pieria.store.protocol import SessionSpan
+from pieria.store.parts import SessionSpan
 
 MOST = 1_000
 ACTIVE_MINUTES = 30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -156,10 +156,7 @@ class Facts:
         of(check.one_of, direction, "direction", DIRECTIONS)
         if entity is None and direction in ("out", "in"):
             problems.found.append(InputError("direction", "an entity to go with it", direction, hint="Give entity."))
-        of(check.flag, history, "history")
-        asked = None if valid_at is None else of(last_moment, valid_at, "valid_at")
-        if history is True and valid_at is not None:
-            problems.found.append(InputError("valid_at", "nothing, together with history", valid_at))
+        asked = _time_asked(problems, valid_at, history)
         filter = self._asked(problems, known_at, limit)
         question = Question(
             subject=subject,
@@ -173,6 +170,24 @@ class Facts:
         )
         with self._core._reading() as reader:
             return querying.found(reader, question, filter)
+
+    def query_each(
+        self,
+        entities: str | Iterable[str],
+        *,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        history: bool = False,
+        limit: int | None = None,
+    ) -> dict[str, list[Fact]]:
+        """The `query` of each of these entities, under what was given for it, in one look; `limit` is of each."""
+        problems = Problems()
+        names = problems.of(_several, entities)
+        asked = _time_asked(problems, valid_at, history)
+        filter = self._asked(problems, known_at, limit)
+        at = None if history else filter.now if asked is None else asked
+        with self._core._reading() as reader:
+            return querying.found_each(reader, names, at, limit, filter)
 
     def timeline(
         self, entity: str | None = None, *, known_at: Instant | None = None, limit: int | None = None
@@ -325,3 +340,25 @@ class Facts:
 def _made(row: FactRow, change: Change | None) -> Fact:
     assert change is not None
     return fact_of(row, change.at)
+
+
+def _several(entities: object) -> tuple[str, ...]:
+    """One name or some, of which there is at least one."""
+    items = (entities,) if isinstance(entities, str) else entities
+    if isinstance(items, bytes | Mapping) or not isinstance(items, Iterable):
+        raise InputError("entities", "a name or a list of names", entities)
+    kept = tuple(items)
+    for name in kept:
+        checked_name(name, "entities")
+    if not kept:
+        raise InputError("entities", "at least one name", entities)
+    return kept
+
+
+def _time_asked(problems: Problems, valid_at: Instant | None, history: bool) -> int | None:
+    """The moment that is named; none where facts of all times are asked for."""
+    problems.of(check.flag, history, "history")
+    if history is True and valid_at is not None:
+        problems.found.append(InputError("valid_at", "nothing, together with history", valid_at))
+    asked: int | None = None if valid_at is None else problems.of(last_moment, valid_at, "valid_at")
+    return asked

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from math import inf
 from typing import Any, Self
 
-from pieria.bank.asking import Asked, Names
+from pieria.bank.asking import Asked, Names, shared
 from pieria.bank.core import Core, missing
 from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.replies import Page
@@ -150,9 +150,67 @@ class Reading(Core):
                 found = [held[row] for row in rows]
             else:
                 found = reader.select(filter, order, limit + 1, after)
-        more = len(found) > limit
         page = tuple(found[:limit])
-        return Page(page, cursor_after(page[-1], mark, order) if more else None)
+        return Page(page, cursor_after(page[-1], mark, order) if len(found) > limit else None)
+
+    def list_each(
+        self,
+        by: str,
+        values: str | End | Iterable[str | End],
+        *,
+        order: str = "newest",
+        limit: int = 50,
+        include: Names = (),
+        kinds: Names | None = None,
+        types: Names | None = None,
+        tags: Names | None = None,
+        entities: Names | None = None,
+        files: Names | None = None,
+        author: str | None = None,
+        author_type: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        scope: Names | None = None,
+        source: str | None = None,
+        place: str | End | None = None,
+        meta: Mapping[str, Any] | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        used_since: Instant | None = None,
+        valid_at: Instant | None = None,
+        known_at: Instant | None = None,
+        status: Names | None = None,
+        pinned: bool | None = None,
+    ) -> dict[str | End, Page]:
+        """The `list` of each of these, under what was given for it, in one look; `limit` is of each, and `list` goes on
+        from its cursor. `by` is `tags`, `entities`, `files`, or `place` with places spelt wing/room.
+        """
+        problems = Problems()
+        filter = problems.of(
+            self._filter,
+            Asked(
+                kinds, types, tags, entities, files, author, author_type, channel, session, scope, source, place, meta,
+                since, until, valid_at, known_at, status, include, pinned, used_since,
+            ),
+        )  # fmt: skip
+        problems.of(check.one_of, order, "order", ORDERS)
+        problems.of(check.whole, limit, "limit", 1, 10_000)
+        common = problems.of(shared, by, values)
+        problems.settle()
+        field, named = common
+        if getattr(filter, field) is not None:
+            raise InputError(field, "nothing, where memories are listed by it", getattr(filter, field))
+        keeper = self._keeper(filter)
+        with keeper._reading() as reader:
+            rows = reader.rows_each(filter, field, tuple(dict.fromkeys(named.values())), order, limit + 1)
+            held = reader.memories(sorted({row for found in rows.values() for row in found[:limit]}), filter)
+        pages: dict[str | End, Page] = {}
+        for value, wanted in named.items():
+            page = tuple(held[row] for row in rows[wanted][:limit])
+            more = len(rows[wanted]) > limit
+            mark = mark_of(keeper.name, order, filter.having_shared(field, wanted)) if more else ""
+            pages[value] = Page(page, cursor_after(page[-1], mark, order) if more else None)
+        return pages
 
     def count(
         self,

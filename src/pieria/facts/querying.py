@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pieria.facts.aliases import Aliases
 from pieria.facts.intervals import BEGINNING, Span, spanned
 from pieria.record.fact import Fact, FactQuery
-from pieria.record.factnames import folded_predicate
+from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter
 from pieria.store.protocol import FactSpan, Reader
 
@@ -39,10 +39,40 @@ def found(reader: Reader, question: Question, filter: Filter) -> list[Fact]:
     So the store cannot apply it: the answers are chosen among the spans, and they alone are read whole.
     """
     spans = reader.spans(_query(question, Aliases(reader)), filter)
+    once = _each_once(spans, question.valid_at, _aliases_in(reader, spans))
+    return whole(reader, once if question.limit is None else once[-question.limit :], filter)
+
+
+def found_each(
+    reader: Reader, entities: Collection[str], valid_at: int | None, limit: int | None, filter: Filter
+) -> dict[str, list[Fact]]:
+    """The same of each of these entities: what it takes to answer is looked up for all of them together."""
+    asked = Aliases(reader)
+    asked.look_up(map(folded, entities))
+    roots = {name: asked.entity(name) for name in entities}
+    asked.look_up(roots.values())
+    keys = dict.fromkeys(key for name in entities for key in asked.group(name))
+    spans = reader.spans(FactQuery(either_keys=tuple(keys)), filter)
+    aliases = _aliases_in(reader, spans)
+    about: dict[str, list[FactSpan]] = {root: [] for root in roots.values()}
+    for span in _each_once(spans, valid_at, aliases):
+        for root in {aliases.root(span.subject_key), aliases.root(span.object_key)} & about.keys():
+            about[root].append(span)
+    last = {root: those if limit is None else those[-limit:] for root, those in about.items()}
+    ids = dict.fromkeys(span.id for those in last.values() for span in those)
+    held = {fact.id: fact for fact in reader.facts(FactQuery(ids=tuple(ids)), filter)}
+    return {name: [held[span.id] for span in last[root]] for name, root in roots.items()}
+
+
+def _aliases_in(reader: Reader, spans: Sequence[FactSpan]) -> Aliases:
+    """Those of the names in these facts, looked up together."""
     aliases = Aliases(reader, all_at_once=len(spans) > FEW)
     aliases.look_up(key for span in spans for key in (span.subject_key, span.object_key))
-    once = at_all_times(spans, aliases) if question.valid_at is None else at_one_time(spans, question.valid_at, aliases)
-    return whole(reader, once if question.limit is None else once[-question.limit :], filter)
+    return aliases
+
+
+def _each_once(spans: Sequence[FactSpan], valid_at: int | None, aliases: Aliases) -> list[FactSpan]:
+    return at_all_times(spans, aliases) if valid_at is None else at_one_time(spans, valid_at, aliases)
 
 
 def whole(reader: Reader, spans: Iterable[FactSpan], filter: Filter) -> list[Fact]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from pieria.record.memory import ENDINGS, VISIBLE_STATUSES, Memory, nothing
 
 ANY_TIME = -(2**63)
 """As `valid_at`: do not look at the time a memory holds."""
+
+Shared = Literal["tags", "entities", "files", "place"]
+"""The fields that ask for what memories may have in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,7 @@ class Filter:
 
     def having(self, **changes: Any) -> Filter:
         return replace(self, **changes)
+
+    def having_shared(self, by: Shared, value: str) -> Filter:
+        """What bears this one tag, entity or file, or lies in this place."""
+        return self.having(**{by: value if by == "place" else (value,)})

@@ -122,6 +122,18 @@ class Tallied(NamedTuple):
     number: int
 
 
+class SessionSpan(NamedTuple):
+    """A session by what may be seen of it: when that begins and ends, and how many memories stand.
+
+    None is what was said outside of any. Instants are microseconds.
+    """
+
+    session: str | None
+    first: int
+    last: int
+    memories: int
+
+
 def counts(tally: Iterable[Tallied], totals: Mapping[str, int]) -> dict[str, int]:
     """What a bank is told to hold: the memories that stand and those that were removed, and all else."""
     by_ending = Counter[str]()

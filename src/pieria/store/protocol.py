@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 from pieria.record.change import Change
 from pieria.record.changeset import Applied, Changeset, Content, Record, Stored
 from pieria.record.fact import Fact, FactName, FactQuery
-from pieria.record.filter import Filter
+from pieria.record.filter import Filter, Shared
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import is_over, is_to_come
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
-from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, Spot, Tallied, Tie, Written
+from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,18 +181,6 @@ class Finding:
     remedy: str | None = None
 
 
-class SessionSpan(NamedTuple):
-    """A session by what may be seen of it: when that begins and ends, and how many memories stand.
-
-    None is what was said outside of any. Instants are microseconds.
-    """
-
-    session: str | None
-    first: int
-    last: int
-    memories: int
-
-
 class Reader(QueueReader, Protocol):
     """One read transaction: everything read through it belongs to the same moment."""
 
@@ -244,6 +232,13 @@ class Reader(QueueReader, Protocol):
 
     def rows(self, filter: Filter, order: str = "newest", limit: int = 50) -> list[int]:
         """The rows of the memories that `select` would give."""
+
+    def rows_each(
+        self, filter: Filter, by: Shared, values: Sequence[str], order: str = "newest", limit: int = 50
+    ) -> dict[str, list[int]]:
+        """The rows of each of these tags, entities, files or places, as if the filter asked for it alone: in one look,
+        but for what very many have in common. A place is spelt wing/room.
+        """
 
     def placed(self, filter: Filter) -> list[Placed]:
         """Every visible memory, without its text, in the order of their rows."""

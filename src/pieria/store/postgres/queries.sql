@@ -115,6 +115,43 @@ ORDER BY j.place
 -- name: rows
 SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} ORDER BY {order} LIMIT %(limit)s
 
+-- name: rows_each.label
+-- NULL where more than a few bear the value, whatever became of them. Those few are found by it, and then sorted: else
+-- they might be looked for in the order of all.
+SELECT
+    j.value,
+    CASE WHEN (
+        SELECT count(*) FROM (
+            SELECT 1 FROM label WHERE bank = %(bank)s AND what = %(label)s AND value = j.value LIMIT %(few)s + 1
+        ) n
+    ) <= %(few)s THEN (
+        SELECT coalesce(string_agg(s.row::text, ',' ORDER BY {order}), '') FROM (
+            SELECT s.* FROM (
+                SELECT s.row, s.at, s.known_from, s.importance
+                FROM label l JOIN state s ON s.bank = %(bank)s AND s.row = l.row
+                WHERE l.bank = %(bank)s AND l.what = %(label)s AND l.value = j.value AND {where} OFFSET 0
+            ) s ORDER BY {order} LIMIT %(limit)s
+        ) s
+    ) END
+FROM unnest(%(values)s::text[]) j (value)
+
+-- name: rows_each.place
+SELECT
+    j.value,
+    CASE WHEN (
+        SELECT count(*) FROM (
+            SELECT 1 FROM state WHERE bank = %(bank)s AND place = j.value LIMIT %(few)s + 1
+        ) n
+    ) <= %(few)s THEN (
+        SELECT coalesce(string_agg(s.row::text, ',' ORDER BY {order}), '') FROM (
+            SELECT s.* FROM (
+                SELECT s.row, s.at, s.known_from, s.importance FROM state s
+                WHERE s.bank = %(bank)s AND s.place = j.value AND {where} OFFSET 0
+            ) s ORDER BY {order} LIMIT %(limit)s
+        ) s
+    ) END
+FROM unnest(%(values)s::text[]) j (value)
+
 -- name: placed
 SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_until, c.entities
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row

@@ -102,6 +102,33 @@ FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 -- name: rows
 SELECT s.row FROM state s WHERE {where} ORDER BY {order} LIMIT :limit
 
+-- name: rows_each.label
+-- NULL where more than a few bear the value, whatever became of them. A limit keeps the order.
+SELECT
+    j.value,
+    CASE WHEN (
+        SELECT count(*) FROM (SELECT 1 FROM label WHERE what = :label AND value = j.value LIMIT :few + 1)
+    ) <= :few THEN (
+        SELECT coalesce(group_concat(row), '') FROM (
+            SELECT s.row FROM label l CROSS JOIN state s ON s.row = l.row
+            WHERE l.what = :label AND l.value = j.value AND {where} ORDER BY {order} LIMIT :limit
+        )
+    ) END
+FROM json_each(:values) j
+
+-- name: rows_each.place
+SELECT
+    j.value,
+    CASE WHEN (
+        SELECT count(*) FROM (SELECT 1 FROM state WHERE place = j.value LIMIT :few + 1)
+    ) <= :few THEN (
+        SELECT coalesce(group_concat(row), '') FROM (
+            SELECT s.row FROM state s INDEXED BY state_by_place
+            WHERE s.place = j.value AND {where} ORDER BY {order} LIMIT :limit
+        )
+    ) END
+FROM json_each(:values) j
+
 -- name: placed
 SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_until, c.entities
 FROM state s CROSS JOIN content c ON c.row = s.row

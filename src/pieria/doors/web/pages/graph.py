@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -20,8 +20,9 @@ from pieria.record.memory import KINDS
 from pieria.record.time import iso
 
 if TYPE_CHECKING:
-    from pieria import Memory
+    from pieria import Fact, Memory
     from pieria.bank.replies import Neighborhood
+    from pieria.bank.replies import Page as Listed
 
 SEEDS, FOUND = 40, 12
 """So many of the latest changes are shown where nothing is asked for; so many that a search finds."""
@@ -32,8 +33,8 @@ LABEL = 80
 TIES, LONE, CUT = 400, 200, 5
 """Rows of the table: of ties, and of what is tied to nothing; and how many are named that are tied to more."""
 MEMORY, PLACE, ENTITY, TAG = "memory", "place", "entity", "tag"
-SHARED = (PLACE, ENTITY, TAG)
-"""Of interest where they tie several together."""
+SHARED: Mapping[str, str] = {PLACE: "place", ENTITY: "entities", TAG: "tags"}
+"""Of interest where they tie several together: by what the memories are listed that have one in common."""
 LISTED: Mapping[str, tuple[str, str]] = {
     PLACE: ("memories", "place"), ENTITY: ("time/facts", "entity"), TAG: ("memories", "tags"),
 }  # fmt: skip
@@ -126,6 +127,10 @@ class Drawn:
     memories: dict[str, Memory] = field(default_factory=dict)
     led: dict[str | End, Neighborhood] = field(default_factory=dict)
     """What links lead to, by the end from which: of those that are looked around next."""
+    held: dict[str, Mapping[str | End, Listed]] = field(default_factory=dict)
+    """Of the same the memories that lie in a place, name an entity or bear a tag: by which of them, and its name."""
+    stated: dict[str, list[Fact]] = field(default_factory=dict)
+    """And the facts, by the entity that they are about."""
     spelt: dict[tuple[str, str], str] = field(default_factory=dict)
     """Names are the same in any case; they are shown as they were met first."""
 
@@ -177,19 +182,33 @@ class Drawn:
             if self.is_full:
                 return
             near = keys[start : start + AT_ONCE]
-            self._ask_of_links(near, reach)
+            self._ask(near, reach)
             for key in near:
                 if self.is_full:
                     return
                 self._look_around(key, reach)
 
     def look_around(self, key: str, reach: Reach) -> None:
-        self._ask_of_links([key], reach)
+        self._ask([key], reach)
         self._look_around(key, reach)
 
-    def _ask_of_links(self, keys: Iterable[str], reach: Reach) -> None:
+    def _ask(self, keys: Collection[str], reach: Reach) -> None:
+        """All that is tied to these, of each kind of tie in one look."""
+        bank = self.asked.bank
         ends = [end for key in keys if (end := self._end(key)) is not None]
-        self.led = self.asked.bank.neighbors_each(ends, limit=reach.each) if ends else {}
+        self.led = bank.neighbors_each(ends, limit=reach.each) if ends else {}
+        named: dict[str, list[str]] = {what: [] for what in SHARED}
+        for key in keys:
+            what, _, name = key.partition(":")
+            if what in named:
+                named[what].append(name)
+        self.held = {
+            what: bank.list_each(SHARED[what], names, limit=reach.each, **self.sieve.asked)
+            for what, names in named.items()
+            if names
+        }
+        entities = named[ENTITY]
+        self.stated = bank.facts.query_each(entities, limit=reach.each + 1) if entities else {}
 
     def _look_around(self, key: str, reach: Reach) -> None:
         self.looked.add(key)
@@ -236,9 +255,10 @@ class Drawn:
             link = neighbor.link
             self.tie(_key(link.source), link.relation, _key(link.target))
 
-    def _holding(self, key: str, relation: str, reach: Reach, **asked: Any) -> None:
+    def _holding(self, key: str, relation: str) -> None:
         """Memories that have something in common."""
-        found = self.asked.bank.list(limit=reach.each, **asked, **self.sieve.asked)
+        what, _, name = key.partition(":")
+        found = self.held[what][name]
         if found.cursor is not None:
             self.cut.add(key)
         for memory in found:
@@ -246,18 +266,18 @@ class Drawn:
 
     def _around_place(self, key: str, name: str, reach: Reach) -> None:
         self._linked(key, End(PLACE, name))
-        self._holding(key, "in", reach, place=name)
+        self._holding(key, "in")
 
     def _around_entity(self, key: str, name: str, reach: Reach) -> None:
-        self._holding(key, "names", reach, entities=[name])
-        facts = self.asked.bank.facts.query(entity=name, limit=reach.each + 1)
+        self._holding(key, "names")
+        facts = self.stated[name]
         if len(facts) > reach.each:
             self.cut.add(key)
         for fact in facts[-reach.each :]:
             self.tie(self.entity(fact.subject), fact.predicate, self.entity(fact.object))
 
     def _around_tag(self, key: str, name: str, reach: Reach) -> None:
-        self._holding(key, "is tagged", reach, tags=[name])
+        self._holding(key, "is tagged")
 
     # --- what is left of it
 
