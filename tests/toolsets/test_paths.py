@@ -83,6 +83,15 @@ def test_over_the_network_there_is_one_folder_for_exchange(tmp_path: Path) -> No
             paths.allowed(path, "path")
 
 
+def test_a_path_is_told_whole_to_a_user_of_this_machine_and_by_its_name_over_the_network(tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    here, elsewhere = on_this_machine(tmp_path, None, tmp_path, None, []), over_the_network(tmp_path, [more])
+    for name, told in (("exports/a/b.json", str(Path("a", "b.json"))), ("more/c.json", str(more / "c.json"))):
+        path = tmp_path / name
+        assert here.told(here.allowed(str(path), "path")) == os.path.realpath(path)
+        assert elsewhere.told(elsewhere.allowed(str(path), "path")) == told
+
+
 @pytest.mark.parametrize(
     "name", ["notes.db", "NOTES.DB", "notes.db-wal", "new.db/out.jsonl", "tokens.json", "tokens.lock", "pieria.toml"]
 )

@@ -93,6 +93,10 @@ class TransferError(Invalid):
         listed = f" ({counted(len(self.problems), 'problem')})" if self.problems else ""
         super().__init__(f"{path}: {reason}{listed}", **more)
 
+    def of(self, path: str) -> TransferError:
+        """The same about the file as whoever asked knows it."""
+        return TransferError(path, self.reason, self.problems, hint=self.hint, errors=self.errors)
+
 
 class ConfigError(Reasoned, Invalid):
     """The configuration is missing or wrong."""

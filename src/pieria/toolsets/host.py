@@ -7,10 +7,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from pieria.errors import AccessError, ClosedError, NotFoundError, PieriaError, StorageError
+from pieria.errors import AccessError, ClosedError, NotFoundError, PieriaError, StorageError, TransferError
 from pieria.record.banks import USER_BANK, no_such_bank, same_bank
 from pieria.toolsets.paths import Paths
 from pieria.toolsets.tool import Access, Tool
@@ -206,6 +207,8 @@ class Host:
 
     def telling(self, error: PieriaError) -> PieriaError:
         """The error as whoever calls is told of it."""
+        if isinstance(error, TransferError):
+            return error.of(self.paths.told(Path(error.path)))
         if self.tells_places or not isinstance(error, StorageError):
             return error
         log.warning("%s", error.message)

@@ -40,13 +40,22 @@ class Paths:
         except (RuntimeError, OSError, ValueError) as problem:
             raise InputError(parameter, "the path of a file", given) from problem
         if not any(path.is_relative_to(os.path.realpath(root)) for root in self.roots):
-            folders = ", ".join(map(str, self.roots))
+            folders = ", ".join(self._named(root) for root in self.roots)
             hint = "The setting paths allows further folders."
             raise InputError(parameter, f"a path under {folders}", given, hint=hint)
         if self._is_our_own(path):
             expected = "a path other than of the banks, tokens and settings in the data folder"
             raise InputError(parameter, expected, given, hint="Choose another name or folder.")
         return path
+
+    def told(self, path: Path) -> str:
+        """What the caller is told of an allowed path: where the folder for exchange lies, is not for whoever asks from
+        elsewhere."""
+        base = os.path.realpath(self.base)
+        return str(path.relative_to(base) if self.is_shared and path.is_relative_to(base) else path)
+
+    def _named(self, root: Path) -> str:
+        return root.name if self.is_shared and root == self.base else str(root)
 
     def _is_our_own(self, path: Path) -> bool:
         """However it is spelt: to some file systems, upper and lower case are one."""

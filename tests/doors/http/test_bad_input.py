@@ -250,6 +250,27 @@ def test_files_are_written_and_read_only_where_they_may_be(served: Served, path:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_for_exchange_is_told_by_its_name_there_and_not_by_where_the_server_keeps_it(
+    served: Served, home: Path
+) -> None:
+    def told(tool: str, **given: str) -> Any:
+        answer = served.client.post(f"/v1/banks/notes/tools/{tool}", json=given)
+        assert str(home) not in answer.text
+        return answer.json()
+
+    path = str(Path("monthly", "may.jsonl"))
+    assert told("mnemosyne_export", output_path=path)["path"] == path
+    whole = str(served.service.paths.base / path)
+    assert told("mnemosyne_export", output_path=whole)["path"] == path
+    assert told("mnemosyne_import", input_path=path)["status"] == "imported"
+    assert told("mempalace_export_markdown", output_path="palace")["path"] == "palace"
+    assert "june.jsonl: there is no such file" in str(told("mnemosyne_import", input_path="june.jsonl"))
+    served.service.paths.base.joinpath("torn.json").write_text('{"torn"')
+    assert "torn.json: it is JSON that is damaged" in str(told("mnemosyne_import", input_path="torn.json"))
+    assert "a path under exports" in str(told("mnemosyne_import", input_path="/etc/passwd"))
+    assert "an empty folder" in str(told("mempalace_export_markdown", output_path="palace"))
+
+
 def test_files_for_exchange_lie_in_the_folder_of_exports(served: Served, home: Path) -> None:
     assert served.service.paths.base == home / "data" / "exports"
     assert served.service.paths.allowed("a/b.jsonl", "path") == home / "data" / "exports" / "a" / "b.jsonl"

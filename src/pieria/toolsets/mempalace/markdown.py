@@ -41,8 +41,9 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
         drawers += len(held)
         _write(folder / file, _room(place, held))
     _write(folder / INDEX, _index(bank, files))
-    return {"path": str(folder), "wings": len({split(place)[0] for place in places}), "rooms": len(places),
-            "drawers": drawers, "files": len(files) + 1}  # fmt: skip
+    wings = len({split(place)[0] for place in places})
+    told = call.host.paths.told(folder)
+    return {"path": told, "wings": wings, "rooms": len(places), "drawers": drawers, "files": len(files) + 1}
 
 
 def _files(places: Iterable[str]) -> dict[str, Path]:

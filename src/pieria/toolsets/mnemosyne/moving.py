@@ -49,7 +49,7 @@ def export(call: Call, output_path: str) -> dict[str, Any]:
     counts = _counted(report.path)
     return {
         "status": "exported",
-        "path": str(report.path),
+        "path": call.host.paths.told(report.path),
         "bytes": report.bytes,
         "sha256": report.sha256,
         "lines": dict(report.counts),
