@@ -1,6 +1,7 @@
 """The page of memories: browsing, opening, correcting, ending, and looking back."""
 
 import html
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -128,17 +129,60 @@ def test_where_it_belongs_and_when_it_holds_is_edited_too(served: Served, how: s
     assert form_of(refused.text, "memory/edit").items() >= {"place": "", "valid_until": "2020-01-01"}.items()
 
 
+@pytest.mark.parametrize("how", ["revise", "update"])
+def test_what_it_was_said_about_and_values_of_one_s_own_are_edited_too(served: Served, how: str) -> None:
+    with pieria.open("notes") as bank:
+        bank.update("jwt", context="The\raudit.", meta={"team": "api", "ö": [1, None]})
+    fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
+    assert fields["context"] == "The\r\naudit." and json.loads(fields["meta"]) == {"team": "api", "ö": [1, None]}
+    edit(served, "jwt", meta='{"ticket": {"number": 42.0}, "team": "api"}', tags="edited", how=how)
+    with pieria.open("notes") as bank:
+        [memory] = bank.list(tags="edited")
+        assert (memory.context, memory.meta) == ("The\raudit.", {"team": "api", "ticket": {"number": 42.0}})
+        history = seen(served, f"memory/history?id={memory.id}")
+    assert "&#34;ticket&#34;: {&#34;number&#34;: 42.0}}</ins>" in history
+    edit(served, memory.id, context=" ", meta=" ", how="update")
+    with pieria.open("notes") as bank:
+        cleared = bank.get(memory.id)
+        assert cleared is not None and (cleared.context, cleared.meta) == (None, {})
+
+
+def test_values_that_are_spelt_in_another_way_are_the_same(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.update("jwt", meta={"a": 1, "b": [True]})
+    assert edit(served, "jwt", meta='{"b":[ true ],"a":1}').status_code == 422
+    assert edit(served, "maya", meta=" {} ").status_code == 422
+    assert edit(served, "jwt", meta='{"b":[1],"a":1}', how="update").status_code == 303
+    with pieria.open("notes") as bank:
+        jwt = bank.get("jwt")
+        assert jwt is not None and json.dumps(dict(jwt.meta)) == '{"a": 1, "b": [1]}'
+
+
+@pytest.mark.parametrize(
+    "typed", ["ticket 42", "[1]", '"a"', "{'a': 1}", '{"a": NaN}', '{"a": 1e999}', "[" * 300 + "]" * 300]
+)
+def test_values_that_are_no_json_object_are_refused_in_words(served: Served, typed: str) -> None:
+    before = served.head()
+    answer = edit(served, "jwt", text="Long to type.", meta=typed)
+    assert (answer.status_code, served.head()) == (422, before)
+    assert "meta" in answer.text and ("a JSON object" in answer.text or "finite" in answer.text)
+    assert form_of(answer.text, "memory/edit").items() >= {"text": "Long to type.", "meta": typed}.items()
+
+
 def test_what_another_changed_and_nobody_touched_here_is_not_taken_back(served: Served) -> None:
     fields = form_of(seen(served, "memory/edit?id=jwt"), "memory/edit")
     with pieria.open("notes") as bank:
-        bank.update("jwt", tags=["auth", "keys"], place="apis/doors")
+        bank.update("jwt", tags=["auth", "keys"], place="apis/doors", context="An audit.", meta={"ticket": 42})
     answer = served.client.post(f"{HERE}/memory/edit", data={**fields, "text": "Mine.", "how": "update"})
     again = form_of(answer.text, "memory/edit")
     assert (again["text"], again["tags"], again["place"]) == ("Mine.", "auth, keys", "apis/doors")
+    assert (again["context"], json.loads(again["meta"])) == ("An audit.", {"ticket": 42})
+    assert "<ins>An audit.</ins>" in answer.text and "<ins>{&#34;ticket&#34;: 42}</ins>" in answer.text
     assert served.client.post(f"{HERE}/memory/edit", data=again).status_code == 303
     with pieria.open("notes") as bank:
         jwt = bank.get("jwt")
         assert jwt is not None and (jwt.text, jwt.tags, jwt.place) == ("Mine.", ("auth", "keys"), "apis/doors")
+        assert (jwt.context, jwt.meta) == ("An audit.", {"ticket": 42})
 
 
 @pytest.mark.parametrize("how", ["revise", "update"])

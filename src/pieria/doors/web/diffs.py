@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ AROUND = 200
 KEPT, GONE, CAME = "kept", "gone", "came"
 NAMES = (
     "title", "kind", "tags", "entities", "files", "place", "scope", "importance", "confidence", "strength", "pinned",
-    "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "context", "author", "superseded_by",
+    "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "context", "meta", "author",
+    "superseded_by",
 )  # fmt: skip
 REVISED = ("ended", "superseded_by")
 """How what was revised ends; its revision begins without it."""
@@ -119,6 +121,8 @@ def _pieces(text: str) -> Sequence[str]:
 
 
 def _told(value: Any) -> str:
-    if value is None or value == "":
+    if value in (None, "", {}):
         return "–"
+    if isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

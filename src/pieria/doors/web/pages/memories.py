@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.recalling import ANSWERING_KINDS
@@ -16,8 +17,10 @@ from pieria.doors.web.diffs import Changes, changes
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.record import check
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.parsing import parsed
 from pieria.record.time import micros
 from pieria.toolsets import Access, called
 
@@ -68,6 +71,8 @@ EDIT = {
     "place": {**NEW["place"], "keeps": True},
     "entities": {**several("Whom and what it is about."), "commas": True, "keeps": True},
     "files": {**several("Paths of files it is about."), "commas": True, "keeps": True},
+    "context": text("What it was said about.", keeps=True),
+    "meta": text("Values of one's own: a JSON object.", keeps=True),
     "valid_from": day("From when on it holds.", keeps=True),
     "valid_until": day("Until when it holds.", END, keeps=True),
     "importance": NEW["importance"],
@@ -163,7 +168,7 @@ def _fields(memory: Memory) -> Mapping[str, Any]:
     left = ("text", "title", "tags", "row", "known_until", "body", "meta", "kind", "ended", "pinned")
     plain = {name: value for name, value in told.items() if name not in left and value not in (None, "", [], {})}
     times = {name: getattr(memory, name) for name in TIMES if told[name]}
-    objects = {name: json.dumps(told[name], ensure_ascii=False, indent=1) for name in ("body", "meta") if told[name]}
+    objects = {name: _json(told[name]) for name in ("body", "meta") if told[name]}
     return {
         name: ", ".join(value) if isinstance(value, list) else value
         for name, value in (plain | times | objects).items()
@@ -281,6 +286,8 @@ def _told(memory: Memory, zone: Zone) -> Mapping[str, Any]:
         "place": memory.place,
         "entities": [*memory.entities],
         "files": [*memory.files],
+        "context": re.sub("\r\n?", "\n", memory.context or ""),
+        "meta": _json(memory.meta) if memory.meta else "",
         "valid_from": "" if begin is None else zone.typed(begin),
         "valid_until": "" if end is None else zone.typed(end, end=True),
         "importance": memory.importance,
@@ -294,7 +301,31 @@ def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[
     told = _told(memory, asked.zone)
     changed = {name: value for name, value in given.items() if value != told[name]}
     emptied = [name for name in MAY_BE_EMPTY if name in changed]
-    return {**changed, **{name: asked.moments.get(name, changed[name].strip()) or None for name in emptied}}
+    changed |= {name: asked.moments.get(name, changed[name].strip()) or None for name in emptied}
+    if "meta" in changed:
+        changed["meta"] = _values(changed["meta"])
+        if check.mapping(changed["meta"], "meta") == check.mapping(memory.meta, "meta"):
+            del changed["meta"]  # spelt in another way
+    return changed
+
+
+def _values(written: str) -> Mapping[str, Any]:
+    """What somebody typed as JSON. Nothing is no value."""
+    hint = "Names and texts stand in double quotes. Leave the field empty for no values."
+    try:
+        values = parsed(written, strict=True) if written.strip() else {}
+    except JSONDecodeError as problem:
+        where = f"{problem.msg}, in line {problem.lineno}, column {problem.colno}. {hint}"
+        raise InputError("meta", META, written, hint=where) from None
+    except ValueError as problem:
+        raise InputError("meta", META, written, hint=f"{problem}. {hint}") from None
+    if not isinstance(values, Mapping):
+        raise InputError("meta", META, written, hint=hint)
+    return values
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, indent=1)
 
 
 def _back(asked: Asked) -> Answer:
@@ -365,7 +396,8 @@ def _purged(asked: Asked) -> Answer:
 BLANK = {"text": "", "title": "", "kind": "note", "tags": (), "importance": 0.5, "place": ""}
 CLEARED = {"text": "", "importance": "", "reason": "", "how": HOW[0]}
 """Of these, one that was cleared is not among what a form gives."""
-MAY_BE_EMPTY = ("title", "valid_from", "valid_until")
+MAY_BE_EMPTY = ("title", "context", "valid_from", "valid_until")
+META = 'a JSON object, such as {"ticket": 42}'
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}
 _PURGE = {**ID, **SEEN, "going": whole("How many memories were said to go.", 1, 2**53)}
 _INVALID = {**ID, "at": day("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
