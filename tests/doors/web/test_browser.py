@@ -256,6 +256,32 @@ def test_the_keyboard_leads_everywhere(opened: Opening) -> None:
     page.wait_for_url("**/recall")
 
 
+def test_single_keys_are_quiet_once_they_are_switched_off(opened: Opening) -> None:
+    window = opened()
+    page = window.go("/banks/notes/memories")
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_role("button", name="Switch these keys off").click()
+    page.wait_for_selector("html[data-keys=off]")
+    page.wait_for_load_state()
+    before = page.evaluate("document.activeElement.outerHTML")
+    for key in ("/", "j", "k", "?", "g", "r"):
+        page.keyboard.press(key)
+    assert page.evaluate("document.activeElement.outerHTML") == before
+    assert page.url.endswith("/memories") and not page.get_by_role("dialog").is_visible()
+    page.get_by_role("searchbox").focus()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement === document.body")
+    page.get_by_role("button", name="Keyboard help").click()
+    help = page.get_by_role("dialog")
+    assert "Open it" in help.inner_text() and "Next in the list" not in help.inner_text()
+    assert barriers(window) == []
+    help.get_by_role("button", name="Switch these keys on").click()
+    page.wait_for_selector("html[data-keys=on]")
+    page.wait_for_load_state()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+
+
 def test_the_keyboard_reaches_what_leads_nowhere_too(opened: Opening) -> None:
     window = opened()
     with pieria.open("notes") as bank:

@@ -81,7 +81,7 @@ def test_a_form_from_elsewhere_does_nothing(served: Served) -> None:
     assert served.head() == before
 
 
-@pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/look"])
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out", "/preferences"])
 def test_the_forms_of_the_shell_are_sealed_too(served: Served, path: str) -> None:
     assert served.client.post(path, data={"token": "x"}).status_code == 403
 
@@ -231,9 +231,34 @@ def test_a_page_is_answered_under_our_names_alone(served: Served) -> None:
 
 def test_the_look_is_remembered_without_a_script(served: Served) -> None:
     seal = seal_in(served.client.get(FIRST[0]))
-    answer = served.client.post("/look", data={"seal": seal, "look": "dark", "next": FIRST[0]})
+    answer = served.client.post("/preferences", data={"seal": seal, "look": "dark", "next": FIRST[0]})
     assert answer.headers["location"] == FIRST[0]
-    assert '<html lang="en" data-look="dark">' in served.client.get(FIRST[0]).text
+    assert '<html lang="en" data-look="dark"' in served.client.get(FIRST[0]).text
+
+
+def test_single_keys_are_switched_off_for_a_year_and_on_again_without_a_script(served: Served) -> None:
+    served.tokens.create("somebody")  # and nobody is signed in
+    page = served.client.get("/sign-in")
+    assert 'data-keys="on"' in page.text and page.text.count("Switch these keys off") == 2
+    for keys, other in (("off", "on"), ("on", "off")):
+        fields = {"seal": seal_in(page), "keys": keys, "next": "/sign-in"}
+        answer = served.client.post("/preferences", data=fields)
+        [cookie] = answer.headers.get_list("set-cookie")
+        assert answer.headers["location"] == "/sign-in" and "Max-Age=31536000" in cookie
+        page = served.client.get("/sign-in")
+        assert f'data-keys="{keys}"' in page.text and page.text.count(f"Switch these keys {other}") == 2
+
+
+def test_one_preference_leaves_the_other_and_what_is_none_is_as_nothing_said(served: Served) -> None:
+    seal = seal_in(served.client.get(FIRST[0]))
+    for fields, told in (
+        ({"keys": "off"}, 'data-look="auto" data-keys="off"'),
+        ({"look": "dark"}, 'data-look="dark" data-keys="off"'),
+        ({"keys": "<b>"}, 'data-look="dark" data-keys="on"'),
+        ({"look": ""}, 'data-look="auto" data-keys="on"'),
+    ):
+        assert served.client.post("/preferences", data={"seal": seal, **fields}).status_code == 303
+        assert told in served.client.get(FIRST[0]).text
 
 
 def test_the_look_is_chosen_after_a_form_as_well(served: Served) -> None:

@@ -26,7 +26,7 @@ from pieria.doors.http.reading import segment
 from pieria.doors.http.resources import check_scope
 from pieria.doors.http.routes import caller_of
 from pieria.doors.http.service import Service
-from pieria.doors.web import following, policy, rendering, zones
+from pieria.doors.web import following, policy, preferences, rendering, zones
 from pieria.doors.web.entries import LASTS, Entries, cookie_name
 from pieria.doors.web.forms import SEAL, arguments, form_of
 from pieria.doors.web.packing import sent
@@ -42,9 +42,8 @@ from pieria.toolsets.validating import validated
 
 log = logging.getLogger(__name__)
 
-SIGN_IN, SIGN_OUT, LOOK, ZONES, STATIC = "/sign-in", "/sign-out", "/look", "/zone", "/static"
-LOOKS = ("auto", "light", "dark")
-OPEN = (SIGN_IN, SIGN_OUT, LOOK, ZONES)
+SIGN_IN, SIGN_OUT, PREFERENCES, ZONES, STATIC = "/sign-in", "/sign-out", "/preferences", "/zone", "/static"
+OPEN = (SIGN_IN, SIGN_OUT, PREFERENCES, ZONES)
 """What whoever is not signed in may ask, beside styles and scripts."""
 INTERFACE = ("/v1", "/mcp", "/health", "/metrics")
 """What is for programs, whoever asks."""
@@ -101,7 +100,7 @@ class Site:
         by_path: dict[str, dict[str, Endpoint]] = {
             SIGN_IN: {"GET": self._sign_in, "POST": self._signing_in},
             SIGN_OUT: {"POST": self._signing_out},
-            LOOK: {"POST": self._looking},
+            PREFERENCES: {"POST": self._preferring},
             ZONES: {"GET": self._zones, "POST": self._choosing},
             f"{STATIC}/{{mark}}/{{name:path}}": {"GET": self.assets.answer},
             f"{BANKS}/{{bank}}": {"GET": self._bank},
@@ -234,8 +233,8 @@ class Site:
             # Whoever was not let in is not told what a form of ours carries: they may have asked under a false name.
             "seal": None if visitor is None else self.entries.seal(_secret(request.scope)),
             "needs_token": self.entries.needs_token,
-            "look": _look(request),
-            "looks": LOOKS,
+            **preferences.preferred(_cookies(request.scope)),
+            "looks": preferences.LOOK.values,
             "here": _to_load_again(request),
             "zone": reader,
             "reader": reader,
@@ -334,12 +333,13 @@ class Site:
         response.delete_cookie(_cookie(request.scope), path="/", httponly=True, samesite="strict")
         return response
 
-    async def _looking(self, request: Request) -> Response:
+    async def _preferring(self, request: Request) -> Response:
         fields = dict(await self._sealed(request, by_anybody=True))
-        look = fields.get("look", "")
         response = RedirectResponse(_own_path(fields.get("next")), 303)
-        kept = look if look in LOOKS else LOOKS[0]
-        response.set_cookie("pieria-look", kept, YEAR, path="/", httponly=True, samesite="strict")
+        for each in preferences.PREFERENCES:
+            if each.name in fields:
+                kept = each.of(fields[each.name])
+                response.set_cookie(each.cookie, kept, YEAR, path="/", httponly=True, samesite="strict")
         return response
 
     async def _zones(self, request: Request) -> Response:
@@ -422,11 +422,6 @@ def _cookies(scope: Scope) -> Mapping[str, str]:
 
 def _secret(scope: Scope) -> str | None:
     return _cookies(scope).get(_cookie(scope))
-
-
-def _look(request: Request) -> str:
-    look = _cookies(request.scope).get("pieria-look", "")
-    return look if look in LOOKS else LOOKS[0]
 
 
 def _is_part(request: Request) -> bool:

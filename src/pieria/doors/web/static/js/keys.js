@@ -23,6 +23,9 @@ function search() {
   field?.select();
 }
 
+// Whoever switched them off may dictate, or read by letters: to them a single character is no key.
+const areOn = document.documentElement.dataset.keys !== "off";
+const isHeard = (key) => areOn || key.length > 1;
 const help = () => document.getElementById("help");
 const pages = () => [...document.querySelectorAll(".pages [data-key]")];
 
@@ -37,11 +40,11 @@ const KEYS = [
 const PATIENCE = 1500;
 
 function describe() {
-  const list = help()?.querySelector("[data-keys]");
+  const list = help()?.querySelector(".keys");
   if (!list) return;
   const rows = [
-    ...KEYS.map((each) => [[each.sign ?? each.key], each.says]),
-    ...pages().map((link) => [["g", link.dataset.key], `${link.textContent}: ${link.dataset.about}`]),
+    ...KEYS.filter((each) => isHeard(each.key)).map((each) => [[each.sign ?? each.key], each.says]),
+    ...pages().filter((link) => isHeard(link.dataset.key)).map((link) => [["g", link.dataset.key], `${link.textContent}: ${link.dataset.about}`]),
   ];
   list.replaceChildren(...rows.flatMap(([keys, says]) => {
     const term = document.createElement("dt");
@@ -71,6 +74,7 @@ export function listen(root) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
+    if (!isHeard(event.key)) return;
     if (event.timeStamp < going) {
       going = 0;
       const link = pages().find((each) => each.dataset.key === event.key);
