@@ -369,6 +369,26 @@ def test_filters_are_whole_beside_a_long_list(opened: Opening) -> None:
     assert page.evaluate("scrollY") < 500
 
 
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+@pytest.mark.parametrize("path", ["memories", "recall"])
+def test_filters_are_folded_on_a_phone_and_say_which_are_set(opened: Opening, path: str, scripts: bool) -> None:
+    window = opened(scripts=scripts, phone=True)
+    page = window.go(f"/banks/notes/{path}?author=Maya")
+    line, tags = page.locator(".fold > summary"), page.get_by_label("Tags, with commas between")
+    first = page.locator("[data-item]").first.bounding_box()
+    assert first is not None and first["y"] < 400 and not tags.is_visible()
+    assert line.inner_text().endswith("ilters: said by Maya")
+    line.press("Enter")
+    page.get_by_label("Said by").fill("")
+    tags.fill("auth")
+    tags.press("Enter")
+    page.get_by_text("ilters: tagged auth").wait_for()
+    page.wait_for_load_state()
+    assert not tags.is_visible() and too_wide(window) <= 0
+    page.set_viewport_size({"width": 1280, "height": 860})
+    assert tags.is_visible() and not line.is_visible()
+
+
 def test_what_is_sent_twice_in_a_hurry_is_done_once(opened: Opening) -> None:
     page = opened().go("/banks/notes/memories/new")
     sends = "form => form.dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }))"

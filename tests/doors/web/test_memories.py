@@ -45,6 +45,32 @@ def test_pages_follow_one_another_to_the_end(served: Served) -> None:
     assert len(titles) == whole
 
 
+def told_on_the_line(text: str) -> str:
+    """What the line says that filters are folded behind on a phone."""
+    [line] = re.findall(r'<span id="set"[^>]*>(.*?)</span>', text, re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]*>", "", line))
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("memories?order=newest&tags=", ""),
+        ("memories?order=changed&kinds=note&kinds=diary", ": order changed; of kind note, diary"),
+        ("memories?tags=a,b&author=%3Cb%3E&place=w/r", ": tagged a, b; said by <b>; kept in w/r"),
+        ("memories?session=s&include=removed", ": of session s; also removed"),
+        ("memories?routing=true", ": also what only leads to memories"),
+        ("recall", ""),
+        ("recall?q=jwt&since=2026-01-01&known_at=2026-12-31", ": said from 2026-01-01; as of 2026-12-31"),
+    ],
+)
+def test_filters_that_are_set_are_told_where_they_are_folded(served: Served, path: str, told: str) -> None:
+    whole = seen(served, path)
+    part = served.client.get(f"{HERE}/{path}", headers={"HX-Request": "true"}).text
+    assert told_on_the_line(whole) == told_on_the_line(part) == told
+    assert "hx-swap-oob" in part and "hx-swap-oob" not in whole
+    assert '<details class="fold">' in whole and '<details class="fold"' not in part
+
+
 def test_what_only_leads_to_memories_is_shown_where_it_is_asked_for(served: Served) -> None:
     assert "show it, too" not in seen(served, "memories")
     with pieria.open("notes") as bank:

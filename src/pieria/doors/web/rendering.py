@@ -55,12 +55,12 @@ class Templates:
         self._made.globals.update(assets=assets, counted=figures.counted, path_of=path_of)
 
     def whole(self, name: str, values: Mapping[str, Any]) -> str:
-        return self._made.get_template(name).render(values)
+        return self._made.get_template(name).render(values, is_part=False)
 
     def part(self, name: str, block: str, values: Mapping[str, Any]) -> str:
         """One block of a template, as it stands on the whole page."""
         template = self._made.get_template(name)
-        context = template.new_context(dict(values))
+        context = template.new_context({**values, "is_part": True})
         # What the template imports is there once it has begun; what stands around the block is not made.
         next(iter(template.root_render_func(context)), None)
         return "".join(template.blocks[block](context))

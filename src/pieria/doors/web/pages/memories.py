@@ -105,6 +105,8 @@ def opened(asked: Asked, version: int | None = None, *, past: bool = False) -> M
 def _listed(asked: Asked) -> Answer:
     given = dict(asked.given)
     cursor = given.pop("cursor", None)
+    if given.get("order") == ORDERS[0]:
+        del given["order"]  # as it is for whoever says nothing
     chosen = {name: value for name, value in given.items() if name != "routing"}
     hides = "kinds" not in given and not given.get("routing")
     if hides:

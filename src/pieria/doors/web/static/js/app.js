@@ -27,6 +27,14 @@ document.addEventListener("submit", (event) => {
   else sent.set(event.target, event.timeStamp);
 });
 
+// Whoever sends a form of filters looks for what they leave: where these unfold, they are put away.
+document.addEventListener("submit", (event) => {
+  const fold = event.target.querySelector("details.fold[open]");
+  if (!fold) return;
+  if (fold.contains(document.activeElement)) fold.querySelector("summary").focus();
+  fold.open = false;
+});
+
 // A menu closes when one looks elsewhere, or leaves it by the keyboard.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
