@@ -177,11 +177,26 @@ def test_a_purge_takes_no_reason_since_it_keeps_nothing(ask: Ask, bank: Bank) ->
 def test_a_purge_asks_the_person_at_the_terminal(
     terminal: Callable[..., Answer], ask: Ask, bank: Bank, typed: str, left: int
 ) -> None:
+    bank.remember("APIs use JWT.", id="drawn", kind="summary")
+    bank.link("drawn", "jwt", "provenance")
+    left += left == 3
     answer = terminal("forget", "--purge", "jwt", typed=typed)
-    assert "We chose JWT" in answer.out
+    assert "We chose JWT" in answer.out and "with them 1: drawn" in answer.out
     assert "[y/N]" in answer.out
     assert answer.code == (0 if left == 2 else 1)
     assert ask("count").json == {"count": left}
+
+
+def test_what_was_told_is_purged_or_nothing(ask: Ask, bank: Bank) -> None:
+    told = ask("forget", "--purge", "jwt", "--dry-run").json
+    assert ask("count").json == {"count": 3} and told["erased"]["memories"] == 1
+    assert told["digest"] in ask("forget", "--purge", "jwt", "--dry-run", "--no-json").out
+    bank.remember("APIs use JWT.", id="drawn", kind="summary")
+    bank.link("drawn", "jwt", "provenance")
+    refused = ask("forget", "--purge", "jwt", "--as-told", told["digest"])
+    assert refused.code == 1 and "--dry-run" in refused.err and "--as-told" in refused.err
+    told = ask("forget", "--purge", "jwt", "--dry-run").json
+    assert ask("forget", "--purge", "jwt", "--as-told", told["digest"]).json["also"] == ["drawn"]
 
 
 def test_a_purge_that_is_sure_does_not_ask(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
@@ -202,7 +217,14 @@ def test_all_from_one_source_is_forgotten_and_comes_back_with_one_undo(ask: Ask,
 
 
 @pytest.mark.parametrize(
-    "wrong", [(), ("jwt", "--source", "x"), ("jwt", "--dry-run"), ("--source", "x", "--purge", "--reason", "y")]
+    "wrong",
+    [
+        (),
+        ("jwt", "--source", "x"),
+        ("jwt", "--dry-run"),
+        ("jwt", "--as-told", "x"),
+        ("--source", "x", "--purge", "--reason", "y"),
+    ],
 )
 def test_ids_are_named_or_where_it_all_came_from(ask: Ask, bank: Bank, wrong: tuple[str, ...]) -> None:
     assert ask("forget", *wrong).code == 2

@@ -507,12 +507,14 @@ class Bank:
         purge: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        as_told: str | None = None,
     ) -> Forgotten:
         """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
 
         `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
-        from it, and what is known as facts from there. With `dry_run` it is only told. Raises `NotFoundError` where
-        there is nothing from there.
+        from it, and what is known as facts from there. With `dry_run` it is only told. With `as_told`, the
+        `digest` of what was told, nothing goes where anything of it was added, changed or taken away since. Raises
+        `NotFoundError` where there is nothing from there.
         """
     async def get(
         self,
@@ -675,13 +677,19 @@ class Bank:
     async def pin(self, id: str, pinned: bool = True) -> Memory:
         """Keeps upkeep from ever forgetting it; `pinned=False` lets go again."""
     async def purge(
-        self, ids: str | Iterable[str], *, dry_run: bool = False, unless_changed_since: Instant | None = None
+        self,
+        ids: str | Iterable[str],
+        *,
+        dry_run: bool = False,
+        unless_changed_since: Instant | None = None,
+        as_told: str | None = None,
     ) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
         Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
         remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
-        goes as well, and is counted but not named. With `dry_run` it is only told.
+        goes as well, and is counted but not named. With `dry_run` it is only told. With `as_told`, the `digest` of a
+        receipt that told it, nothing is erased where anything of it was added, changed or taken away since.
         """
     async def recall(
         self,

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pieria.bank.removing import NAMING, Erasure, Removing, erased_with, erasure, finished
+from pieria.bank.removing import (
+    NAMING,
+    Erasure,
+    Removing,
+    check_told,
+    digest,
+    erased_with,
+    erasure,
+    finished,
+    standing_since,
+)
 from pieria.bank.replies import Forgotten
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
@@ -30,12 +40,14 @@ class Forgetting(Removing):
         purge: bool = False,
         reason: str | None = None,
         dry_run: bool = False,
+        as_told: str | None = None,
     ) -> Forgotten:
         """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
 
         `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
-        from it, and what is known as facts from there. With `dry_run` it is only told. Raises `NotFoundError` where
-        there is nothing from there.
+        from it, and what is known as facts from there. With `dry_run` it is only told. With `as_told`, the
+        `digest` of what was told, nothing goes where anything of it was added, changed or taken away since. Raises
+        `NotFoundError` where there is nothing from there.
         """
         check.flag(purge, "purge")
         check.flag(dry_run, "dry_run")
@@ -46,16 +58,20 @@ class Forgetting(Removing):
         if purge and reason is not None:
             raise InputError("reason", "none with purge, which keeps nothing", reason)
         kept_reason = self._reason(reason)
+        told = None if as_told is None else check.name(as_told, "as_told")
         if dry_run:
             with self._reading() as reader:
-                return self._from(reader, where, purge)
-        return self._erased_from(where) if purge else self._removed_from(where, kept_reason)
+                there = self._erasure_from(reader, where)[0] if purge else self._from(reader, where)
+            check_told(told, there.digest, there.ids)
+            return there
+        return self._erased_from(where, told) if purge else self._removed_from(where, kept_reason, told)
 
-    def _removed_from(self, where: Mapping[str, str], reason: str | None) -> Forgotten:
+    def _removed_from(self, where: Mapping[str, str], reason: str | None, told: str | None) -> Forgotten:
         planned: list[Forgotten] = []
 
         def plan(writer: Writer) -> Changeset:
-            there = self._from(writer, where, purge=False)
+            there = self._from(writer, where)
+            check_told(told, there.digest, there.ids)
             planned.append(there)
             ended = [*_ended(writer, (*there.ids, *there.also), reason)]
             return Changeset("forget", writes=ended, facts=[*_taken_back(writer, there.facts, reason, self)])
@@ -65,19 +81,29 @@ class Forgetting(Removing):
         self._tell("nodes_deleted", node_ids=[*there.ids, *there.also])
         return replace(there, dry_run=False, seq=None if change is None else change.seq)
 
-    def _erased_from(self, where: Mapping[str, str]) -> Forgotten:
+    def _erased_from(self, where: Mapping[str, str], told: str | None) -> Forgotten:
         planned: list[tuple[Forgotten, Erasure]] = []
 
         def plan(writer: Writer) -> Changeset:
-            there = self._from(writer, where, purge=True)
-            planned.append((there, erasure(writer, self, list(there.ids), there.facts)))
-            return planned[0][1].changeset
+            planned.append(self._erasure_from(writer, where))
+            [(there, erased)] = planned
+            check_told(told, there.digest, there.ids)
+            return erased.changeset
 
         change = self._apply(plan)
         [(there, erased)] = planned
-        return replace(there, dry_run=False, receipt=None if change is None else finished(self, erased))
+        if change is None:
+            return replace(there, dry_run=False)
+        left = finished(self, erased)
+        receipt = replace(erased.receipt, unreached=(*erased.receipt.unreached, *left))
+        return replace(there, dry_run=False, receipt=receipt)
 
-    def _from(self, reader: Reader, where: Mapping[str, str], purge: bool) -> Forgotten:
+    def _erasure_from(self, reader: Reader, where: Mapping[str, str]) -> tuple[Forgotten, Erasure]:
+        there = self._from(reader, where, purge=True)
+        erased = erasure(reader, self, list(there.ids), there.facts)
+        return replace(there, digest=erased.receipt.digest), erased
+
+    def _from(self, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
         """What came from there, as far as it is seen here, and what goes with it."""
         placed = [one.id for one in reader.placed(self._filter(include=("archived", "invalid"), **where))]
         kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
@@ -88,7 +114,8 @@ class Forgetting(Removing):
         if not placed and not facts:
             name, value = next(iter(where.items()))
             raise NotFoundError(name, value, hint=f"`count` by {name} tells which there are.")
-        return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts))
+        told = digest(memories=standing_since(reader, [*ids, *also]), facts=facts)
+        return Forgotten(True, tuple(ids), tuple(id for id in also if id in seen), tuple(facts), told)
 
 
 def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterator[tuple[str, str | None]]:

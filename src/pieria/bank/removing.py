@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 from pieria.bank.core import Core, last_read
 from pieria.bank.grounding import noted
@@ -70,56 +73,65 @@ class Removing(Core):
             return restored
 
     def purge(
-        self, ids: str | Iterable[str], *, dry_run: bool = False, unless_changed_since: Instant | None = None
+        self,
+        ids: str | Iterable[str],
+        *,
+        dry_run: bool = False,
+        unless_changed_since: Instant | None = None,
+        as_told: str | None = None,
     ) -> Receipt:
         """Erases memories everywhere: every version and revision, index, links, usage, and what was drawn from them.
 
         Sources and subgoals of steps go with them, and tags and intents that nothing else has. Only the ids are
         remembered, so that nothing brings them back unasked. There is no way back. What another session drew from them
-        goes as well, and is counted but not named. With `dry_run` it is only told.
+        goes as well, and is counted but not named. With `dry_run` it is only told. With `as_told`, the `digest` of a
+        receipt that told it, nothing is erased where anything of it was added, changed or taken away since.
         """
         problems = Problems()
         wanted = problems.of(check.identifiers, ids, "ids")
         problems.of(check.flag, dry_run, "dry_run")
         since = last_read(problems, unless_changed_since)
+        told = read_digest(problems, as_told)
         problems.settle()
         by_holder = self._holders(wanted)
-        for holder, theirs in by_holder.items():
-            with holder._reading() as reader:
-                holder._check_known(reader, theirs)
-                _check_unchanged(reader, holder, theirs, since)
-        erase = _would_purge if dry_run else _purged
-        receipts = [erase(holder, theirs, since) for holder, theirs in by_holder.items()]
-        return Receipt(
-            ids=wanted,
-            also=tuple(id for receipt in receipts for id in receipt.also),
-            erased={key: sum(receipt.erased[key] for receipt in receipts) for key in receipts[0].erased},
-            unreached=tuple(dict.fromkeys(line for receipt in receipts for line in receipt.unreached)),
-        )
+        # All are held before anything goes, this bank first: nobody waits for two of them the other way round.
+        holders = sorted(by_holder, key=lambda holder: holder is not self)
+        with ExitStack() as stack:
+            if dry_run:
+                readers = {holder: stack.enter_context(holder._reading()) for holder in holders}
+                planned = [_planned(reader, holder, by_holder[holder], since) for holder, reader in readers.items()]
+                receipt = _summed(wanted, planned, told)
+            else:
+                writers = {holder: stack.enter_context(holder._writing()) for holder in holders}
+                planned = [_planned(writer, holder, by_holder[holder], since) for holder, writer in writers.items()]
+                receipt = _summed(wanted, planned, told)
+                for (holder, writer), each in zip(writers.items(), planned, strict=True):
+                    holder._applied(writer, each.plan)
+        for holder, each in zip(holders, planned, strict=True):
+            left = holder.store.copies() if dry_run else finished(holder, each)
+            receipt = replace(receipt, unreached=tuple(dict.fromkeys((*receipt.unreached, *left))))
+        return receipt
 
 
-def _check_unchanged(reader: Reader, holder: Core, ids: list[str], since: int | None) -> None:
+def _planned(reader: Reader, holder: Core, ids: list[str], since: int | None) -> Erasure:
+    holder._check_known(reader, ids)
     for id in ids:
         holder._check_unchanged(reader, id, since)
+    return erasure(reader, holder, ids)
 
 
-def _would_purge(holder: Removing, ids: list[str], since: int | None) -> Receipt:
-    with holder._reading() as reader:
-        _check_unchanged(reader, holder, ids, since)
-        receipt = erasure(reader, holder, ids).receipt
-    return replace(receipt, unreached=(*receipt.unreached, *holder.store.copies()))
-
-
-def _purged(holder: Removing, ids: list[str], since: int | None) -> Receipt:
-    planned: list[Erasure] = []
-
-    def plan(writer: Writer) -> Changeset:
-        _check_unchanged(writer, holder, ids, since)
-        planned.append(erasure(writer, holder, ids))
-        return planned[0].changeset
-
-    holder._apply(plan)
-    return finished(holder, planned[0])
+def _summed(ids: tuple[str, ...], planned: list[Erasure], told: str | None) -> Receipt:
+    """All of it as one receipt. Raises `ConflictError` where something else was told."""
+    receipts = [each.receipt for each in planned]
+    whole = receipts[0].digest if len(receipts) == 1 else digest(banks=[each.digest for each in receipts])
+    check_told(told, whole, ids)
+    return Receipt(
+        ids=ids,
+        also=tuple(id for receipt in receipts for id in receipt.also),
+        erased={key: sum(receipt.erased[key] for receipt in receipts) for key in receipts[0].erased},
+        unreached=tuple(line for receipt in receipts for line in receipt.unreached),
+        digest=whole,
+    )
 
 
 class Erasure(NamedTuple):
@@ -129,17 +141,25 @@ class Erasure(NamedTuple):
     receipt: Receipt
     """As far as it is known before: of what cannot be reached only the notes."""
 
+    def plan(self, writer: Writer) -> Changeset:
+        """For the transaction that it was planned in."""
+        return self.changeset
+
 
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
     """Of these memories with all that goes along, and of these facts."""
     holder._check_known(reader, ids)
     every = erased_with(reader, ids)
     shown = reader.states(every, holder._filter().having(ids=tuple(every)).anything())
+    going = _going(reader, every, facts, holder)
+    # Whether it is used says nothing of whether it is the same.
+    going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
     receipt = Receipt(
         ids=tuple(ids),
         also=tuple(id for id in every if id not in ids and id in shown),
-        erased=_counted(reader, every, facts, holder),
+        erased={what: len(each) for what, each in going.items()},
         unreached=tuple(notes_of(reader, every)),
+        digest=digest(**going_as_told),
     )
     links = list(_of_left_places(reader, holder, every))
     records = [
@@ -154,11 +174,28 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
     return Erasure(changes, receipt)
 
 
-def finished(holder: Core, erasure: Erasure) -> Receipt:
-    """Once it is written: what it held on the disk goes as well."""
+def finished(holder: Core, erasure: Erasure) -> list[str]:
+    """Once it is written: what it held on the disk goes as well. Returns where it could not be reached."""
     holder._tell("nodes_deleted", node_ids=erasure.changeset.erase)
-    receipt = erasure.receipt
-    return replace(receipt, unreached=(*receipt.unreached, *holder.store.scrub(), *holder.store.copies()))
+    return [*holder.store.scrub(), *holder.store.copies()]
+
+
+def digest(**going: Iterable[Any]) -> str:
+    """By which it is known again whether the very same would go."""
+    told = json.dumps({what: sorted(each) for what, each in going.items()})
+    return blake2b(told.encode(), digest_size=16).hexdigest()
+
+
+def read_digest(problems: Problems, as_told: str | None) -> str | None:
+    """What was told, for `check_told`."""
+    return None if as_told is None else problems.of(check.name, as_told, "as_told")
+
+
+def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
+    """Refuses what was decided on by being told what would go, where it is not the same by now."""
+    if told not in (None, now):
+        hint = "See with dry_run what would go now, decide by that, and give its digest as as_told."
+        raise ConflictError("what would go is not what was told", ids=tuple(ids), hint=hint)
 
 
 def erased_with(reader: Reader, ids: list[str]) -> list[str]:
@@ -218,7 +255,7 @@ def _tied(reader: Reader, ids: list[str]) -> list[str]:
     return [id for id in dict.fromkeys(ends) if id not in ids]
 
 
-def _counted(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, int]:
+def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, Collection[Any]]:
     histories = [reader.history(id) for id in ids]
     everything = holder._filter().having(viewer=Viewer(everything=True)).anything()
     drawn = [
@@ -228,9 +265,13 @@ def _counted(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Cor
     ]
     links = reader.links([End("memory", id) for id in ids], every_version=True)
     return {
-        "memories": len(ids),
-        "versions": len({memory.row for history in histories for memory in history}),
-        "links": len({link.id for link in links}),
-        "facts": len({*drawn, *facts}),
-        "usage": len(reader.usage(ids)),
+        "memories": ids,
+        "versions": {memory.row for history in histories for memory in history},
+        "links": {link.id for link in links},
+        "facts": {*drawn, *facts},
+        "usage": reader.usage(ids),
     }
+
+
+def standing_since(reader: Reader, ids: list[str]) -> list[tuple[str, int]]:
+    return [(id, held.known_from) for id, held in reader.states(ids).items()]

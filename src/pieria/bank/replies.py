@@ -119,6 +119,8 @@ class Receipt:
     """Memories under other ids that held the same words: revisions, and what was drawn from the purged ones."""
     erased: Mapping[str, int]
     unreached: tuple[str, ...]
+    digest: str
+    """Of all that goes, as it stood: a purge `as_told` erases that and nothing else."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -126,6 +128,7 @@ class Receipt:
             "also": list(self.also),
             "erased": dict(self.erased),
             "unreached": list(self.unreached),
+            "digest": self.digest,
         }
 
 
@@ -139,6 +142,8 @@ class Forgotten:
     """What was drawn from these, and what named nothing else."""
     facts: tuple[str, ...]
     """Those that named the source, and no memory that goes."""
+    digest: str
+    """Of all that goes, as it stood: to forget it `as_told` takes that and nothing else."""
     seq: int | None = None
     """The change that `undo` takes back; None where there was none."""
     receipt: Receipt | None = None
@@ -150,6 +155,7 @@ class Forgotten:
             "ids": list(self.ids),
             "also": list(self.also),
             "facts": list(self.facts),
+            "digest": self.digest,
             "seq": self.seq,
             "receipt": self.receipt and self.receipt.as_dict(),
         }

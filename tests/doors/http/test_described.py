@@ -132,6 +132,22 @@ def test_what_was_changed_since_it_was_read_is_refused_over_the_wire(served: Ser
     assert client.delete(f"{path}/tea", params={"unless_changed_since": now["known_from"]}).status_code == 200
 
 
+def test_what_was_told_is_erased_or_nothing_over_the_wire(served: Served) -> None:
+    client, path = served.client, "/v1/banks/notes/memories"
+    client.post(path, json={"text": "Tea at four.", "id": "tea", "source": "diary"})
+    told = client.post(f"{path}/tea/purge", json={"dry_run": True}).json()
+    of_source = client.post("/v1/banks/notes/forget", json={"source": "diary", "dry_run": True}).json()
+    client.patch(f"{path}/tea", json={"text": "Tea at five."})
+    for refused in (
+        client.post(f"{path}/tea/purge", json={"as_told": told["digest"]}),
+        client.post("/v1/banks/notes/forget", json={"source": "diary", "as_told": of_source["digest"]}),
+    ):
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
+    assert client.get(f"{path}/tea").status_code == 200
+    told = client.post(f"{path}/tea/purge", json={"dry_run": True}).json()
+    assert client.post(f"{path}/tea/purge", json={"as_told": told["digest"]}).json()["erased"]["versions"] == 2
+
+
 def test_facts_are_stated_asked_for_and_ended(served: Served) -> None:
     client, path = served.client, "/v1/banks/notes/facts"
     triple = {"subject": "Maya", "predicate": "lives_in", "object": "Riga"}

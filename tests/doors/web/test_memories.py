@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -338,19 +339,55 @@ def test_a_purge_is_told_before_and_after(served: Served) -> None:
     assert served.client.get(f"{HERE}/memory?id=jwt").status_code == 404
 
 
-@pytest.mark.parametrize("other", ["update", "draw"])
-def test_nothing_is_erased_that_was_not_told(served: Served, other: str) -> None:
-    fields = form_of(seen(served, "memory/purge?id=jwt"), "memory/purge")
+MEANWHILE: dict[str, tuple[Callable[[pieria.Bank], Any], str]] = {
+    "it was corrected": (
+        lambda bank: bank.update("jwt", text="We chose passkeys for all new APIs, rotated daily."),
+        "<del>JWT</del><ins>passkeys</ins>",
+    ),
+    "more was drawn": (lambda bank: draw(bank, "later"), '<ins>new</ins> <a href="/banks/notes/memory?id=later">'),
+    "what was drawn is gone": (lambda bank: bank.purge("drawn"), "<dt>memories</dt><dd>1 <ins>it was 2</ins></dd>"),
+    "it was linked": (lambda bank: bank.link("maya", "jwt", "asked"), "<dt>links</dt><dd>3 <ins>it was 2</ins></dd>"),
+    "a fact was drawn": (
+        lambda bank: bank.facts.add("APIs", "use", "JWT", memory="jwt"),
+        "<dt>facts</dt><dd>1 <ins>it was 0</ins></dd>",
+    ),
+}
+
+
+def draw(bank: pieria.Bank, id: str) -> None:
+    bank.remember("Something worth keeping.", id=id, kind="summary")
+    bank.link(id, "jwt", "provenance")
+
+
+@pytest.mark.parametrize("what", MEANWHILE)
+def test_nothing_is_erased_that_was_not_told_and_what_has_changed_is_marked(served: Served, what: str) -> None:
+    happens, marked = MEANWHILE[what]
+    page = seen(served, "memory/purge?id=jwt")
+    assert "<ins>" not in page
     with pieria.open("notes") as bank:
-        if other == "update":
-            bank.update("jwt", text="Something worth keeping.")
-        else:
-            bank.remember("Something worth keeping.", id="later", kind="summary")
-            bank.link("later", "jwt", "provenance")
-    answer = served.client.post(f"{HERE}/memory/purge", data=fields)
-    assert answer.status_code == 409 and "Nothing was erased" in answer.text
-    assert "Something worth keeping." in answer.text and seen(served, "memory?id=jwt")
+        happens(bank)
+    before = served.head()
+    answer = served.client.post(f"{HERE}/memory/purge", data=form_of(page, "memory/purge"))
+    assert answer.status_code == 409 and "Nothing was erased" in answer.text and served.head() == before
+    assert marked in answer.text
     assert served.client.post(f"{HERE}/memory/purge", data=form_of(answer.text, "memory/purge")).status_code == 200
+
+
+def test_what_came_to_a_purge_stands_first_however_much_goes(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        for number in range(60):
+            draw(bank, f"drawn, {number}")
+        fields = form_of(seen(served, "memory/purge?id=jwt"), "memory/purge")
+        draw(bank, 'later, or "last"')
+        bank.touch("jwt")
+    answer = served.client.post(f"{HERE}/memory/purge", data=fields)
+    assert answer.status_code == 409 and answer.text.count("<ins>new</ins>") == 1
+    listed = answer.text.partition("Among it")[2]
+    assert listed.index("later%2C+or+%22last%22") < listed.index("drawn")
+    fields = form_of(answer.text, "memory/purge")
+    with pieria.open("notes") as bank:
+        bank.touch("jwt")
+    assert served.client.post(f"{HERE}/memory/purge", data=fields).status_code == 200
 
 
 def test_links_are_shown_from_both_ends(served: Served) -> None:

@@ -80,7 +80,7 @@ REPLIES: Mapping[str, Any] = {
             "confidence": _NUMBER_OR_NULL,
         }
     ),
-    "Receipt": _of({"ids": _TEXTS, "also": _TEXTS, "erased": _OBJECT, "unreached": _TEXTS}),
+    "Receipt": _of({"ids": _TEXTS, "also": _TEXTS, "erased": _OBJECT, "unreached": _TEXTS, "digest": _TEXT}),
     "Removal": _of(
         {"bank": _TEXT, "path": _TEXT_OR_NULL, "dry_run": _FLAG, "seq": _WHOLE, "erased": _OBJECT, "unreached": _TEXTS}
     ),
@@ -90,6 +90,7 @@ REPLIES: Mapping[str, Any] = {
             "ids": _TEXTS,
             "also": _TEXTS,
             "facts": _TEXTS,
+            "digest": _TEXT,
             "seq": {"type": ["integer", "null"]},
             "receipt": {"anyOf": [{"$ref": "#/components/schemas/Receipt"}, {"type": "null"}]},
         }

@@ -116,7 +116,7 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, id, **given: bank.revise(id, **given).as_dict(), "Puts a new memory in its place.", 201),
     _resource(f"POST {MEMORY}/invalidate", "invalidate_memory", _WRITE, taking(_INVALID), "Memory",
               lambda bank, id, **given: bank.invalidate(id, **given).as_dict(), "Says that it no longer holds."),
-    _resource(f"POST {MEMORY}/purge", "purge_memory", _WRITE, taking(schemas.UNLESS), "Receipt",
+    _resource(f"POST {MEMORY}/purge", "purge_memory", _WRITE, taking({**schemas.UNLESS, **schemas.AS_TOLD}), "Receipt",
               lambda bank, id, **given: bank.purge(id, **given).as_dict(), "Erases it everywhere, for good."),
     _resource(f"POST {BANK}/forget", "forget", _WRITE, taking(schemas.FORGETTING), "Forgotten",
               lambda bank, **given: bank.forget(**given).as_dict(), "Removes all that came from one place."),

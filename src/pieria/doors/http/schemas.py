@@ -68,11 +68,15 @@ REASON = {"reason": text("Why; kept in the history.")}
 UNLESS = {
     "unless_changed_since": text(f"{_TIME}: refused where it was changed later. Give the known_from of what was read.")
 }
+AS_TOLD = {
+    "dry_run": flag("Whether it is only told what would go."),
+    "as_told": text("Refused where what goes is not what a dry run told. Give the digest of that."),
+}
 FORGETTING = {
     "source": text("Everything that came from this source."),
     "session": text("Everything that was said or learnt in this session."),
     "purge": flag("Whether it is erased for good."),
-    "dry_run": flag("Whether it is only told what would go."),
+    **AS_TOLD,
     **REASON,
 }
 

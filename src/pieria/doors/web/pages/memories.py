@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import Changes, changes
+from pieria.doors.web.forms import listed
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pieria import Memory, Neighbor
 
 SHOWN, TIED, STEPS = 30, 50, 50
+MARKED = 1_000
+"""Memories that go with another up to which it is told which of them came to it while somebody decided."""
 TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
@@ -255,14 +258,24 @@ def _edited_again(asked: Asked) -> Shown:
     """
     before = opened(asked)
     memory = _standing(asked, before)
-    seen = asked.given.get("seen")
-    was = next((each for each in asked.bank.history(before.id) if micros(each.known_from) == seen), None)
+    was = _was(asked, before)
     now = _told(memory, asked.zone)
     typed = {**now, **CLEARED, **asked.given}
     if was is not None:
         typed |= {name: now[name] for name, value in _told(was, asked.zone).items() if value == typed[name]}
-    is_same = seen == micros(memory.known_from)
-    return _edit_form(asked, memory, typed, None if is_same else changes(was, memory, asked.zone))
+    return _edit_form(asked, memory, typed, _meanwhile(asked, before, memory))
+
+
+def _was(asked: Asked, memory: Memory) -> Memory | None:
+    """As it stood when it was shown to whoever sent a form."""
+    seen = asked.given.get("seen")
+    return next((each for each in asked.bank.history(memory.id) if micros(each.known_from) == seen), None)
+
+
+def _meanwhile(asked: Asked, before: Memory, now: Memory) -> Changes | None:
+    """What has become of it since then."""
+    is_same = asked.given.get("seen") == micros(now.known_from)
+    return None if is_same else changes(_was(asked, before), now, asked.zone)
 
 
 def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile: Changes | None = None) -> Shown:
@@ -371,27 +384,43 @@ def _untied(asked: Asked) -> Answer:
 
 
 def _purging(asked: Asked) -> Shown:
+    """What would go. Where something else was told before, what has changed since is marked."""
+    # What is read after it and has changed by then is not what the digest is of: then nothing is erased.
+    receipt = asked.bank.purge(opened(asked).id, dry_run=True)
     memory = opened(asked)
-    receipt = asked.bank.purge(memory.id, dry_run=True)
-    also = [asked.bank.get(id, include_removed=True) for id in receipt.also[:TIED]]
+    anew = "digest" in asked.given
+    before = set(asked.given.get("also", ())) if anew else set(receipt.also)
+    came = [id for id in receipt.also if id not in before] if len(before) < MARKED else []
+    first = [*came, *(id for id in receipt.also if id not in came)][:TIED]
+    also = [asked.bank.get(id, include_removed=True) for id in first]
+    counts = {what: count for what, count in receipt.erased.items() if what != "usage"}
+    told = zip(counts, asked.given.get("going", ()), strict=False)
+    agreed = {
+        "id": memory.id,
+        "seen": micros(memory.known_from),
+        "digest": receipt.digest,
+        "also": listed(receipt.also[:MARKED]),
+        "going": listed(map(str, counts.values())),
+    }
     values = {
         "memory": memory,
+        "meanwhile": _meanwhile(asked, memory, memory) if anew else None,
         "receipt": receipt,
         "also": [each for each in also if each is not None],
-        "agreed": {"id": memory.id, "seen": micros(memory.known_from), "going": receipt.erased["memories"]},
+        "came": came,
+        "told": {what: count for what, count in told if count != counts[what]},
+        "agreed": agreed,
     }
     return Shown("memories/purge.html", values)
 
 
 def _purged(asked: Asked) -> Answer:
     """Nothing goes that was not told before."""
-    memory = opened(asked)
-    hint = "Nothing was erased. Look once more at what would go."
-    changed = ConflictError("it was changed since you were told what goes", ids=(memory.id,), hint=hint)
-    with _as_shown(asked, memory, changed):
-        if asked.bank.purge(memory.id, dry_run=True).erased["memories"] != asked.given["going"]:
-            raise changed
-        receipt = asked.bank.purge(memory.id, unless_changed_since=memory.known_from)
+    try:
+        receipt = asked.bank.purge(opened(asked).id, as_told=asked.given["digest"])
+    except ConflictError as problem:
+        hint = "Nothing was erased. Below is what would go now, with what has changed marked."
+        raise ConflictError("what would go has changed since you were told", ids=problem.ids, hint=hint) from problem
     return Shown("memories/purged.html", {"receipt": receipt})
 
 
@@ -401,7 +430,13 @@ CLEARED = {"text": "", "importance": "", "reason": "", "how": HOW[0]}
 MAY_BE_EMPTY = ("title", "context", "valid_from", "valid_until")
 META = 'a JSON object, such as {"ticket": 42}'
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}
-_PURGE = {**ID, **SEEN, "going": whole("How many memories were said to go.", 1, 2**53)}
+_PURGE = {
+    **ID,
+    **SEEN,
+    "digest": text("Of what was said to go."),
+    "also": {**several("The memories that were said to go along."), "commas": True},
+    "going": {"type": "array", "items": {"type": "integer"}, "description": "How many of what.", "commas": True},
+}
 _INVALID = {**ID, "at": day("When it ceased to hold."), "replacement": text("What holds instead."), **REASON}
 _LINK = {**ID, "target": text("The other memory's id."), "relation": text("What it is to it.", default="related")}
 _PIN = {**ID, "pinned": flag("Whether it never fades.")}
@@ -429,7 +464,7 @@ PAGE = Page(
         _Deed("POST memory/link", _linked, _LINK, needs=("id", "target")),
         _Deed("POST memory/unlink", _untied, {**ID, "link": text("Which link.")}, needs=("id", "link")),
         _Deed("GET memory/purge", _purging, ID),
-        _Deed("POST memory/purge", _purged, _PURGE, needs=tuple(_PURGE), again=_purging),
+        _Deed("POST memory/purge", _purged, _PURGE, needs=("id", "digest"), again=_purging),
     ),
     css=("memories/memories.css",),
 )
