@@ -246,6 +246,7 @@ class Workspace:
         config: object = None,
         user: bool = True,
         secrets: str | None = None,
+        count_uses: bool | None = None,
         create: bool = True,
     ) -> Opening[Bank]:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
@@ -254,7 +255,8 @@ class Workspace:
         steps, or groups of them, another language model or further options, and `prompts` gives steps a prompt of your
         own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
-        user is found through it or written. `secrets` is the setting of that name, for what is written through it.
+        user is found through it or written. `secrets` is the setting of that name, for what is written through it, and
+        `count_uses` for what is found through it.
         Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
         """
     async def open_repo(

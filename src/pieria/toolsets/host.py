@@ -48,22 +48,38 @@ class Banks:
         self._who = who
         self._lock = threading.Lock()
         self._at_work = ""
-        self._open: OrderedDict[tuple[str, str | None, bool, str | None], Bank] = OrderedDict()
+        self._open: OrderedDict[tuple[str, str | None, bool, str | None, bool], Bank] = OrderedDict()
 
     def opened(
-        self, name: str, session: str | None, *, user: bool = True, secrets: str | None = None, create: bool = True
+        self,
+        name: str,
+        session: str | None,
+        *,
+        user: bool = True,
+        secrets: str | None = None,
+        counts_uses: bool = True,
+        create: bool = True,
     ) -> Bank:
         """Without `user`, what belongs to the user is not reached. `secrets` counts where nobody set that. Without
-        `create` it raises `NotFoundError` where there is no such bank."""
+        `counts_uses`, nothing that is found through it counts as used. Without `create` it raises `NotFoundError` where
+        there is no such bank."""
         if not self.workspace.resolved.is_default("secrets"):
             secrets = None
-        key = (same_bank(name), session, user, secrets)
+        key = (same_bank(name), session, user, secrets, counts_uses)
         with self._lock:
             self._forget_those_that_ended()
             held = self._open.get(key)
         if held is None:
             # Without the lock: one that is brought to a new schema must not hold up the others.
-            held = self.workspace.open(name, session=session, who=self._who, user=user, secrets=secrets, create=create)
+            held = self.workspace.open(
+                name,
+                session=session,
+                who=self._who,
+                user=user,
+                secrets=secrets,
+                count_uses=None if counts_uses else False,
+                create=create,
+            )
         with self._lock:
             held = self._open.setdefault(key, held)
             self._open.move_to_end(key)
@@ -173,6 +189,8 @@ class Host:
     opened: tuple[str, ...] = ()
     secrets: str | None = None
     """What becomes of secrets, where nobody set that."""
+    counts_uses: bool = True
+    """Whether what is found counts as used, where the settings say so: not for who only looks at what is answered."""
     tells_places: bool = True
     """Whether whoever calls may know where banks are kept."""
 
@@ -220,7 +238,9 @@ class Host:
     def _opened(self, name: str, *, create: bool) -> Bank:
         user = self.covers(USER_BANK)
         try:
-            return self.banks.opened(name, self.session, user=user, secrets=self.secrets, create=create)
+            return self.banks.opened(
+                name, self.session, user=user, secrets=self.secrets, counts_uses=self.counts_uses, create=create
+            )
         except NotFoundError as problem:
             # Of those that are there, this caller is told only what they may reach.
             raise no_such_bank(

@@ -210,6 +210,7 @@ class Workspace(Recalling):
         config: object = None,
         user: bool = True,
         secrets: str | None = None,
+        count_uses: bool | None = None,
         create: bool = True,
     ) -> Bank:
         """Opens a bank, making it where there is none. What is not given is as the settings say.
@@ -218,7 +219,8 @@ class Workspace(Recalling):
         steps, or groups of them, another language model or further options, and `prompts` gives steps a prompt of your
         own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
-        user is found through it or written. `secrets` is the setting of that name, for what is written through it.
+        user is found through it or written. `secrets` is the setting of that name, for what is written through it, and
+        `count_uses` for what is found through it.
         Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
         """
         bank = None if name is None else check_bank_name(name, "name")
@@ -226,7 +228,13 @@ class Workspace(Recalling):
         check.flag(create, "create")
         refuse_backend(config)
         speaking = self.resolved.having(
-            bank=bank, session=session, channel=channel, author=author, author_type=author_type, secrets=secrets
+            bank=bank,
+            session=session,
+            channel=channel,
+            author=author,
+            author_type=author_type,
+            secrets=secrets,
+            count_uses=count_uses,
         )
         own = {"llm": llm, "embedder": embedder, "config": config}
         courier = None if notifier is None else self._courier(notifier)

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tests.doors.http.conftest import Served
-from tests.doors.web.conftest import form_of, seal_in
+from tests.doors.http.conftest import Served, serving
+from tests.doors.web.conftest import fill, form_of, seal_in
 
 import pieria
 from pieria.doors.web import diffs
@@ -429,6 +429,23 @@ def test_every_toolset_shows_the_same_memory(served: Served) -> None:
     for toolset in ("mempalace", "mnemex", "mnemosyne", "open-mem", "sessions"):
         part = text.partition(f"<h2>{toolset} ")[2].partition("</section>")[0]
         assert "rotated daily" in part
+
+
+def test_whoever_looks_at_pages_uses_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_COUNT_USES", "true")
+    fill()
+    with serving() as served, pieria.open("notes") as bank:
+
+        def uses() -> int:
+            bank.sync()
+            return sum(bank.usage(each.id)[each.id].accesses for each in bank.list())
+
+        for path in ("recall?q=JWT", "memories", "memory?id=jwt", "memory/voices?id=jwt", "graph?q=JWT"):
+            seen(served, path)
+            assert (path, uses()) == (path, 0)
+        asked = {"query": "JWT for all new APIs", "top_k": 3}
+        assert served.client.post("/v1/banks/notes/tools/mnemosyne_recall", json=asked).status_code == 200
+        assert uses() > 0
 
 
 def test_history_tells_what_changed_and_why(served: Served) -> None:

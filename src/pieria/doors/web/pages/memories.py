@@ -200,11 +200,12 @@ def _history(asked: Asked) -> Answer:
 
 
 def _voices(asked: Asked) -> Answer:
-    """The same memory as each toolset's agents get it."""
+    """The same memory as each toolset's agents get it. Whoever only looks at that does not use the memory."""
     memory = opened(asked)
+    host = asked.host.having(counts_uses=False)
     told = []
     for toolset, tool, arguments in VOICES:
-        reply = called(asked.registry, tool, arguments(memory), asked.host)
+        reply = called(asked.registry, tool, arguments(memory), host)
         told.append((toolset, tool, json.dumps(reply.value, ensure_ascii=False, indent=2)))
     return Shown("memories/voices.html", {"memory": memory, "told": told})
 
