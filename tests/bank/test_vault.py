@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pieria
 from pieria import Bank
 from pieria.bank.replies_vault import Synced
 from pieria.errors import BusyError, ConflictError, InputError, NotFoundError, StorageError, UnavailableError
+from pieria.store.protocol import Store
 
 JWT = "We chose JWT for all new APIs."
 
@@ -208,6 +210,83 @@ def test_of_two_changes_the_notes_wins_and_nothing_is_lost(bank: Bank, vault: Pa
     assert [one.text for one in bank.history(id)][-2:] == ["We chose tokens.", "We chose JWT for all APIs."]
     assert front(note)["tags"] == ["auth", "tokens"]
     assert bank.vault.sync().memories == {"unchanged": 1}
+
+
+class Interrupted:
+    """A store to which somebody else comes first, right before the first write."""
+
+    def __init__(self, store: Store, act: Callable[[], object]) -> None:
+        self._store = store
+        self._acts = [act]
+
+    def writing(self, seconds: float | None = None) -> AbstractContextManager[Any]:
+        while self._acts:
+            self._acts.pop()()
+        return self._store.writing(seconds)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+def synced_while(bank: Bank, kept: Kept, act: Callable[[Bank], object]) -> Synced:
+    """A sync during which somebody else acts, after it has read the memories and before it changes any."""
+    with kept.opened("vaulted") as other:
+        store = bank.store
+        bank.store = Interrupted(store, lambda: act(other))
+        try:
+            return bank.vault.sync()
+        finally:
+            bank.store = store
+
+
+def test_who_changes_the_same_part_while_it_syncs_is_the_other_side_of_a_conflict(
+    kept: Kept, bank: Bank, vault: Path
+) -> None:
+    id = noted(bank, tags=["auth"])
+    edit(note_of(bank, vault, id), "all new APIs", "all APIs")
+    synced = synced_while(bank, kept, lambda other: other.update(id, text="We chose tokens."))
+    assert events(synced) == [("Pieria/JWT for all APIs.md", "conflict")]
+    assert synced.events[0].detail == "text; what the memory said is version 2"
+    assert [one.text for one in bank.history(id)][-2:] == ["We chose tokens.", "We chose JWT for all APIs."]
+    assert bank.vault.sync().memories == {"unchanged": 1}
+
+
+def test_so_they_are_where_the_note_was_not_known_of(kept: Kept, bank: Bank, vault: Path) -> None:
+    id = noted(bank)
+    note = note_of(bank, vault, id)
+    said = note.read_text().replace("all new APIs", "all APIs")
+    note.unlink()
+    bank.vault.sync()
+    bank.update(id, status="active")
+    note.write_text(said)
+    synced = synced_while(bank, kept, lambda other: other.update(id, text="We chose tokens."))
+    assert [what for _, what in events(synced)] == ["found", "conflict"]
+    assert [one.text for one in bank.history(id)][-2:] == ["We chose tokens.", "We chose JWT for all APIs."]
+    assert bank.vault.sync().memories == {"unchanged": 1}
+
+
+def test_who_changes_another_part_while_it_syncs_loses_nothing(kept: Kept, bank: Bank, vault: Path) -> None:
+    id = noted(bank, tags=["auth"])
+    note = note_of(bank, vault, id)
+    edit(note, JWT, "We chose JWT for all #apis.")
+    synced = synced_while(bank, kept, lambda other: other.update(id, tags=["auth", "tokens"], title="Tokens"))
+    assert [what for _, what in events(synced)] == ["edited"]
+    memory = bank.get(id)
+    assert memory is not None
+    assert (memory.title, memory.text) == ("Tokens", "We chose JWT for all #apis.")
+    assert set(memory.tags) == {"auth", "tokens", "apis"}
+    assert front(note)["title"] == "Tokens" and "tokens" in front(note)["tags"]
+    assert bank.vault.sync().memories == {"unchanged": 1}
+
+
+def test_what_is_removed_while_it_syncs_is_told_and_the_edited_note_kept(kept: Kept, bank: Bank, vault: Path) -> None:
+    id = noted(bank)
+    note = note_of(bank, vault, id)
+    edit(note, "all new APIs", "all APIs")
+    [problem] = synced_while(bank, kept, lambda other: other.remove(id)).problems
+    assert "it was removed" in problem.reason
+    assert bank.vault.sync().memories == {"kept": 1}
+    assert "all APIs" in note.read_text()
 
 
 def test_what_the_bank_does_not_keep_stays_in_the_note_alone(bank: Bank, vault: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.vault import Held, has_other_note, held_in, mark_of, promoted_in, spelt
 from pieria.bank.vault_marks import NOTES, Mark, is_as, paths_in
-from pieria.errors import ConflictError, InputError, NotFoundError, PrivacyError
+from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
 from pieria.record.changeset import Changeset, Record, Stored
 from pieria.vault import front, markdown
 from pieria.vault.deciding import AS_IT_WAS, CONFLICT, EDITED, decided
@@ -17,11 +17,16 @@ from pieria.vault.taking import decoded
 
 if TYPE_CHECKING:
     from pieria.bank.vault_sync import File, Vaulted
+    from pieria.record.draft import Instant
+    from pieria.record.memory import Memory
     from pieria.store.protocol import Reader
 
 EDIT, DELETED = "its note was edited", "its note was deleted"
 """The reasons for what is done to a memory because of its note."""
 TEXTS = ("title", "context", "text")
+REFUSED = (InputError, PrivacyError, NotFoundError, ConflictError)
+TRIES = 5
+"""For a note whose memory somebody else changes at each of them."""
 TARGET = "obsidian"
 """How links are written in notes of memories that were promoted without one."""
 
@@ -150,8 +155,12 @@ class Memories:
         """The note was deleted: its memory is put away, and can be taken out again."""
         if self._at.scan.is_unseen(mark["path"]):
             return
-        if held.state.status != "archived" and not self._told(id, mark["path"], {"status": "archived"}, DELETED):
-            return
+        if held.state.status != "archived":
+            try:
+                self._update(id, {"status": "archived"}, DELETED)
+            except REFUSED as problem:
+                self._stays(mark["path"], id, problem)
+                return
         self._count("archived", mark["path"], id, DELETED)
         self._forget(id)
 
@@ -175,37 +184,65 @@ class Memories:
         except BadFrontError as problem:
             self._at.bad(file.path, f"{problem}; its memory {id} stays as it is")
             return
-        self._read(id, mark, file, held, said)
+        first = _said_of(held)
+        for _ in range(TRIES):
+            newer = self._read(id, mark, file, held, said, first)
+            if newer is None:
+                return
+            held = newer
+        self._at.bad(file.path, f"its memory {id} is changed again and again; it stays as it is until the next sync")
 
-    def _read(self, id: str, mark: Mark | None, file: File, held: Held, said: Said) -> None:
-        """The note was read again, and says this."""
+    def _read(
+        self, id: str, mark: Mark | None, file: File, held: Held, said: Said, first: Mapping[str, Any]
+    ) -> Held | None:
+        """The note was read again, and says this; `first` is what it would have said when the memory was first read.
+
+        Returns the memory as it is by now where somebody has changed it since: then it is to be decided anew.
+        """
         would = _said_of(held)
-        base, held_base = (would, would) if mark is None else (mark["said"], mark.get("held", mark["said"]))
+        base, held_base = (first, first) if mark is None else (mark["said"], mark.get("held", mark["said"]))
         what = decided(said.kept(), base, would, held_base)
         if what in (EDITED, CONFLICT):
-            given = changes(held.memory, base, said)
-            detail = ", ".join(given)
-            if what == CONFLICT:
-                detail += f"; what the memory said is version {held.memory.version}"
-            if not self._told(id, file.path, given, EDIT):
-                return
-            self._count(what, file.path, id, detail)
-            if self._dry_run:
-                return
-            brought = would != held_base
-            held = self._held(id, file, mark)
-            tail = mark["tail"] if mark is not None else held.page.tail
-            after = self._marked(file, mark, held, said, tail, given)
-            if brought and after["said"] != _said_of(held):
-                self._rewrite(id, after, file, held, count=False)
-            else:
-                self._mark(id, after)
-            return
+            return self._bring(id, mark, file, held, said, changes(held.memory, base, said), what, would != held_base)
         if what == AS_IT_WAS and (mark is None or held.page.digest == mark["page"]):
             self._at.report.memories[AS_IT_WAS] += 1
             self._mark(id, self._marked(file, mark, held, said, mark["tail"] if mark is not None else held.page.tail))
         else:
             self._rewrite(id, mark, file, held)
+        return None
+
+    def _bring(
+        self,
+        id: str,
+        mark: Mark | None,
+        file: File,
+        held: Held,
+        said: Said,
+        given: dict[str, Any],
+        what: str,
+        is_changed: bool,
+    ) -> Held | None:
+        """Brings `given` of the note into the bank and, where the memory `is_changed` as well, that into the note."""
+        try:
+            updated = self._update(id, given, EDIT, held.memory.known_from)
+        except REFUSED as problem:
+            newer = self._held(id, file, mark)
+            if newer is not None and newer.memory.known_from != held.memory.known_from:
+                return newer
+            self._stays(file.path, id, problem)
+            return None
+        was = f"; what the memory said is version {held.memory.version}" if what == CONFLICT else ""
+        self._count(what, file.path, id, ", ".join(given) + was)
+        now = self._held(id, file, mark)
+        if updated is None or now is None:
+            return None
+        after = self._marked(file, mark, now, said, mark["tail"] if mark is not None else now.page.tail, given)
+        is_changed |= now.memory.known_from != updated.known_from
+        if is_changed and after["said"] != _said_of(now):
+            self._rewrite(id, after, file, now, count=False)
+        else:
+            self._mark(id, after)
+        return None
 
     def _marked(
         self, file: File, mark: Mark | None, held: Held, said: Said, tail: str, given: Container[str] = ()
@@ -227,15 +264,14 @@ class Memories:
             **({"own": own, "held": would} if own else {}),
         }
 
-    def _told(self, id: str, path: str, given: Mapping[str, Any], reason: str) -> bool:
-        """Whether the memory could be changed; the bank may refuse, or the memory be hidden from whoever syncs."""
-        try:
-            if not self._dry_run:
-                self._core.update(id, **given, reason=reason)
-        except (InputError, PrivacyError, NotFoundError, ConflictError) as problem:
-            self._at.bad(path, f"{problem.message}; its memory {id} stays as it is")
-            return False
-        return True
+    def _update(self, id: str, given: Mapping[str, Any], reason: str, since: Instant | None = None) -> Memory | None:
+        """The memory as it is now; None of a dry run. The bank may refuse, or hide the memory from whoever syncs."""
+        if self._dry_run:
+            return None
+        return self._core.update(id, **given, reason=reason, unless_changed_since=since)
+
+    def _stays(self, path: str, id: str, problem: PieriaError) -> None:
+        self._at.bad(path, f"{problem.message}; its memory {id} stays as it is")
 
     def _rewrite(self, id: str, mark: Mark | None, file: File, held: Held, *, count: bool = True) -> None:
         """What is ours in the note is written anew; what others put into its front matter stays."""
@@ -273,9 +309,10 @@ class Memories:
         own = {"own": mark["own"], "held": _said_of(held)} if mark is not None and "own" in mark else {}
         self._mark(id, {**mark_of(held, file.path, seen, written, _target(mark)), **own})
 
-    def _held(self, id: str, file: File, mark: Mark | None) -> Held:
+    def _held(self, id: str, file: File, mark: Mark | None) -> Held | None:
+        """As it is by now; None where it was taken away."""
         with self._core._reading() as reader:
-            return held_in(reader, self._core, {id: (file.path, _target(mark))}, paths_in(reader))[id]
+            return held_in(reader, self._core, {id: (file.path, _target(mark))}, paths_in(reader)).get(id)
 
     def _done(self, path: str, act: Callable[[], None]) -> bool:
         """Whether it was; somebody may be at the file."""
