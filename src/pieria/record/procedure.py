@@ -7,9 +7,13 @@ from pieria.record.memory import Memory
 KIND = "procedural"
 
 
+def condition(memory: Memory) -> str | None:
+    """When it is to be done; None for what is no procedure."""
+    told = memory.body.get("condition")
+    return told if memory.kind == KIND and isinstance(told, str) and told.strip() else None
+
+
 def purpose(memory: Memory) -> str | None:
-    """When it is to be done, where its own text does not say so; None for what is no procedure."""
-    condition = memory.body.get("condition")
-    if memory.kind != KIND or not isinstance(condition, str) or not condition.strip() or condition in memory.text:
-        return None
-    return condition
+    """The same, where its own text does not say so."""
+    told = condition(memory)
+    return None if told is None or told in memory.text else told

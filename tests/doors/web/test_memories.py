@@ -174,6 +174,25 @@ def test_what_it_was_said_about_and_values_of_one_s_own_are_edited_too(served: S
         assert cleared is not None and (cleared.context, cleared.meta) == (None, {})
 
 
+@pytest.mark.parametrize("how", ["revise", "update"])
+def test_what_a_procedure_is_for_is_edited_and_the_rest_of_its_body_stays(served: Served, how: str) -> None:
+    with pieria.open("notes") as bank:
+        body = {"condition": "The gate is shut.", "return_score": 0.5}
+        bank.remember("Ring the bell twice.", id="bell", kind="procedural", body=body)
+    assert 'name="condition"' not in seen(served, "memory/edit?id=jwt")
+    edit(served, "bell", condition="The gate\r\nis locked.", tags="edited", how=how)
+    with pieria.open("notes") as bank:
+        [bell] = bank.list(tags="edited")
+        assert bell.body == {"condition": "The gate\nis locked.", "return_score": 0.5}
+    assert "<del>The gate is shut.</del> <ins>The gate is locked.</ins>" in seen(served, f"memory/history?id={bell.id}")
+    edit(served, bell.id, text="Ring thrice.", how="update")
+    edit(served, bell.id, condition="", how="update")
+    with pieria.open("notes") as bank:
+        cleared = bank.get(bell.id)
+        assert cleared is not None and (cleared.text, cleared.body) == ("Ring thrice.", {"return_score": 0.5})
+    assert " → </span>" not in seen(served, f"memory?id={bell.id}")
+
+
 def test_values_that_are_spelt_in_another_way_are_the_same(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.update("jwt", meta={"a": 1, "b": [True]})

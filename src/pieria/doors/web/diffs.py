@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from pieria.doors.web.zones import Zone
+from pieria.record.procedure import condition
 
 if TYPE_CHECKING:
     from pieria import Memory
@@ -25,8 +26,8 @@ AROUND = 200
 KEPT, GONE, CAME = "kept", "gone", "came"
 NAMES = (
     "title", "kind", "tags", "entities", "files", "place", "scope", "importance", "confidence", "strength", "pinned",
-    "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "context", "meta", "author",
-    "superseded_by",
+    "status", "tier", "ended", "at", "valid_from", "valid_until", "source", "condition", "context", "meta",
+    "author", "superseded_by",
 )  # fmt: skip
 REVISED = ("ended", "superseded_by")
 """How what was revised ends; its revision begins without it."""
@@ -62,7 +63,11 @@ def changes(before: Memory | None, after: Memory, zone: Zone) -> Changes:
 
 def _values(memory: Memory, zone: Zone) -> dict[str, Any]:
     times = {name: getattr(memory, name) for name in TIMES}
-    return memory.as_dict() | {name: zone.written(at) for name, at in times.items() if at is not None}
+    return (
+        memory.as_dict()
+        | {"condition": condition(memory)}
+        | {name: zone.written(at) for name, at in times.items() if at is not None}
+    )
 
 
 def parts(before: str, after: str) -> Iterator[tuple[str, str]]:

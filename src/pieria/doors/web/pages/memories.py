@@ -18,7 +18,7 @@ from pieria.doors.web.forms import listed
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
-from pieria.record import check
+from pieria.record import check, procedure
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, ROUTING_KINDS
 from pieria.record.parsing import parsed
@@ -74,6 +74,7 @@ EDIT = {
     "place": {**NEW["place"], "keeps": True},
     "entities": {**several("Whom and what it is about."), "commas": True, "keeps": True},
     "files": {**several("Paths of files it is about."), "commas": True, "keeps": True},
+    "condition": text("What a procedure is for.", keeps=True),
     "context": text("What it was said about.", keeps=True),
     "meta": text("Values of one's own: a JSON object.", keeps=True),
     "valid_from": day("From when on it holds.", keeps=True),
@@ -281,7 +282,7 @@ def _meanwhile(asked: Asked, before: Memory, now: Memory) -> Changes | None:
 
 def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile: Changes | None = None) -> Shown:
     values = {"memory": memory, "typed": typed, "seen": micros(memory.known_from), "meanwhile": meanwhile}
-    return Shown("memories/edit.html", values)
+    return Shown("memories/edit.html", {**values, "is_procedure": memory.kind == procedure.KIND})
 
 
 def _standing(asked: Asked, memory: Memory) -> Memory:
@@ -302,6 +303,7 @@ def _told(memory: Memory, zone: Zone) -> Mapping[str, Any]:
         "place": memory.place,
         "entities": [*memory.entities],
         "files": [*memory.files],
+        "condition": re.sub("\r\n?", "\n", procedure.condition(memory) or ""),
         "context": re.sub("\r\n?", "\n", memory.context or ""),
         "meta": _json(memory.meta) if memory.meta else "",
         "valid_from": "" if begin is None else zone.typed(begin),
@@ -318,6 +320,10 @@ def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[
     changed = {name: value for name, value in given.items() if value != told[name]}
     emptied = [name for name in MAY_BE_EMPTY if name in changed]
     changed |= {name: asked.moments.get(name, changed[name].strip()) or None for name in emptied}
+    if "condition" in changed:
+        others = {name: value for name, value in memory.body.items() if name != "condition"}
+        condition = changed.pop("condition")
+        changed["body"] = others if condition is None else {**others, "condition": condition}
     if "meta" in changed:
         changed["meta"] = _values(changed["meta"])
         if check.mapping(changed["meta"], "meta") == check.mapping(memory.meta, "meta"):
@@ -428,7 +434,7 @@ def _purged(asked: Asked) -> Answer:
 BLANK = {"text": "", "title": "", "kind": "note", "tags": (), "importance": 0.5, "place": ""}
 CLEARED = {"text": "", "importance": "", "reason": "", "how": HOW[0]}
 """Of these, one that was cleared is not among what a form gives."""
-MAY_BE_EMPTY = ("title", "context", "valid_from", "valid_until")
+MAY_BE_EMPTY = ("title", "condition", "context", "valid_from", "valid_until")
 META = 'a JSON object, such as {"ticket": 42}'
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}
 _PURGE = {
