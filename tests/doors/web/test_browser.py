@@ -511,3 +511,25 @@ def test_whoever_is_let_in_no_more_is_told(opened: Opening) -> None:
     page.get_by_label("Token").wait_for()
     assert "next=%2Fbanks%2Fnotes%2Fmemories" in page.url
     window.complaints.clear()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_question_is_answered_at_once_or_on_a_page_that_may_be_left(
+    opened: Opening, monkeypatch: pytest.MonkeyPatch, scripts: bool
+) -> None:
+    window = opened(scripts=scripts)
+    page = window.go("/banks/notes/sessions/ask")
+    for soon in (60, 0):
+        monkeypatch.setattr("pieria.doors.web.tasks.SOON", soon)
+        page.get_by_label("The question").fill("What do the doors ask for?")
+        page.get_by_role("button", name="Ask").click()
+        page.get_by_text("How it was found").wait_for()
+        assert ("/task?" in page.url) is (soon == 0)
+    assert barriers(window) == [] if scripts else page.title().startswith("A question")
+    page.get_by_role("link", name="Go on").click()
+    page.wait_for_url("**/sessions/ask?*")
+    assert page.get_by_label("The question").input_value() == "What do the doors ask for?"
+    page.get_by_label("In the session").fill("no such session")
+    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("alert").wait_for()
+    window.complaints[:] = [each for each in window.complaints if "404" not in each]

@@ -16,6 +16,7 @@ from tests.models.llm_server import Exchange, hangs, llm_server, status
 
 import pieria
 from pieria import telemetry
+from pieria.doors.web import tasks
 from pieria.doors.web.witness import Witness
 from pieria.errors import AdapterError
 from pieria.graph import Changeset, Edge, Episodic, Intent, Semantic, Source, Tag
@@ -75,6 +76,17 @@ def decide(served: Served, what: str, id: str, bank: str = "notes") -> httpx2.Re
     return served.client.post(f"/banks/{bank}/sessions/{what}", data={"seal": seal, "id": id})
 
 
+def ask(served: Served, bank: str = "notes", **question: str) -> httpx2.Response:
+    page = f"/banks/{bank}/sessions/ask"
+    return served.client.post(page, data={"seal": seal_in(served.client.get(page)), **question})
+
+
+def answer(served: Served, **question: str) -> str:
+    """What is answered, at once or after a while."""
+    asked = ask(served, **question)
+    return html.unescape(over(served, asked) if asked.status_code == 303 else asked.text)
+
+
 def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
     """A session as some process left it."""
     kept = Kept(id, bank.name, more.pop("goal", "Cross over"), auto_commit=False, waiting=waiting, **more)
@@ -125,7 +137,7 @@ def test_a_session_that_was_left_is_committed_from_the_page_and_both_who_click_a
         page = served.client.get(f"{SESSIONS}/one?id={left}").text
         assert "Its last episode is over" in page and "3 steps learnt from" in page
         assert "knowledge written" in served.client.get(SESSIONS).text
-        answered = html.unescape(served.client.get(f"{SESSIONS}/ask?q=what about the toolchain?").text)
+        answered = answer(served, q="what about the toolchain?")
         assert "The toolchain is registered twice" in answered
         assert "How it was found" in answered and "0 calls" in answered and "Candidates" in answered
     with pieria.open("notes") as bank:
@@ -223,6 +235,53 @@ def test_the_trace_of_a_recall_tells_what_models_were_asked_at_which_step(
     assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
     assert '<th scope="row">get plan</th>' in page and "<dt>Done without</dt><dd>refinement (adapter)</dd>" in page
     assert '<th scope="row">get refined query</th><td>server:m</td><td>1</td><td>1</td>' in page
+
+
+def test_an_answer_that_takes_its_time_has_a_page_of_its_own(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIERIA_COUNT_USES", "true")
+    monkeypatch.setattr(tasks, "SOON", 0)
+    go_on = threading.Event()
+    with pieria.open("notes") as bank:
+        bank.remember("The ferry leaves from pier nine.", id="pier")
+    with llm_server() as llm:
+
+        def slowly(exchange: Exchange) -> None:
+            assert go_on.wait(PATIENCE)
+            status(400)(exchange)
+
+        llm.script = [slowly] * 40
+        monkeypatch.setenv("PIERIA_LLM", "server:m")
+        monkeypatch.setenv("PIERIA_LLM_URL", llm.address)
+        with facing() as served:
+            question = {"q": "Where does the ferry leave from?"}
+            begun, again = ask(served, **question), ask(served, **question)
+            task = begun.headers["location"]
+            assert begun.status_code == 303 and again.headers["location"] == task
+            assert "Under way" in served.client.get(task).text
+            go_on.set()
+            page = html.unescape(over(served, begun))
+            assert "pier nine" in page and "How it was found" in page and "get mode" in page
+            back = re.search(r'href="([^"]*)">Go on</a>', page)
+            assert back is not None and question["q"] in html.unescape(served.client.get(back[1]).text)
+            with pieria.open("notes", settings={"llm": "none"}) as bank:
+                bank.sync()
+                assert bank.usage("pier")["pier"].accesses == 0
+                bank.purge("pier")
+            assert "pier nine" not in served.client.get(task).text and "erased since" in served.client.get(task).text
+
+
+def test_an_answer_that_comes_at_once_is_shown_at_once(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "SOON", PATIENCE)
+    with pieria.open("notes") as bank:
+        bank.remember("The ferry leaves from pier nine.", id="pier")
+    with facing() as served:
+        asked = ask(served, q="Where does the ferry leave from?")
+        assert asked.status_code == 200 and "pier nine" in asked.text and "0 calls" in asked.text
+        assert 'value="Where does the ferry leave from?"' in asked.text
+        assert "A question to what" not in served.client.get("/banks/notes/health").text
+        refused = ask(served, q="Where?", of="no such session")
+        assert refused.status_code == 404 and 'value="Where?"' in refused.text
+        assert ask(served, q=" ").status_code == 422
 
 
 @pytest.mark.slow
@@ -357,7 +416,7 @@ def test_who_only_reads_sees_all_and_decides_nothing(left: str) -> None:
         for deed in ("commit", "discard", "go-on"):
             assert served.client.post(f"{SESSIONS}/{deed}", data={"seal": seal, "id": left}).status_code == 403
         # A session's id is its own, whoever asks: no token's mark belongs before it.
-        assert served.client.get(f"{SESSIONS}/ask?of={left}&q=toolchain").status_code == 200
+        assert "How it was found" in answer(served, q="toolchain", of=left)
 
 
 def test_a_session_is_decided_on_in_its_own_bank_alone(left: str) -> None:
@@ -366,7 +425,7 @@ def test_a_session_is_decided_on_in_its_own_bank_alone(left: str) -> None:
     with facing() as served:
         for deed in ("commit", "discard"):
             assert decide(served, deed, left, "other").status_code == 404
-        assert served.client.get(f"/banks/other/sessions/ask?of={left}&q=toolchain").status_code == 404
+        assert ask(served, "other", q="toolchain", of=left).status_code == 404
         assert '<li aria-current="step">ready</li>' in served.client.get(f"{SESSIONS}/one?id={left}").text
 
 

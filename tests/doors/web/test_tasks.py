@@ -60,6 +60,16 @@ def test_a_failure_is_told_and_not_raised() -> None:
     assert second.error is not None and "words of a memory" not in str(second.error)
 
 
+def test_what_is_over_at_once_is_shown_by_whoever_began_it_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, go_on = Tasks(), threading.Event()
+    monkeypatch.setattr("pieria.doors.web.tasks.SOON", 0)
+    task = tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE))
+    assert not tasks.over_soon(task) and tasks.of("anybody", "notes") == [task]
+    go_on.set()
+    assert task.wait(PATIENCE) and tasks.over_soon(task)
+    assert (task.result, tasks.of("anybody", "notes")) == (True, [])
+
+
 def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:
     tasks, go_on = Tasks(), threading.Event()
     begun = [tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE)) for _ in range(AT_ONCE)]

@@ -24,6 +24,8 @@ KEPT, FILES = 100, 10
 AT_ONCE = 4
 LAST = 5.0
 """Seconds that what is under way has to come to an end when the server does."""
+SOON = 0.5
+"""Seconds that a page waits for what seldom takes longer, before it leads to where its progress is shown."""
 Progress = Callable[[int, int], None]
 
 
@@ -135,6 +137,14 @@ class Tasks:
             self._threads.append(thread)
             thread.start()
         return task
+
+    def over_soon(self, task: Task) -> bool:
+        """Whether it is over at once. Then whoever began it shows what it came to, and it is forgotten."""
+        is_over = task.wait(SOON)
+        if is_over:
+            with self._lock:
+                self._tasks.pop(task.id, None)
+        return is_over
 
     def _forget(self) -> None:
         """The lock is held."""

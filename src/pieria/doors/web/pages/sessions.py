@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from pieria.errors import ConflictError, NotFoundError, PieriaError
 from pieria.toolsets import Access, called
 
 if TYPE_CHECKING:
+    from pieria import Memory
     from pieria.bank import Bank
     from pieria.doors.web.tasks import Progress
 
@@ -34,6 +35,7 @@ DECIDED = ("ready", "failed")
 """States in which somebody has to decide what becomes of what was lived through."""
 CUT_BELOW = 0.75
 """Where the subgoals of two steps are less alike than that, a trajectory ends."""
+QUESTION = "A question to what sessions taught"
 OVER = "Nothing waits in it any more: it was committed or discarded meanwhile. What it taught is among the memories."
 HINTS: Mapping[str, str] = {
     "not_ready": OVER,
@@ -157,21 +159,57 @@ def _likeness(one: Any, other: Any) -> float | None:
     return max(0.0, float(product / lengths**0.5)) if lengths else None
 
 
-def _asked(asked: Asked) -> Answer:
-    """What an agent would get by its tool, with the trace of how it was found."""
-    query, session = asked.given.get("q", ""), asked.given.get("of")
-    values: dict[str, Any] = {"q": query, "session": session, "reply": None, "terms": asked_terms(query)}
-    if session is not None:
-        _standing(asked, session)
-    if query.strip():
-        wanted = {"query": query, **({} if session is None else {"session_id": session})}
-        reply = called(asked.registry, "sessions_recall", wanted, asked.host)
-        if reply.error is not None:
-            raise reply.error
-        values["reply"] = reply.value
-        ids = [one["id"] for one in reply.value["touched_nodes"]]
-        values["memories"] = {id: asked.bank.get(id) for id in ids}
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an agent would get by its tool, with the trace of how it was found. `found` are the ids it names that were
+    there."""
+
+    query: str
+    reply: Mapping[str, Any]
+    found: tuple[str, ...]
+
+    @property
+    def terms(self) -> Any:
+        return asked_terms(self.query)
+
+    def memories(self, bank: Bank) -> Mapping[str, Memory] | None:
+        """Those that it names. None where one was erased since: then nothing more is told of what was made of it."""
+        there = {id: bank.get(id, include_removed=True) for id in self.found}
+        found = {id: memory for id, memory in there.items() if memory is not None}
+        return found if len(found) == len(there) else None
+
+
+def _asking(asked: Asked) -> Shown:
+    values = {"q": asked.given.get("q", ""), "session": asked.given.get("of"), "outcome": None}
     return Shown("sessions/ask.html", values, part="answer")
+
+
+def _asked(asked: Asked) -> Answer:
+    """Shown at once where rules judge. A model takes its time, which is no reader's: they may leave the page."""
+    question = {"q": asked.given["q"], "of": asked.given.get("of")}
+    if question["of"] is not None:
+        _standing(asked, question["of"])
+    owner, back = asked.caller.name, asked.path("sessions/ask", **question)
+    find = partial(_found, asked, question["q"], question["of"])
+    task = asked.tasks.begin(
+        owner, asked.bank_name, QUESTION, back, find, "sessions/answer.html", about=f"question {owner} {back}"
+    )
+    if not asked.tasks.over_soon(task):
+        return Begun(task)
+    if task.error is not None:
+        raise task.error
+    shown = _asking(asked)
+    return replace(shown, values={**shown.values, "outcome": task.result})
+
+
+def _found(asked: Asked, query: str, session: str | None, progress: Progress) -> Answered:
+    wanted = {"query": query, **({} if session is None else {"session_id": session})}
+    host = asked.host.having(progress=progress, counts_uses=False)
+    reply = called(asked.registry, "sessions_recall", wanted, host)
+    if reply.error is not None:
+        raise reply.error
+    touched = dict.fromkeys(one["id"] for one in reply.value["touched_nodes"])
+    return Answered(query, reply.value, tuple(id for id in touched if asked.bank.get(id) is not None))
 
 
 def _traced(asked: Asked) -> Answer:
@@ -221,7 +259,7 @@ def _worked(work: Work, asked: Asked) -> Answer:
 
 
 def _done(work: Work, asked: Asked, standing: Any, progress: Progress) -> dict[str, Any]:
-    host = asked.host.having(progress=progress)
+    host = asked.host.having(progress=progress, counts_uses=False)
     reply = called(asked.registry, work.tool, {"session_id": standing.id, **work.given}, host)
     if reply.error is not None:
         raise _helped(reply.error)
@@ -271,7 +309,7 @@ _OVERVIEW: Mapping[str, Any] = {
     "state": text("Those in this state alone.", enum=[each.value for each in STATES]),
     "start": whole("After so many.", 0, 1 << 31),
 }
-_QUESTION = {"q": text("The question."), "of": text("In which session it is asked.")}
+_QUESTION: Mapping[str, Any] = {"q": text("The question."), "of": text("In which session it is asked.")}
 
 
 def _work(path: str, work: Work) -> View:
@@ -287,7 +325,8 @@ PAGE = Page(
     views=(
         View("GET sessions", _overview, _OVERVIEW),
         View("GET sessions/one", _one, ID, ("id",)),
-        View("GET sessions/ask", _asked, _QUESTION),
+        View("GET sessions/ask", _asking, _QUESTION),
+        View("POST sessions/ask", _asked, _QUESTION, ("q",), again=_asking),
         View("GET sessions/trace", _traced, {"id": text("Of which recall.")}, ("id",)),
         _work("sessions/commit", COMMIT),
         _work("sessions/go-on", GO_ON),
