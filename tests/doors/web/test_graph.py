@@ -58,6 +58,15 @@ def test_a_node_shows_what_is_around_it_and_further_out_on_request(served: Serve
     assert further > nodes and "memory:heron" in further and "entity:Ada" in further
 
 
+@pytest.mark.parametrize(
+    ("node", "path"), [("memory:jwt", "memory?id=jwt"), ("place:api/auth", "memories?place=api%2Fauth")]
+)
+def test_what_it_looks_from_is_named_and_can_be_opened(served: Served, node: str, path: str) -> None:
+    page = served.client.get(GRAPH, params={"node": node}).text
+    assert re.search(rf'href="/banks/notes/{re.escape(path)}">Open ', page)
+    assert ">Open " not in served.client.get(GRAPH).text
+
+
 def test_what_shares_a_tag_or_a_room_hangs_together(served: Served) -> None:
     with pieria.open("notes") as bank:
         bank.remember("Herons fish at dawn.", id="dawn", place="birds/herons", tags=["grey"], at="2026-03-03")

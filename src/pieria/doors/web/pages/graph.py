@@ -385,6 +385,7 @@ def _page(asked: Asked) -> Answer:
         "given": given,
         "around": around,
         "found": found,
+        "focus": next((node for node in found.nodes.values() if node.is_focus), None) if "node" in given else None,
         "counts": Counter(node.kind for node in found.nodes.values()).most_common(),
         "rows": _rows(found),
         "lone": [(node, key not in found.looked) for key, node in found.nodes.items() if key not in tied],

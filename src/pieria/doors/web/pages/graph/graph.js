@@ -6,6 +6,7 @@ const FEW = 60;
 const NAMED = 12;
 const ARROWS = 1000;
 const CLOSE = 2.2;
+const GROWN = 2;
 const held = new Map();
 const shades = new Map();
 let graph = null;
@@ -13,6 +14,7 @@ let over = null;
 let marked = null;
 let back = null;
 let fits = false;
+let came = [];
 let ranked = [];
 let ties = 0;
 
@@ -39,6 +41,7 @@ const drawn = () => document.getElementById("drawn");
 function take(told) {
   const wanted = new Set(told.nodes.map((node) => node.id));
   for (const id of [...held.keys()]) if (!wanted.has(id)) held.delete(id);
+  came = [...wanted].filter((id) => !held.has(id) || came.includes(id));
   for (const node of told.nodes) held.set(node.id, Object.assign(held.get(node.id) ?? {}, node));
   for (const link of told.links) {
     const [from, to] = [held.get(link.source), held.get(link.target)];
@@ -73,13 +76,22 @@ async function ask(path) {
   return isTold ? answer.json() : null;
 }
 
-const sizeOf = (node) => node.focus ? 7 : node.kind === "place" || node.kind === "entity" ? 5 : 4;
+// From closer one sees more, not the same in large: from some scale on nodes and arrows grow no more.
+const grown = (scale) => Math.min(1, GROWN / scale);
+const sizeOf = (node, scale) => (node.focus ? 7 : node.kind === "place" || node.kind === "entity" ? 5 : 4) * grown(scale);
 const stands = (node) => node.focus || node === over || node.id === marked;
 const isBeside = (one, other) => one.right < other.left || other.right < one.left || one.bottom < other.top || other.bottom < one.top;
 
+const around = (node) => ({ left: node.x, top: node.y, right: node.x, bottom: node.y });
+
+function inView() {
+  const [from, to] = [graph.screen2GraphCoords(0, 0), graph.screen2GraphCoords(graph.width(), graph.height())];
+  return { left: from.x, top: from.y, right: to.x, bottom: to.y };
+}
+
 function paint(node, canvas, scale) {
   canvas.beginPath();
-  canvas.arc(node.x, node.y, sizeOf(node), 0, 2 * Math.PI);
+  canvas.arc(node.x, node.y, sizeOf(node, scale), 0, 2 * Math.PI);
   canvas.fillStyle = shade(node.kind);
   canvas.fill();
   if (stands(node)) {
@@ -93,16 +105,15 @@ function paint(node, canvas, scale) {
 // until somebody points at it or comes closer.
 function write(canvas, scale) {
   const some = ranked.length <= FEW || scale > CLOSE ? ranked : ranked.slice(0, NAMED);
-  const [from, to] = [graph.screen2GraphCoords(0, 0), graph.screen2GraphCoords(graph.width(), graph.height())];
-  const view = { left: from.x, top: from.y, right: to.x, bottom: to.y };
+  const view = inView();
   const written = [];
   canvas.font = `${12 / scale}px ${letters}`;
   canvas.fillStyle = colour("--ink");
   for (const node of new Set([...ranked.filter(stands), ...some])) {
-    if (isBeside({ left: node.x, top: node.y, right: node.x, bottom: node.y }, view)) continue;
+    if (isBeside(around(node), view)) continue;
     const label = node.label || node.id;
     const cut = label.length > 32 ? `${label.slice(0, 31)}…` : label;
-    const [off, width] = [sizeOf(node) + 2 / scale, canvas.measureText(cut).width];
+    const [off, width] = [sizeOf(node, scale) + 2 / scale, canvas.measureText(cut).width];
     const sides = [node.x + off, node.x - off - width].map((left) => (
       { left, top: node.y - 6 / scale, right: left + width, bottom: node.y + 6 / scale }));
     const side = sides.find((each) => written.every((other) => isBeside(each, other))) ?? (stands(node) ? sides[0] : null);
@@ -148,14 +159,16 @@ function draw(links) {
     .nodeLabel(() => "")
     .nodeCanvasObject(paint)
     .onRenderFramePost(write)
-    .nodePointerAreaPaint((node, shadeOf, canvas) => {
+    .nodeRelSize(1)
+    .nodeVal((node) => sizeOf(node, graph.zoom()) ** 2)
+    .nodePointerAreaPaint((node, shadeOf, canvas, scale) => {
       canvas.fillStyle = shadeOf;
       canvas.beginPath();
-      canvas.arc(node.x, node.y, 9, 0, 2 * Math.PI);
+      canvas.arc(node.x, node.y, 9 * grown(scale), 0, 2 * Math.PI);
       canvas.fill();
     })
     .linkColor(() => colour("--edge"))
-    .linkDirectionalArrowLength(() => (ties <= ARROWS || graph.zoom() > CLOSE ? 3 : 0))
+    .linkDirectionalArrowLength(() => (ties <= ARROWS || graph.zoom() > CLOSE ? 3 * grown(graph.zoom()) : 0))
     .linkDirectionalArrowRelPos(1)
     .linkDirectionalArrowColor(() => colour("--edge"))
     .onNodeHover((node) => { over = node; })
@@ -163,12 +176,14 @@ function draw(links) {
     .warmupTicks(calm ? 150 : 20)
     .cooldownTicks(calm ? 0 : 150)
     .onEngineStop(() => {
-      if (!fits) graph.zoomToFit(calm ? 0 : 300, 40);
-      fits = true;
+      // Whoever moved the view keeps it, unless what they asked for since lies outside.
+      const view = inView();
+      if (!fits || came.some((id) => isBeside(around(held.get(id)), view))) graph.zoomToFit(calm ? 0 : 300, 40);
+      [fits, came] = [true, []];
       place.dataset.ready = "yes";
     });
-  // Exact enough, and half the work where there are thousands.
-  graph.d3Force("charge").theta(1.4).distanceMax(400);
+  // Half the work where there are thousands; of few, two would come to lie on one another.
+  graph.d3Force("charge").theta(ties <= ARROWS ? 0.7 : 1.4).distanceMax(400);
   graph.graphData({ nodes: [...held.values()], links });
 }
 
