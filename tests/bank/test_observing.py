@@ -217,7 +217,7 @@ def test_the_same_events_come_to_the_same_ids_in_another_bank(workspace: pieria.
 
 def test_two_at_once_write_it_once(bank: Bank, s: Session) -> None:
     bank.observe([*repair(s), s.end()])
-    plans = [bank._distilling("claude-code", "s1", [], whole=True) for _ in range(2)]
+    plans = [bank._distil_as_job("claude-code", "s1") for _ in range(2)]
     changes = [bank._apply(plan) for plan in plans]
     assert [change is not None for change in changes] == [True, False]
     assert len(told(bank)) == 1

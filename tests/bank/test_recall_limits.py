@@ -120,7 +120,7 @@ def test_a_question_that_is_not_embedded_in_time_is_answered_by_words(bank: Bank
 def test_without_a_deadline_nobody_waits_for_ever_either(
     bank: Bank, opened: Any, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pieria.bank.recalling.QUESTION_SECONDS", 0.2)
+    monkeypatch.setattr("pieria.bank.answering.QUESTION_SECONDS", 0.2)
     slow = opened(held)
     slow.use_embedder()
     assert slow.sync(SOON)
@@ -178,7 +178,7 @@ def test_what_is_not_begun_in_time_is_left_out(bank: Bank, monkeypatch: pytest.M
             return look_up(look, part)
 
         monkeypatch.setitem(ARMS, name, arm._replace(look=noting))
-    for module in ("bank.recalling", "recall.gathering", "recall.page"):
+    for module in ("bank.recalling", "bank.answering", "recall.gathering", "recall.page"):
         monkeypatch.setattr(f"pieria.{module}.perf_counter", leaping)
     heard: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
     detach = telemetry.attach(lambda event, *told: heard.append(told) if event[1] == "recall" else None)

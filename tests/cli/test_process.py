@@ -47,6 +47,37 @@ def test_a_pipe_needs_no_rich(run: Run, environment: dict[str, str], bank: Bank)
         assert "rich" not in loaded(run, environment, *arguments)
 
 
+BESIDE = {
+    *("asyncio", "http", "ssl", "pydantic_settings", "rich"),
+    *("pieria.config", "pieria.facts", "pieria.graph", "pieria.sessions", "pieria.toolsets", "pieria.transfer"),
+    *("pieria.upkeep", "pieria.learning.distilling", "pieria.learning.lessons", "pieria.models.mind"),
+    *("pieria.models.minds", "pieria.record.intent", "pieria.vault.folder", "pieria.vault.note"),
+    *("pieria.bank.distilling", "pieria.bank.drawing", "pieria.bank.facts", "pieria.bank.keeping"),
+    *("pieria.bank.telling", "pieria.bank.transfer", "pieria.bank.vault"),
+}
+"""What plain commands have no use for."""
+ASKED = {"pieria.recall", "pieria.bank.answering", "pieria.record.asks", "pieria.record.timewords"}
+"""What only a question needs."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needless"),
+    [
+        (("count",), BESIDE | ASKED),
+        (("get", "jwt"), BESIDE | ASKED),
+        (("remember", "a lamp"), BESIDE | ASKED),
+        (("capture",), BESIDE | ASKED),
+        (("recall", "JWT"), BESIDE),
+    ],
+)
+def test_a_plain_command_loads_nothing_that_it_has_no_use_for(
+    run: Run, environment: dict[str, str], bank: Bank, arguments: tuple[str, ...], needless: set[str]
+) -> None:
+    modules = loaded(run, environment, *arguments)
+    assert "pieria.bank" in modules
+    assert {name for name in modules if any(f"{name}.".startswith(f"{other}.") for other in needless)} == set()
+
+
 def test_the_version_is_that_of_the_package(run: Run) -> None:
     import pieria
 

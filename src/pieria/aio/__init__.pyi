@@ -25,12 +25,12 @@ from pieria.bank.analyzing import Analysis, Enriched
 from pieria.bank.asking import Names
 from pieria.bank.comparing import Likeness
 from pieria.bank.correcting import Keep
+from pieria.bank.distilling import DistilledSessions, Observed
 from pieria.bank.extracting import Extracted
 from pieria.bank.graph import NodePage
 from pieria.bank.handlers import Handlers
 from pieria.bank.hooks import Checkpoint, HookSettings
 from pieria.bank.jobs import JobList
-from pieria.bank.observing import DistilledSessions, Observed
 from pieria.bank.places import Kept as Kept_of_places
 from pieria.bank.replies import (
     Around,

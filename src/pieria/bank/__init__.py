@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,28 +12,29 @@ from pieria.bank.analyzing import Analyzing
 from pieria.bank.browsing import Browsing
 from pieria.bank.comparing import Comparing
 from pieria.bank.contexts import Contexts
-from pieria.bank.facts import Facts
 from pieria.bank.forgetting import Forgetting
 from pieria.bank.handlers import HANDLERS, Handlers
 from pieria.bank.health import Health
-from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
-from pieria.bank.keeping import Upkeep
 from pieria.bank.linking import Linking
 from pieria.bank.observing import Observing
-from pieria.bank.places import Places
-from pieria.bank.scratchpad import Scratchpad
-from pieria.bank.sources import Sources
-from pieria.bank.transfer import Transferring
+from pieria.bank.transferring import Transferring
 from pieria.bank.undoing import Undoing
-from pieria.bank.vault import NOWHERE, Vault, VaultAt
+from pieria.bank.vault_at import NOWHERE, VaultAt
 from pieria.record import check
 
 if TYPE_CHECKING:
+    from pieria.bank.facts import Facts
     from pieria.bank.graph import BankGraph
+    from pieria.bank.hooks import Hooks
+    from pieria.bank.keeping import Upkeep
+    from pieria.bank.places import Places
     from pieria.bank.replies import IngestReceipt
+    from pieria.bank.scratchpad import Scratchpad
     from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
     from pieria.bank.session_log import BankLog
+    from pieria.bank.sources import Sources
+    from pieria.bank.vault import Vault
     from pieria.learning.experience import Experience
     from pieria.learning.steps import Step
     from pieria.sessions.log import Kept
@@ -46,25 +48,65 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Link
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, vault: VaultAt = NOWHERE, **values: Any) -> None:
         super().__init__(*arguments, **values)
-        self.facts = Facts(self)
-        self.hooks = Hooks(self)
         self.jobs = Jobs(self, handlers)
-        self.places = Places(self)
-        self.scratchpad = Scratchpad(self)
-        self.sources = Sources(self)
-        self.upkeep = Upkeep(self)
-        self.vault = Vault(self, vault)
+        self._vault_at = vault
+        # Made at once, so that threads which ask for the vault at the same time wait for one another there.
+        self._vault_lock = Lock()
+
+    # The groups of verbs are loaded when they are first asked for: most processes need few of them.
+
+    @cached_property
+    def facts(self) -> Facts:
+        from pieria.bank.facts import Facts
+
+        return Facts(self)
+
+    @cached_property
+    def hooks(self) -> Hooks:
+        from pieria.bank.hooks import Hooks
+
+        return Hooks(self)
+
+    @cached_property
+    def places(self) -> Places:
+        from pieria.bank.places import Places
+
+        return Places(self)
+
+    @cached_property
+    def scratchpad(self) -> Scratchpad:
+        from pieria.bank.scratchpad import Scratchpad
+
+        return Scratchpad(self)
+
+    @cached_property
+    def sources(self) -> Sources:
+        from pieria.bank.sources import Sources
+
+        return Sources(self)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        from pieria.bank.keeping import Upkeep
+
+        return Upkeep(self)
+
+    @cached_property
+    def vault(self) -> Vault:
+        from pieria.bank.vault import Vault
+
+        return Vault(self, self._vault_at, self._vault_lock)
 
     @cached_property
     def graph(self) -> BankGraph:
-        """What it holds of lived and learnt things as nodes and ties, loaded when it is first asked for."""
+        """What it holds of lived and learnt things as nodes and ties."""
         from pieria.bank.graph import BankGraph
 
         return BankGraph(self)
 
     @cached_property
     def _session_log(self) -> BankLog:
-        """What it keeps of sessions that go on, loaded when it is first asked for."""
+        """What it keeps of sessions that go on."""
         from pieria.bank.session_log import BankLog
 
         return BankLog(self)

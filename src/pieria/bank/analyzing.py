@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.core import Core
 from pieria.bank.extracting import TIMES
 from pieria.record import check
-from pieria.record.intent import Recalling, Saving, judge_recalling, judge_saving, judge_strength, keyterms
 from pieria.record.privacy import cut_private, find_secrets
 
 if TYPE_CHECKING:
     from pieria.models.mind import Named
+    from pieria.record.intent import Recalling, Saving
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class Analyzing(Core):
 
     def analyze(self, message: str) -> Analysis:
         """Whether a message should be kept, looked up, or neither, each with its reasons."""
+        from pieria.record.intent import judge_recalling, judge_saving
+
         check.text(message, "message")
         kept = _may_be_kept(message)
         kinds = self._kinds(kept)
@@ -64,6 +66,8 @@ class Analyzing(Core):
         reads = self.habits.enrich and (names is None or told is None)
         if not reads:
             return Enriched(names or (), 1.0 if told is None else told, False)
+        from pieria.record.intent import judge_strength, keyterms
+
         kept = _may_be_kept(text)
         found = keyterms(kept, self._kinds(kept)) if names is None else names
         return Enriched(found, judge_strength(kept, found) if told is None else told, True)

@@ -16,7 +16,6 @@ from pieria.record.analyser import terms
 from pieria.record.draft import NewMemory, checked
 from pieria.record.filter import Filter
 from pieria.record.memory import Memory
-from pieria.record.passages import passages
 from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ class Comparing(Core):
             is_usable = self._embedding.readiness(reader).usable
         if embedder is None or not is_usable:
             return None
+        from pieria.record.passages import passages
+
         parts = passages(text)
         try:
             read = embedder.passages([text[part.start : part.end] for part in parts], self.meter.of_readers)

@@ -8,54 +8,28 @@ session). To make a context writes nothing otherwise, and counts nothing as used
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pieria.bank.asking import Asked, Names
-from pieria.bank.hooks import CHECKPOINTS
-from pieria.bank.recalling import ANSWERING_KINDS, MOST_TOKENS, Recalling, deadline_seconds, question_text
+from pieria.bank.recalling import MOST_TOKENS, Recalling, deadline_seconds, question_text
 from pieria.errors import InputError
-from pieria.recall.answer import Recall
-from pieria.recall.context.answer import Context
-from pieria.recall.context.block import Frame, block, told_in
-from pieria.recall.context.lessons import waiting
-from pieria.recall.context.lines import checkpoint_line, waiting_line
-from pieria.recall.context.looking import Wanted, found
-from pieria.recall.page import Question
-from pieria.recall.part import Source
-from pieria.recall.policies import POLICIES
-from pieria.recall.reading import reading
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.draft import Instant, Problems
 from pieria.record.end import End
 from pieria.record.fading import DAY
-from pieria.record.filter import Filter, Viewer
-from pieria.record.time import instant, moment
-from pieria.store.protocol import Reader, Writer
+from pieria.record.filter import Viewer
+from pieria.store.protocol import Writer
+
+if TYPE_CHECKING:
+    from pieria.bank.telling import Moment
+    from pieria.recall.context.answer import Context
 
 KEPT = "contexts"
 KEPT_DAYS = 30
 """After so long a session is over, and its moment is let go of when another one is kept."""
 TOKENS = 2_000
 MOST_FILES = 100
-HITS = 40
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """When a session began, by the clock and by each bank's own count; what it was told; what was saved last then."""
-
-    now: int
-    known: dict[str, int]
-    told: tuple[str, ...] = ()
-    checkpoint: dict[str, Any] | None = None
-
-    def as_record(self) -> dict[str, Any]:
-        return {"now": self.now, "known": self.known, "told": list(self.told), "checkpoint": self.checkpoint}
 
 
 class Contexts(Recalling):
@@ -80,6 +54,8 @@ class Contexts(Recalling):
         `anew` does not look at what is kept, and with `keep` puts the present moment in its place. `deadline_ms` is
         what recall may take for the query; it then answers from what it has.
         """
+        from pieria.bank.telling import Moment, Telling
+
         problems = Problems()
         filter = problems.of(self._filter, Asked(place=place, known_at=known_at))
         speaking = self.viewer.session if session is None else problems.of(check.name, session, "session")
@@ -94,7 +70,7 @@ class Contexts(Recalling):
             problems.of(_check_hurry)
         problems.settle()
         viewer = Viewer(speaking, self.viewer.channel, self.viewer.everything)
-        telling = _Telling(self, filter.having(viewer=viewer), named, budget_tokens, seconds)
+        telling = Telling(self, filter.having(viewer=viewer), named, budget_tokens, seconds)
         about = (asked or "").strip()
         if known_at is not None:
             return telling.told(about, Moment(filter.known_at, {}))
@@ -112,7 +88,11 @@ class Contexts(Recalling):
     def _kept_moment(self, session: str) -> Moment | None:
         with self._reading() as reader:
             held = reader.records(KEPT, session).get(session)
-        return None if held is None else _moment(held)
+        if held is None:
+            return None
+        from pieria.bank.telling import moment_of
+
+        return moment_of(held)
 
     def _keep_moment(self, session: str, now: Moment, anew: bool) -> bool:
         """False where a moment is kept already."""
@@ -130,89 +110,6 @@ class Contexts(Recalling):
 
         self._apply(plan)
         return done[0]
-
-
-class _Telling:
-    """One context to be made; `filter` says who reads, when, and of which place."""
-
-    def __init__(self, bank: Contexts, filter: Filter, files: tuple[str, ...], budget: int, seconds: float) -> None:
-        self._bank = bank
-        self._filter = filter
-        self._files = files
-        self._budget = budget
-        self._seconds = seconds
-
-    def begun(self) -> tuple[Context, Moment]:
-        """As of now, and what to keep of it."""
-        with ExitStack() as stack:
-            sources = self._bank._sources(stack, self._filter.having(place=None))
-            known = {source.name: source.reader.head().known for source in sources}
-            checkpoint = _last_checkpoint(sources[0].reader)
-            now = Moment(self._filter.now, known, checkpoint=checkpoint)
-            made = self._made(sources, now, Wanted(moment(now.now), self._filter.place, session=self._session))
-        return made, replace(now, told=tuple(told_in(made.items)))
-
-    def told(self, query: str, then: Moment | None, before: Sequence[str] = ()) -> Context:
-        """As of a moment, or of now; with a query what bears on it, and nothing of what was told before."""
-        at = then or Moment(self._filter.now, {})
-        filter = self._filter if then is None else self._filter.having(now=at.now)
-        answer = self._answer(query, filter) if query else None
-        wanted = Wanted(moment(at.now), filter.place, self._files, self._session, frozenset(before), answer)
-        with ExitStack() as stack:
-            sources = self._bank._sources(stack, filter.having(place=None))
-            if at.known:
-                sources = [
-                    replace(source, filter=source.filter.having(known_at=at.known[source.name]))
-                    for source in sources
-                    if source.name in at.known
-                ]
-            return self._made(sources, at, wanted)
-
-    @property
-    def _session(self) -> str | None:
-        return self._filter.viewer.session
-
-    def _answer(self, query: str, filter: Filter) -> Recall:
-        ranking = POLICIES["hybrid"]
-        filter = filter.having(kinds=ANSWERING_KINDS)
-        question = Question(
-            text=query,
-            reading=reading(query, moment(filter.now)),
-            policy=ranking,
-            min_score=0.0,
-            budget=self._bank._text_budget,
-            mark=self._bank._mark(query, filter, 0.0, ranking),
-            fading=self._bank.fading,
-            deadline=perf_counter() + self._seconds,
-            tokens=None,
-        )
-        return self._bank._answer(question, filter, HITS)
-
-    def _made(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Context:
-        closing = [] if wanted.place is not None else list(self._closing(sources, at, wanted))
-        sure = None if wanted.found is None else wanted.found.confidence
-        made = block(found(sources, wanted), Frame(self._bank.name, wanted.now, sure), self._budget, closing)
-        then = moment(max((at.now, *at.known.values())))
-        return Context(made.text, made.tokens, made.items, made.left_out, then, sure)
-
-    def _closing(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Iterator[str]:
-        """What is told behind the open threads: what was saved last and, unasked, what waits for a decision."""
-        last = at.checkpoint
-        if last is not None:
-            yield checkpoint_line(last["session"], last["messages"], instant(last["at"], "at"), wanted.now)
-        undecided = sum(map(waiting, sources)) if wanted.found is None and not wanted.files else 0
-        if undecided:
-            yield waiting_line(undecided)
-
-
-def _moment(held: dict[str, Any]) -> Moment:
-    return Moment(held["now"], held["known"], tuple(held["told"]), held["checkpoint"])
-
-
-def _last_checkpoint(reader: Reader) -> dict[str, Any] | None:
-    held = reader.records(CHECKPOINTS)
-    last = max(held.items(), key=lambda one: (one[1]["at"], one[0]), default=None)
-    return None if last is None else {"session": last[0] or None, **last[1]}
 
 
 def _files(files: object) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.learning.minding import Thinker
-from pieria.models.mind import Mind, Namer
 from pieria.notifier import Event
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
@@ -36,6 +35,7 @@ from pieria.store.protocol import Finding, Reader, Store, Writer
 
 if TYPE_CHECKING:
     from pieria.config import Config
+    from pieria.models.mind import Mind, Namer
     from pieria.sessions.opened import Judging
 
 log = logging.getLogger(__name__)
@@ -275,6 +275,16 @@ class Core:
 
     def _screen(self, text: str, parameter: str) -> Screened:
         return self._screening.text(text, parameter)
+
+    def _screen_within(self, value: Any) -> Any:
+        """The same of every text in a JSON value."""
+        if isinstance(value, str) and value.strip():
+            return self._screen(value, "value").text
+        if isinstance(value, dict):
+            return {key: self._screen_within(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._screen_within(item) for item in value]
+        return value
 
     def _reason(self, reason: str | None) -> str | None:
         """A verb's reason, checked and screened like everything that is written."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pieria.bank.asking import Names
+from pieria.bank.distilling import learned_of, piece_of
 from pieria.bank.proposing import MOST, Held, Lessons, lessons_of, take_in
 from pieria.bank.replies_lessons import Decided, Learnt, Proposal, Proposals
 from pieria.errors import ConflictError, NotFoundError
@@ -45,7 +46,7 @@ class Deciding:
                 return Learnt(False, done.sessions, tuple(_shown(core, reader, done.lessons)), done.problem)
         with core._reading() as reader:
             states = [state for state in pieces.states(reader) if session in (None, state.session)]
-        learned = [core._learned(core._piece(state.host, state.session)) for state in states]
+        learned = [learned_of(core, piece_of(core, state.host, state.session)) for state in states]
         with core._reading() as reader:
             lessons = Lessons(core, reader)
             for state, each in zip(states, learned, strict=True):

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
 from pieria.bank.metering import BankMeter
 from pieria.bank.questioning import asked
-from pieria.bank.texts import Task, tasks_of
 from pieria.bank.vectors import made
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
@@ -29,6 +28,8 @@ from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, St
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from pieria.bank.texts import Task
 
 log = logging.getLogger(__name__)
 
@@ -370,6 +371,8 @@ class Embedding:
 
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
         """Returns how many of them are done with; None where time ran out, or the bank was closed."""
+        from pieria.bank.texts import tasks_of
+
         with self._store.reading() as reader:
             seen = reader.head().seq
             tasks = tasks_of(reader, pending)

@@ -12,13 +12,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from pieria.bank.core import Core
-from pieria.bank.deciding import waiting
 from pieria.bank.jobs import by_state
 from pieria.bank.replies import Diagnosis, Stats
 from pieria.bank.session_records import Census, counted
 from pieria.errors import InputError, StorageError, UnavailableError
-from pieria.facts import summary
-from pieria.learning.distilling import pieces
 from pieria.record import check
 from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
@@ -38,6 +35,8 @@ CLOCK_TOLERANCE = 5_000_000
 class Health(Core):
     def stats(self) -> Stats:
         """Counts of what there is, by kind and standing, and the store's sizes."""
+        from pieria.facts import summary
+
         everything = self._everything()
         with self._reading() as reader:
             tally, totals = reader.tally(), reader.totals()
@@ -171,6 +170,8 @@ class Health(Core):
 
     def _raw(self) -> list[Finding]:
         """What was captured and is not distilled: it is found by nobody until then."""
+        from pieria.learning.distilling import pieces
+
         with self._reading() as reader:
             waiting = [state for state in pieces.states(reader) if state.new]
         if not waiting:
@@ -182,6 +183,8 @@ class Health(Core):
         return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
 
     def _proposals(self) -> list[Finding]:
+        from pieria.bank.deciding import waiting
+
         with self._reading() as reader:
             count = waiting(reader, self._now())
         if not count:

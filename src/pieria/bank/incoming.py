@@ -18,7 +18,7 @@ from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import ImportReport
-    from pieria.bank.transfer import Transferring
+    from pieria.bank.transferring import Transferring
     from pieria.store.protocol import Progress
 
 AT_ONCE = 500

@@ -19,7 +19,6 @@ from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, SYMMETRIC, End, Link, LinkRow, row_of
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader, Writer
-from pieria.upkeep.reviewing import strengthened
 
 HOPS_LIMIT = 10
 
@@ -223,6 +222,8 @@ class Linking(Core):
         problems.settle()
         if not (accesses or reviews or crossings or reward is not None):
             raise InputError("accesses", "at least one use to count", 0)
+        from pieria.upkeep.reviewing import strengthened
+
         holders = self._holders(wanted)
         for holder, theirs in holders.items():
             with holder._reading() as reader:

@@ -1,385 +1,42 @@
 """Observing: what happened while an agent worked comes in, and what is worth keeping of it is distilled.
 
-What was said becomes turns at once, unless a log had told it. All else is kept raw, capped, until its session is
-distilled; then observations take its place, in one transaction. The same event may be told any number of times.
+How is in `distilling`, loaded with the first event or session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.core import Plan
-from pieria.bank.proposing import Proposing
-from pieria.bank.sources import mined_turns
-from pieria.errors import InputError
-from pieria.learning.distilling import pieces
-from pieria.learning.distilling.calls import is_ours
-from pieria.learning.distilling.pieces import Piece, State, alike, session_key, turn_id
-from pieria.record import check
-from pieria.record.analyser import terms
-from pieria.record.changeset import Changeset, Record, Write
-from pieria.record.composing import first_write
-from pieria.record.draft import Draft, NewMemory, checked
-from pieria.record.event import SPOKEN, Event, capped
-from pieria.record.filter import Filter, Viewer
-from pieria.record.ids import new_id
-from pieria.record.job import NewJob, new_job
-from pieria.record.link import DRAWN_FROM, End, LinkRow
-from pieria.record.memory import Memory
-from pieria.record.privacy import cut_private, redact
-from pieria.record.time import micros, moment
-from pieria.store.protocol import Progress, Reader, Writer
+from pieria.bank.correcting import Correcting
+from pieria.bank.remembering import Remembering
 
 if TYPE_CHECKING:
-    from pieria.learning.distilling.observations import Distilled, Observation
-    from pieria.learning.lessons.finding import Learned
-
-AT_ONCE = 500
-"""Events a transaction."""
-SILENCE = 600
-"""Seconds after the last event until a session counts as resting."""
-JOB = "distil"
-FIX = "bugfix"
-"""The type of an observation of what failed and was mended."""
-WHAT = "distil"
-SECOND = 1_000_000
-SPEAKER = {"prompt": ("user", "human"), "reply": ("assistant", "agent")}
+    from pieria.bank.distilling import DistilledSessions, Observed
+    from pieria.record.event import Event
+    from pieria.store.protocol import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """How many events were new, and how many of these are turns now; what was known already, what was Pieria's own or
-    said nothing, and whose turn was purged."""
-
-    kept: int = 0
-    turns: int = 0
-    repeated: int = 0
-    ignored: int = 0
-    purged: int = 0
-
-    def __add__(self, other: Observed) -> Observed:
-        mine, theirs = asdict(self), asdict(other)
-        return Observed(**{name: mine[name] + theirs[name] for name in mine})
-
-    def as_dict(self) -> dict[str, int]:
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class DistilledSessions:
-    """What came of so many sessions: the observations that are new or were met again, and the events used up for them.
-
-    `lessons` are ids of proposals that came of them, were borne out or shaken. `problem` says why rules noticed what a
-    model should have.
-    """
-
-    sessions: int = 0
-    events: int = 0
-    ids: tuple[str, ...] = ()
-    lessons: tuple[str, ...] = ()
-    problem: str | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "ids": list(self.ids), "lessons": list(self.lessons)}
-
-
-class Observing(Proposing):
+class Observing(Remembering, Correcting):
     def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
         """Takes in what happened. When this returns it is on the disk; what was told before changes nothing.
 
         What is marked private is cut and secrets are taken out, whatever else is set for the bank. A job distils the
         session at its end, when its context is compacted, when much has come together, or after ten minutes of silence.
         """
-        if isinstance(events, str | bytes | Mapping) or not isinstance(events, Iterable):
-            raise InputError("events", "a list of events", events)
-        checked_events = [event if isinstance(event, Event) else Event.from_dict(event) for event in events]
-        observed = Observed()
-        for start in range(0, len(checked_events), AT_ONCE):
-            observed += self._observe(checked_events[start : start + AT_ONCE])
-        return observed
+        from pieria.bank.distilling import observed
+
+        return observed(self, events)
 
     def distil(self, session: str | None = None, *, progress: Progress | None = None) -> DistilledSessions:
         """Distils what is still raw, of all sessions or of one, with what is still being worked on."""
-        if session is not None:
-            check.name(session, "session")
-        with self._reading() as reader:
-            found = [state for state in pieces.states(reader) if session in (None, state.session)]
-        done = DistilledSessions()
-        for number, state in enumerate(found, start=1):
-            outcome: list[DistilledSessions] = []
-            self._apply(self._distilling(state.host, state.session, outcome, whole=True))
-            for each in outcome:
-                done = DistilledSessions(
-                    done.sessions + each.sessions,
-                    done.events + each.events,
-                    (*done.ids, *each.ids),
-                    tuple(dict.fromkeys((*done.lessons, *each.lessons))),
-                    each.problem or done.problem,
-                )
-            if progress is not None:
-                progress(number, len(found))
-        return done
+        from pieria.bank.distilling import distilled_sessions
 
-    # --- taking in
-
-    def _observe(self, events: Sequence[Event]) -> Observed:
-        from pieria.learning.distilling.tools import trimmed
-
-        kept = [self._screened(trimmed(event.capped())) for event in events if not is_ours(event)]
-        ignored = len(events) - len(kept)
-        with self._writing() as writer:
-            fresh, repeated = self._unknown(writer, kept)
-            mined = list(self._mined(writer, fresh))
-            turns, purged = self._turns(writer, [event for event in fresh if event.id not in dict(mined)])
-            records = [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
-            jobs: list[NewJob] = []
-            for state in self._states(writer, fresh):
-                records.append(state.record())
-                jobs.append(self._job(state))
-            ids = tuple(dict.fromkeys(f"{pieces.RAW}:{session_key(event.host, event.session)}" for event in fresh))
-            self._applied(writer, lambda _: Changeset("observe", records=records, jobs=jobs, ids=ids))
-        return Observed(len(fresh), turns, repeated, ignored, purged)
-
-    def _screened(self, event: Event) -> Event:
-        """Nobody reads what a tool puts out before it is kept: so it is cut and redacted, however the bank is set."""
-        text, length, digest = _clean(event.text), event.length, event.digest
-        if event.what in SPOKEN:
-            text, length, digest = capped(text, check.TEXT_LIMIT // 4)
-        return replace(event, text=text, length=length, digest=digest, input=_cleaned(event.input))
-
-    def _unknown(self, reader: Reader, events: Sequence[Event]) -> tuple[list[Event], int]:
-        """Those that were not told before, each once."""
-        fresh: dict[str, Event] = {}
-        used: dict[str, set[str]] = {}
-        for event in events:
-            key = session_key(event.host, event.session)
-            if key not in used:
-                used[key] = pieces.used(reader, key)
-            raw_key = pieces.raw_key(event)
-            if event.id in fresh or pieces.short(event.id) in used[key] or reader.records(pieces.RAW, raw_key):
-                continue
-            fresh[event.id] = event
-        return list(fresh.values()), len(events) - len(fresh)
-
-    def _mined(self, reader: Reader, events: Sequence[Event]) -> Iterator[tuple[str, Record]]:
-        """Those whose words had come from a log before: each of the turns there stands for one event."""
-        taken: dict[str, set[str]] = {}
-        for event in events:
-            if event.what not in SPOKEN or not event.text.strip():
-                continue
-            key = session_key(event.host, event.session)
-            if key not in taken:
-                taken[key] = set(pieces.mined(reader, key).values())
-            _, author_type = SPEAKER[event.what]
-            found = mined_turns(self, reader, event.session, author_type, event.text)
-            id = next((id for id in found if id not in taken[key]), None)
-            if id is not None:
-                taken[key].add(id)
-                yield event.id, pieces.mined_record(key, turn_id(event.id), id)
-
-    def _turns(self, writer: Writer, events: Sequence[Event]) -> tuple[int, int]:
-        """Keeps what was said, each as a turn. Returns how many, and how many are not to come back."""
-        said = {turn_id(event.id): event for event in events if event.what in SPOKEN and event.text.strip()}
-        purged = writer.purged(list(said))
-        known = writer.states(list(said))
-        wanted = {id: event for id, event in said.items() if id not in purged and id not in known}
-        places: dict[str, int] = {}
-        drafts: list[Draft] = []
-        for id, event in wanted.items():
-            place = places.get(event.session)
-            place = self._last_place(writer, event.session) + 1 if place is None else place + 1
-            places[event.session] = place
-            author, author_type = SPEAKER[event.what]
-            meta = {"length": event.length, "digest": event.digest} if event.length else {}
-            new = NewMemory(
-                event.text, id=id, kind="turn", source=event.host, author=author, author_type=author_type, meta=meta,
-                session=event.session, sequence=place, at=event.at, scope=self._own_scope,
-            )  # fmt: skip
-            drafts.append(self._screening.draft(checked(new)))
-        if drafts:
-            self._written(writer, drafts)
-        return len(drafts), len(purged)
-
-    def _last_place(self, reader: Reader, session: str) -> int:
-        asked = Filter(now=self._now(), viewer=Viewer(everything=True), session=session, kinds=("turn",))
-        newest = reader.select(asked, "newest", 1)
-        return newest[0].sequence or 0 if newest else 0
-
-    def _states(self, reader: Reader, events: Sequence[Event]) -> list[State]:
-        """Of each session of which something came in, as it is with that."""
-        found: dict[tuple[str, str], State] = {}
-        for event in events:
-            whose = (event.host, event.session)
-            state = found.get(whose) or pieces.state_of(reader, *whose)
-            closing = state.closing or event.what in pieces.CLOSING
-            found[whose] = replace(state, new=state.new + 1, closing=closing, touched=self._now())
-        return list(found.values())
-
-    def _job(self, state: State) -> NewJob:
-        """At once where enough has come together; otherwise once the session rests."""
-        due = None if state.is_due else moment(self._now() + SILENCE * SECOND)
-        payload = {"host": state.host, "session": state.session, "seen": state.new}
-        return new_job(JOB, payload, key=session_key(state.host, state.session), due=due)
-
-    @property
-    def _own_scope(self) -> str:
-        return "user" if self.is_user_bank else "bank"
-
-    # --- distilling
+        return distilled_sessions(self, session, progress)
 
     def _distil_as_job(self, host: str, session: str) -> Plan:
         """For a worker: what is to be written of a session, by now."""
-        with self._reading() as reader:
-            state = pieces.state_of(reader, host, session)
-        # A clock that was set back tells nothing of how long ago it was.
-        resting = abs(self._now() - state.touched) >= SILENCE * SECOND
-        return self._distilling(host, session, [], whole=state.closing or resting)
+        from pieria.bank.distilling import as_job
 
-    def _distilling(self, host: str, session: str, outcome: list[DistilledSessions], *, whole: bool) -> Plan:
-        """Reads and judges now, and gives what plans the writing: nothing where others were at it meanwhile."""
-        from pieria.learning.distilling.observations import distilled
-
-        piece = self._piece(host, session)
-        taken = piece if whole else piece.without_last_task()
-        made = distilled(taken.events, self.mind, told=taken.waiting, scope=self._own_scope)
-        drafts = [self._screening.draft(checked(each.new)) for each in made.observations]
-        # A model that has just failed is not waited for again.
-        lessons = self._learned(taken, made.problem)
-        return partial(self._distilled, host, session, taken, made, drafts, lessons, outcome)
-
-    def _piece(self, host: str, session: str) -> Piece:
-        with self._reading() as reader:
-            piece = pieces.piece_of(reader, host, session)
-            return piece.with_words(self._said(reader, piece))
-
-    def _learned(self, piece: Piece, problem: str | None = None) -> Learned:
-        from pieria.learning.lessons.finding import learned
-        from pieria.models.minds.rules import RuleMind
-
-        mind = self.mind if problem is None else RuleMind()
-        return learned(piece.events, mind, told=piece.waiting, scope=self._own_scope)
-
-    def _distilled(
-        self,
-        host: str,
-        session: str,
-        piece: Piece,
-        made: Distilled,
-        drafts: Sequence[Draft],
-        lessons: Learned,
-        outcome: list[DistilledSessions],
-        writer: Writer,
-    ) -> Changeset:
-        changeset = Changeset(WHAT)
-        if not piece.fresh or not pieces.is_there(writer, piece):
-            return changeset
-        ids: dict[str, None] = {}
-        fixes: dict[str, list[str]] = {}
-        mined = pieces.mined(writer, piece.key)
-        observations = zip(made.observations, _of_memories(made, mined), drafts, strict=True)
-        for original, each, draft in observations:
-            id = self._keep_observation(writer, changeset, piece.key, each, draft, ids.keys())
-            ids |= {} if id is None else {id: None}
-            for turn in original.sources if id is not None and each.new.body["type"] == FIX else ():
-                fixes.setdefault(turn, []).append(str(id))
-        learnt = self._keep_lessons(writer, changeset, lessons, fixes, mined)
-        changeset.records = pieces.settling(piece, made.waiting, pieces.state_of(writer, host, session))
-        changeset.ids = tuple(dict.fromkeys([*ids, *learnt, f"{pieces.RAW}:{piece.key}"]))
-        if piece.ends:
-            changeset.jobs.append(new_job("session_summary", {"session": session}))
-        outcome.append(
-            DistilledSessions(1, len(piece.fresh), tuple(ids), tuple(learnt), made.problem or lessons.problem)
-        )
-        return changeset
-
-    def _keep_observation(
-        self, writer: Writer, changeset: Changeset, key: str, made: Observation, draft: Draft, written: Set[str]
-    ) -> str | None:
-        """Writes it, or counts it where there is one that says the same; None where that was taken away."""
-        for number in range(1_000):
-            id = made.id(key, number)
-            if id in written or writer.purged([id]):
-                continue
-            held = writer.states([id]).get(id)
-            if held is None:
-                self._write_observation(writer, changeset, id, made, draft)
-                return id
-            before = self._at_hand(writer, id)
-            if not alike({*terms(before.text)}, {*terms(draft.text)}):
-                continue
-            if held.state.ended:
-                return None
-            self._count_again(writer, changeset, before, made)
-            return id
-        return None
-
-    def _write_observation(
-        self, writer: Writer, changeset: Changeset, id: str, made: Observation, draft: Draft
-    ) -> None:
-        if made.times > 1:
-            draft = self._redrafted(draft, {"body": {**made.new.body, "times": made.times}})
-        write = first_write(draft, id, self._now(), f"{self.name}/{draft.new.kind}")
-        state = write.state._replace(trust=min(write.state.trust, made.trust))
-        changeset.writes.append(write._replace(state=state))
-        self._tie(writer, changeset, id, made, set())
-
-    def _count_again(self, writer: Writer, changeset: Changeset, before: Memory, made: Observation) -> None:
-        """The same once more: its text stands, and it says how often and when last."""
-        held = writer.states([before.id])[before.id]
-        at = held.state.at if made.new.at is None else max(held.state.at, micros(made.new.at))  # type: ignore[arg-type]
-        times = int(before.body.get("times", 1)) + made.times
-        state = held.state._replace(at=at, trust=min(held.state.trust, made.trust), reason=None)
-        write = self._next_version(writer, held, state, {"body": {**before.body, "times": times}})
-        changeset.writes.append(write or Write(state))
-        own = End("memory", before.id)
-        tied = {link.target.name for link in writer.links([own], DRAWN_FROM) if link.source == own}
-        self._tie(writer, changeset, before.id, made, tied)
-
-    def _tie(self, writer: Writer, changeset: Changeset, id: str, made: Observation, tied: set[str]) -> None:
-        """To the turns whose words are in it, as far as they are there."""
-        there = writer.states(list(made.sources))
-        for source in made.sources:
-            if source in there and source not in tied:
-                changeset.links.append(
-                    LinkRow(new_id(), "memory", id, DRAWN_FROM, "memory", source, 1.0, None, None, "")
-                )
-
-    def _said(self, reader: Reader, piece: Piece) -> dict[str, str]:
-        """The words of turns by the ids of their events, as they are kept now."""
-        mined = pieces.mined(reader, piece.key)
-        turns = {id: turn_id(id) for id in pieces.said_in(piece.events)}
-        by_turn = {mined.get(turn, turn): id for id, turn in turns.items()}
-        standing = {id: held for id, held in reader.states(list(by_turn)).items() if not held.state.ended}
-        rows = {held.state.row: id for id, held in standing.items()}
-        asked = self._filter().having(viewer=Viewer(everything=True)).anything()
-        return {by_turn[rows[row]]: memory.text for row, memory in reader.memories(list(rows), asked).items()}
-
-
-def _of_memories(made: Distilled, mined: Mapping[str, str]) -> list[Observation]:
-    """Drawn from the memories that stand for turns, where they are others."""
-    return [replace(each, sources=tuple(mined.get(turn, turn) for turn in each.sources)) for each in made.observations]
-
-
-def _clean(text: str) -> str:
-    return redact(cut_private(text)[0])[0] if text else text
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return _clean(value)
-    if isinstance(value, Mapping):
-        return {name: _cleaned_under(name, item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
-    return value
-
-
-def _cleaned_under(name: str, value: Any) -> Any:
-    """A secret may show only together with the name it stands under."""
-    if not isinstance(value, str):
-        return _cleaned(value)
-    kept = _clean(f"{name}: {value}")
-    return kept.removeprefix(f"{name}: ") if kept.startswith(f"{name}: ") else kept
+        return as_job(self, host, session)

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.correcting import Correcting
-from pieria.bank.remembering import Remembering
 from pieria.learning.lessons import weighing
 from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.composing import content_of, first_write, with_index
@@ -27,6 +25,7 @@ from pieria.record.time import iso, micros, moment
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
+    from pieria.bank.observing import Observing
     from pieria.learning.lessons.failing import Vain
     from pieria.learning.lessons.finding import Found, Learned
 
@@ -121,7 +120,7 @@ def lessons_of(reader: Reader, now: int, status: Sequence[str] | None = None, li
 class Lessons:
     """Those of a bank in one transaction, with what is new taken into account. It reads; `changes` is what to write."""
 
-    def __init__(self, bank: Proposing, reader: Reader) -> None:
+    def __init__(self, bank: Observing, reader: Reader) -> None:
         self._bank, self._reader = bank, reader
         memories = lessons_of(reader, bank._now())
         states = reader.states([memory.id for memory in memories])
@@ -358,21 +357,20 @@ class Lessons:
         ]
 
 
-class Proposing(Remembering, Correcting):
-    def _keep_lessons(
-        self,
-        writer: Writer,
-        changeset: Changeset,
-        learned: Learned,
-        observed: Mapping[str, Sequence[str]],
-        mined: Mapping[str, str],
-    ) -> list[str]:
-        """`observed` are the ids of observations by the turn that they are about; `mined` stand for turns."""
-        if not learned.found and not learned.vain:
-            return []
-        lessons = Lessons(self, writer)
-        take_in(lessons, writer, learned, observed, mined)
-        return lessons.changes(writer, changeset)
+def keep_lessons(
+    bank: Observing,
+    writer: Writer,
+    changeset: Changeset,
+    learned: Learned,
+    observed: Mapping[str, Sequence[str]],
+    mined: Mapping[str, str],
+) -> list[str]:
+    """`observed` are the ids of observations by the turn that they are about; `mined` stand for turns."""
+    if not learned.found and not learned.vain:
+        return []
+    lessons = Lessons(bank, writer)
+    take_in(lessons, writer, learned, observed, mined)
+    return lessons.changes(writer, changeset)
 
 
 def take_in(

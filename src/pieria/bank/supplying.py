@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from pieria.errors import InputError
 from pieria.record.changeset import NewVector
-from pieria.record.passages import passages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +20,8 @@ def supplied(given: object, text: str, dimension: int | None) -> tuple[NewVector
 
     Where the dimension is not known here, whoever knows it has to check it.
     """
+    from pieria.record.passages import passages
+
     vectors = _vectors(given)
     for vector in vectors:
         if dimension is not None and len(vector) != dimension:

@@ -6,12 +6,10 @@ What notes say and how they are written is the business of `pieria.vault`; here 
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.replies_vault import Noted, Synced, VaultPromoted, VaultStatus
@@ -35,22 +33,15 @@ from pieria.vault.note import TARGETS, Page, Tie, heading, page_of, said_in
 from pieria.vault.taking import decoded
 
 if TYPE_CHECKING:
+    from threading import Lock
+
     from pieria.bank import Bank
+    from pieria.bank.vault_at import VaultAt
     from pieria.store.protocol import Progress, Reader
 
 
 AT_ONCE = 100
 """Notes that are written before the bank is told of them."""
-
-
-class VaultAt(NamedTuple):
-    """Where the vault is, and the folder in it for notes of memories: what settings say."""
-
-    root: Path | None
-    own: str
-
-
-NOWHERE = VaultAt(None, "Pieria")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +53,10 @@ class Held:
 
 
 class Vault:
-    def __init__(self, core: Bank, at: VaultAt) -> None:
+    def __init__(self, core: Bank, at: VaultAt, lock: Lock) -> None:
         self._core = core
         self._at = at
-        self._lock = threading.Lock()
+        self._lock = lock
 
     @property
     def is_set(self) -> bool:

@@ -8,11 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pieria.record.changeset import Record
 from pieria.store.protocol import Reader
-from pieria.vault.folder import Seen
+
+if TYPE_CHECKING:
+    from pieria.vault.folder import Seen
 
 NOTES, STATE = "vault", "vault state"
 BY_HAND = "vault:"

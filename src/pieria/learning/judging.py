@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import InputError
-from pieria.learning.minding import METHODS, mind_of, thinker_of
+from pieria.learning.minding import is_mind, mind_of, thinker_of
 from pieria.models import language_model
 from pieria.models.metering import Tally
 from pieria.models.mind import Mind
@@ -23,7 +23,7 @@ def judging(llm: object, config: Config | None, llm_opts: Options, tally: Tally)
     opts = _options(llm_opts)
     if not opts:
         return mind_of(llm, config, meter=tally)
-    if llm is None or all(callable(getattr(llm, name, None)) for name in METHODS):
+    if llm is None or is_mind(llm):
         raise InputError("llm_opts", "none where no language model is asked", opts)
     if config is not None:
         told = {**config.llm, "opts": {**opts, **config.llm["opts"]}}

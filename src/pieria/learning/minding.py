@@ -11,25 +11,23 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from pieria.errors import ConfigError, InputError
 from pieria.models import AUTO, FLOOR, LLM_PROVIDERS, NONE, Chat, Embedder, Embedding, language_model, provider_of
 from pieria.models import embedder as made_of
 from pieria.models.embedders.told import ToldEmbedding
-from pieria.models.mind import Mind, Namer
 
 if TYPE_CHECKING:
     from pieria.config import Config, ExtractionProfile
     from pieria.models.metering import Meter
+    from pieria.models.mind import Mind, Namer
     from pieria.models.minds.llm import Override, OwnPrompt
 
 log = logging.getLogger(__name__)
 
 NAMELESS = (NONE, AUTO)
 """Names that name no model."""
-METHODS = tuple(name for name, kept in vars(Mind).items() if name[0] != "_" and callable(kept))
-"""Of a mind."""
 
 
 class Thinker(NamedTuple):
@@ -66,6 +64,14 @@ class Thinker(NamedTuple):
         )
 
 
+def is_mind(given: object) -> TypeGuard[Mind]:
+    """Whether it judges by itself: it has every method of a mind."""
+    from pieria.models.mind import Mind
+
+    methods = (name for name, kept in vars(Mind).items() if name[0] != "_" and callable(kept))
+    return all(callable(getattr(given, name, None)) for name in methods)
+
+
 def mind_of(
     llm: object = None,
     config: Config | None = None,
@@ -78,10 +84,10 @@ def mind_of(
     `config` says what its steps are told, and names the model where none is handed over; `prompts` are those of the
     caller in place of ours.
     """
-    if all(callable(getattr(llm, name, None)) for name in METHODS):
+    if is_mind(llm):
         if prompts:
             raise InputError("prompts", "none beside a mind, which has its own", prompts)
-        return llm  # type: ignore[return-value]
+        return llm
     if llm is None and config is not None and provider_of(config.llm["model"]) is not None:
         llm = config.llm["model"]
     chat = None if llm is None else language_model(llm)

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError
-from pieria.models.mind import Named
 from pieria.models.naming import NONE
 
 if TYPE_CHECKING:
+    from pieria.models.mind import Named
     from pieria.models.minds.rules.naming import Placed
 
 AUTO = "auto"
@@ -71,6 +71,7 @@ class Pipeline:
         return named(text, list(self._spotted(text)))
 
     def _spotted(self, text: str) -> Iterator[Placed]:
+        from pieria.models.mind import Named
         from pieria.models.minds.rules.naming import Placed
 
         pipeline = _pipeline(self._name)

@@ -121,7 +121,9 @@ Name = Annotated[str, AfterValidator(_name)]
 class Settings(Fades):
     """Made by `resolve` alone, which knows the sources; frozen, since banks are open under it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True, arbitrary_types_allowed=True, defer_build=False
+    )
 
     data: Annotated[Path | Address, PlainSerializer(str, when_used="json")] = Field(
         default=DATA, description="the folder that holds the banks, or the address of a server"

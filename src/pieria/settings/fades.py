@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pieria.errors import InputError
 from pieria.record.fading import Fading
@@ -38,6 +38,9 @@ def halflives_of(value: str) -> dict[str, float]:
 
 
 class Fades(BaseModel):
+    # Nobody makes one of these alone: what checks them is built with the whole of the settings, and once.
+    model_config = ConfigDict(defer_build=True)
+
     decay_model: Literal["power_law", "exponential", "two_component"] = Field(
         default="power_law", description="the shape in which memories fade"
     )

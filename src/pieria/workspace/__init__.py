@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pieria.bank import Bank
 from pieria.bank.background import background
 from pieria.bank.metering import Budgets
-from pieria.bank.vault import VaultAt
+from pieria.bank.vault_at import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.models.metering import UNMETERED, Tally

@@ -22,10 +22,10 @@ log = logging.getLogger(__name__)
 
 def config_of(given: object) -> Config | None:
     """A configuration itself, or of a mapping of its fields."""
-    from pieria.config import Config
-
     if given is None:
         return None
+    from pieria.config import Config
+
     if not isinstance(given, Config | Mapping):
         raise ConfigError(f"config: expected a Config or a mapping of its fields, got a {type(given).__name__}")
     return given if isinstance(given, Config) else Config.from_dict(given)

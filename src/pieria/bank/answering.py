@@ -1,0 +1,202 @@
+"""How a question is answered: the banks concerned are read in one moment, and the work is handed to `recall/`.
+
+Apart from `recalling`, which checks what is asked: a process that asks nothing loads none of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from pieria import telemetry
+from pieria.bank.recalling import EMBEDDED, QUESTION_SECONDS, embeddable
+from pieria.errors import InputError, NewerVersionError, PieriaError
+from pieria.recall.answer import Recall
+from pieria.recall.gathering import LATE, OFF
+from pieria.recall.page import Question
+from pieria.recall.part import Source
+from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
+from pieria.recall.reading import reading
+from pieria.recall.search import search
+from pieria.recall.walk import EXPECTED, Walk, walk_of
+from pieria.record import check
+from pieria.record.analyser import ANALYSER_VERSION
+from pieria.record.cursor import foreign
+from pieria.record.filter import Filter
+from pieria.record.time import moment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pieria.bank.recalling import Recalling
+
+VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
+CATCHING_UP_SHARE, QUESTION_SHARE = 0.25, 0.5
+"""Of the time there is for an answer, what these may take of what is left: words need some of it too."""
+
+
+def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: str | None = None) -> Recall:
+    """Without counting what is found as used."""
+    begun, asked = perf_counter(), question.text
+    seconds = question.deadline - begun
+    by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
+    until = begun + CATCHING_UP_SHARE * seconds
+    with ExitStack() as stack:
+        sources = sources_of(bank, stack, filter)
+        if by_vector and _is_behind(bank, sources):
+            stack.close()
+            bank._catch_up(until)
+            sources = sources_of(bank, stack, filter)
+        walk = None
+        if cursor is not None:
+            walk, sources = _resumed(cursor, question, sources)
+            # Yesterday is the day before the first page was asked for.
+            question = replace(question, reading=reading(asked, moment(walk.pins.now)))
+        standing = bank._embedding.readiness(sources[0].reader)
+        pending = sum(source.reader.pending_count() for source in sources)
+        embedded = perf_counter()
+        if by_vector:
+            sources = _with_vectors(bank, sources, asked, question.deadline)
+        elif not question.by_meaning:
+            sources = [replace(source, without="by_meaning is false") for source in sources]
+        embedded = perf_counter() - embedded
+        found = search(sources, question, k, walk)
+    if telemetry.is_heard():
+        _measured(bank, found, perf_counter() - begun, embedded)
+    told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}
+    if by_vector and len(asked) > EMBEDDED:
+        told["question"] = {"characters": EMBEDDED, "of": len(asked)}
+    return replace(found, plan={**found.plan, "embedding": told})
+
+
+def _measured(bank: Recalling, found: Recall, seconds: float, embedded: float) -> None:
+    """How it went, in sizes, names and ids. That an arm was left out is told; why might quote somebody."""
+    left_out: Mapping[str, str] = found.plan["left_out"]
+    telemetry.point(
+        "recall.answered",
+        {
+            "duration": int(1e9 * seconds),
+            "embedding": int(1e9 * embedded),
+            "hits": len(found),
+            "confidence": round(found.confidence, 3),
+        },
+        {
+            "repo_id": bank.name,
+            "session_id": bank.viewer.session,
+            "ids": [hit.memory.id for hit in found],
+            "policy": found.plan["policy"],
+            "arms": {name: (arm["candidates"], arm["ms"]) for name, arm in found.plan["arms"].items()},
+            "left_out": [name for name, why in left_out.items() if why not in (LATE, OFF)],
+            "late": [name for name, why in left_out.items() if why == LATE],
+        },
+    )
+
+
+def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: Policy, *more: object) -> str:
+    """Tells whose cursor it is: bank, question and all that is asked of an answer, but not the moment of asking."""
+    ranking = (policy.name, sorted(policy.weights.items()))
+    said = repr((bank.name, ANALYSER_VERSION, question, filter.having(now=0), least, ranking, *more))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _with_vectors(bank: Recalling, sources: Sequence[Source], text: str, deadline: float) -> list[Source]:
+    """The question's vector for each source whose vectors are of the same space; for the others why it has none."""
+    standings = [bank._embedding.readiness(source.reader) for source in sources]
+    failed: str | None = None
+    vector: NDArray[np.float32] | None = None
+    if any(standing.usable for standing in standings):
+        try:
+            vector = _meaning(bank, text, deadline)
+        except PieriaError as problem:
+            failed = problem.message
+    given = []
+    for source, standing in zip(sources, standings, strict=True):
+        reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
+        meant = None if vector is None or not standing.usable else partial(_meaning, bank, deadline=deadline)
+        vector_here = vector if standing.usable else None
+        given.append(replace(source, vector=vector_here, without=reason, meant=meant))
+    return given
+
+
+def _meaning(bank: Recalling, text: str, deadline: float) -> NDArray[np.float32]:
+    left = QUESTION_SHARE * (deadline - perf_counter())
+    return bank._embedding.question(embeddable(text), min(QUESTION_SECONDS, left))
+
+
+def _is_behind(bank: Recalling, sources: Sequence[Source]) -> bool:
+    return any(source.reader.pending_count() for source in sources)
+
+
+def sources_of(bank: Recalling, stack: ExitStack, filter: Filter) -> list[Source]:
+    """This bank and, for what belongs to the user, `@me`: each in one read transaction."""
+    wanted = filter.scopes
+    found = []
+    user = None if bank.is_user_bank else bank._me(False)
+    if user is None or wanted is None or set(wanted) != {"user"}:
+        found.append(Source(bank.name, stack.enter_context(bank._reading()), filter))
+    if user is not None and (wanted is None or "user" in wanted):
+        found.append(Source(user.name, stack.enter_context(user._reading()), filter))
+    for source in found:
+        _check_index(source)
+    return found
+
+
+def _check_index(source: Source) -> None:
+    """Another process may have brought the bank to a newer analyser meanwhile: our terms would find half of it."""
+    held = source.reader.head().analyser
+    if held > ANALYSER_VERSION:
+        reason = (
+            f"a newer Pieria made the text index of {source.name} (analyser {held}; this one has {ANALYSER_VERSION})"
+        )
+        raise NewerVersionError("recall", reason, hint="Upgrade Pieria; until then `get` and `list` still answer.")
+
+
+def ranking_of(policy: object, weights: object) -> Policy:
+    if callable(policy):
+        if weights is not None:
+            raise InputError("weights", "none, where the policy is a callable", weights)
+        return custom(policy)
+    ranking = POLICIES.get(policy) if isinstance(policy, str) else None
+    if ranking is None:
+        raise InputError(
+            "policy", f"one of {', '.join(POLICIES)}, or a callable", policy, hint=_nearest(policy, POLICIES)
+        )
+    return ranking if weights is None else ranking.weighing(_weights(weights, ranking))
+
+
+def _weights(weights: object, ranking: Policy) -> dict[str, float]:
+    if not isinstance(weights, Mapping):
+        raise InputError("weights", "a mapping of features to numbers", weights)
+    least = 0.0 if ranking.scoring == PRODUCT else -MOST
+    kept: dict[str, float] = {}
+    for name, value in weights.items():
+        if name not in FEATURES:
+            raise InputError("weights", f"features: {', '.join(FEATURES)}", name, hint=_nearest(name, FEATURES))
+        kept[name] = check.number(value, f"weights.{name}", least, MOST)
+    return kept
+
+
+def _nearest(given: object, names: Iterable[str]) -> str | None:
+    close = get_close_matches(str(given), list(names), n=1)
+    return f"Did you mean {close[0]}?" if close else None
+
+
+def _resumed(cursor: object, question: Question, sources: list[Source]) -> tuple[Walk, list[Source]]:
+    """The walk, and the sources it began with as they stood then. One that came since had nothing to say yet."""
+    walk = walk_of(cursor, question.mark, len(question.reading.considered), [source.name for source in sources])
+    known = dict(walk.pins.known)
+    then = [
+        replace(source, filter=source.filter.having(now=walk.pins.now, known_at=known[source.name]))
+        for source in sources
+        if source.name in known
+    ]
+    if any(known[source.name] > source.reader.head().known for source in then):
+        raise foreign(cursor, EXPECTED)
+    return walk, then
