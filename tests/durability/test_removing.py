@@ -14,6 +14,7 @@ from tests.durability.processes import PATIENCE, working
 import pieria
 from pieria import Workspace
 from pieria.errors import BusyError, NotFoundError, PieriaError, StorageError
+from pieria.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.slow
 MEMORIES = 20
@@ -72,6 +73,22 @@ def remove_where_one_file_may_not_go(pipe: Connection, folder: str, file: str) -
         refuses = False
 
 
+def remove_where_it_is_made_anew_at_once(pipe: Connection, folder: str) -> None:
+    """Tells whether the new one, made right after the old one went, is still there in the end."""
+    path = Path(folder, "notes.db")
+    is_made = False
+
+    def make(event: str, arguments: tuple[object, ...]) -> None:
+        nonlocal is_made
+        if event in ("os.remove", "open") and not is_made and not path.exists():
+            is_made = True
+            SQLiteStore(path).close()
+
+    sys.addaudithook(make)
+    pieria.remove_bank("notes", data=folder)
+    pipe.send((is_made, path.exists()))
+
+
 def fill(folder: Path) -> None:
     with pieria.open("notes", data=folder) as bank:
         bank.remember_many([{"text": f"heron {n}"} for n in range(MEMORIES)])
@@ -116,6 +133,14 @@ def test_a_link_that_may_not_be_deleted_is_told_when_what_it_led_to_is_gone(tmp_
     assert list(target.parent.iterdir()) == []
     with pytest.raises(NotFoundError):
         pieria.open("notes", data=tmp_path, create=False)
+
+
+def test_a_bank_that_is_made_anew_as_soon_as_the_old_one_is_gone_stays(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with working(remove_where_it_is_made_anew_at_once, str(tmp_path)) as remover:
+        assert remover.receive() == (True, True)
+    with pieria.open("notes", data=tmp_path, create=False) as bank:
+        assert bank.count() == 0
 
 
 def test_killed_at_any_step_it_is_whole_or_gone(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def take_away(target: Path) -> list[str]:
     The turn goes first: whoever makes a new bank of the name makes a turn of its own with it.
     """
     file = target.resolve()
+    is_link = target.is_symlink()
     for each in (beside(target), file):
         try:
             each.unlink(missing_ok=each != file)
@@ -59,7 +60,9 @@ def take_away(target: Path) -> list[str]:
             ) from problem
     left = []
     try:
-        target.unlink(missing_ok=True)
+        # Where the name is no link it is gone already: what bears it now is somebody's new bank.
+        if is_link:
+            target.unlink(missing_ok=True)
     except OSError as problem:
         left.append(f"the link {target.name}, which leads nowhere now: it cannot be deleted ({problem.strerror})")
     try:
