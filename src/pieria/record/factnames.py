@@ -31,10 +31,15 @@ def folded_predicate(name: str) -> str:
     return " ".join(folded(name).replace("_", " ").split())
 
 
+def is_blank(name: str) -> bool:
+    """Whether nothing of it can be seen."""
+    return all(unicodedata.category(character)[0] in "CZ" for character in name)
+
+
 def checked_name(value: object, parameter: str) -> str:
     """A name that can be seen and found again."""
     kept = check.name(value, parameter)
-    if all(unicodedata.category(character)[0] in "CZ" for character in kept):
+    if is_blank(kept):
         raise InputError(parameter, "a text that is not blank", value)
     return kept
 

@@ -133,6 +133,14 @@ def test_a_name_is_one_node_in_any_case(served: Served) -> None:
     assert {(f"memory:{id}", "names", "entity:ada") for id in ("capitals", "jwt", "gateway")} <= ties
 
 
+def test_an_entity_of_which_nothing_can_be_seen_is_drawn_as_any_other(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.update("heron", entities=["\u200b"])
+    nodes, ties = told(served, node="memory:heron", hops=2)
+    assert "entity:\u200b" in nodes and ("memory:heron", "names", "entity:\u200b") in ties
+    assert served.client.get(GRAPH, params={"node": "entity:\u200b"}).status_code == 200
+
+
 def test_what_was_revised_leads_on_to_what_came_in_its_place(served: Served) -> None:
     with pieria.open("notes") as bank:
         newer = bank.revise("jwt", text="Passkeys now.", reason="better")

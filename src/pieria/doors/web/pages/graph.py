@@ -14,6 +14,7 @@ from pieria.doors.http.schemas import several, text, whole
 from pieria.doors.web.page import Answer, Asked, Page, Sent, Shown, View, day
 from pieria.doors.web.zones import END, Zone
 from pieria.errors import InputError, NotFoundError
+from pieria.record.factnames import is_blank
 from pieria.record.indexing import compared
 from pieria.record.link import End
 from pieria.record.memory import KINDS
@@ -130,7 +131,7 @@ class Drawn:
     held: dict[str, Mapping[str | End, Listed]] = field(default_factory=dict)
     """Of the same the memories that lie in a place, name an entity or bear a tag: by which of them, and its name."""
     stated: dict[str, list[Fact]] = field(default_factory=dict)
-    """And the facts, by the entity that they are about."""
+    """And the facts, by the entity that they are about; of a name of which nothing can be seen there are none."""
     spelt: dict[tuple[str, str], str] = field(default_factory=dict)
     """Names are the same in any case; they are shown as they were met first."""
 
@@ -207,7 +208,7 @@ class Drawn:
             for what, names in named.items()
             if names
         }
-        entities = named[ENTITY]
+        entities = [name for name in named[ENTITY] if not is_blank(name)]
         self.stated = bank.facts.query_each(entities, limit=reach.each + 1) if entities else {}
 
     def _look_around(self, key: str, reach: Reach) -> None:
@@ -270,7 +271,7 @@ class Drawn:
 
     def _around_entity(self, key: str, name: str, reach: Reach) -> None:
         self._holding(key, "names")
-        facts = self.stated[name]
+        facts = self.stated.get(name, [])
         if len(facts) > reach.each:
             self.cut.add(key)
         for fact in facts[-reach.each :]:
