@@ -1,6 +1,8 @@
 """A whole bank removed: what goes, what is told of it, and who is in the way."""
 
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,27 @@ def test_it_is_closed_wherever_this_process_has_it_open(workspace: Workspace, tm
     bank.close()
     assert workspace.banks() == []
     assert not stores.hold(workspace.place.at("trial"))
+
+
+def test_one_that_is_just_being_closed_is_waited_for(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    bank = filled(workspace, "notes")
+    close, begun, may_end = bank.store.close, threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        begun.set()
+        assert may_end.wait(60)
+        close()
+
+    monkeypatch.setattr(bank.store, "close", slowly)
+    with ThreadPoolExecutor(2) as threads:
+        closing = threads.submit(bank.close)
+        assert begun.wait(60)
+        removing = threads.submit(workspace.remove_bank, "notes")
+        wait([removing], timeout=0.2)
+        may_end.set()
+        closing.result(60)
+        removing.result(60)
+    assert workspace.banks() == []
 
 
 def test_what_it_cannot_reach_is_named(workspace: Workspace, tmp_path: Path) -> None:

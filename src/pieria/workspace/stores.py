@@ -42,21 +42,27 @@ class Held:
         self.mark = spot.mark()
         self.users: set[object] = set()
         self._closed = False
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """After a fork the lock may be held by a thread that does not exist here."""
+        self._closing = threading.RLock()
 
     def is_of(self, spot: Spot) -> bool:
         """Whether it is still what is there."""
         return not self.store.is_over and self.mark is not None and self.mark == spot.mark()
 
     def close(self) -> None:
-        """Safe to call twice."""
-        if self._closed:
-            return
-        self._closed = True
-        deadline = time.monotonic() + CLOSING
-        self.uses.hurry()
-        self.embedding.close(CLOSING)
-        self.uses.close(max(0.0, deadline - time.monotonic()))
-        self.store.close()
+        """Safe to call twice. Whoever comes second waits until it is done."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+            deadline = time.monotonic() + CLOSING
+            self.uses.hurry()
+            self.embedding.close(CLOSING)
+            self.uses.close(max(0.0, deadline - time.monotonic()))
+            self.store.close()
 
 
 class Stores:
@@ -68,12 +74,16 @@ class Stores:
 
     def __init__(self) -> None:
         self._held: dict[Key, Held] = {}
+        self._left: set[Held] = set()
+        """Those that nobody needs any more and that are not closed yet."""
         self.start_anew()
 
     def start_anew(self) -> None:
         """After a fork the lock may be held by a thread that does not exist here, and so may a bank be kept alone."""
         self.lock = threading.RLock()
         self._alone: set[str] = set()
+        for held in (*self._held.values(), *self._left):
+            held.start_anew()
 
     def join(self, spot: Spot, key: Key, *, create: bool = True) -> tuple[Held, Callable[[], None]]:
         """The store of a bank, and what to call, once or more often, when it is needed no longer.
@@ -106,9 +116,9 @@ class Stores:
         with self.lock:
             self._check_free(spot)
             self._alone.add(spot.key)
-            closing = [held for key, held in self._held.items() if key.spot == spot.key]
+            closing = [held for held in (*self._held.values(), *self._left) if held.key.spot == spot.key]
             for held in closing:
-                del self._held[held.key]
+                self._held.pop(held.key, None)
         try:
             for held in closing:
                 held.close()
@@ -144,7 +154,12 @@ class Stores:
                 return
             if self._held.get(held.key) is held:
                 del self._held[held.key]
-        held.close()
+            self._left.add(held)
+        try:
+            held.close()
+        finally:
+            with self.lock:
+                self._left.discard(held)
 
 
 stores = Stores()
