@@ -523,6 +523,7 @@ def test_a_question_is_answered_at_once_or_on_a_page_that_may_be_left(
         monkeypatch.setattr("pieria.doors.web.tasks.SOON", soon)
         page.get_by_label("The question").fill("What do the doors ask for?")
         page.get_by_role("button", name="Ask").click()
+        page.wait_for_url("**/sessions/ask" if soon else "**/task?*")
         page.get_by_text("How it was found").wait_for()
         assert ("/task?" in page.url) is (soon == 0)
     assert barriers(window) == [] if scripts else page.title().startswith("A question")
