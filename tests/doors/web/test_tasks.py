@@ -61,13 +61,27 @@ def test_a_failure_is_told_and_not_raised() -> None:
 
 
 def test_what_is_over_at_once_is_shown_by_whoever_began_it_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = Tasks()
+    monkeypatch.setattr("pieria.doors.web.tasks.SOON", PATIENCE)
+    task = tasks.begin("anybody", "notes", "It", "/", lambda _: "done")
+    assert tasks.over_soon(task)
+    assert (task.result, tasks.of("anybody", "notes")) == ("done", [])
+
+
+def test_what_was_left_keeps_its_page_also_where_it_is_begun_again_and_over_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tasks, go_on = Tasks(), threading.Event()
     monkeypatch.setattr("pieria.doors.web.tasks.SOON", 0)
-    task = tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE))
-    assert not tasks.over_soon(task) and tasks.of("anybody", "notes") == [task]
+
+    def begin() -> Task:
+        return tasks.begin("anybody", "notes", "It", "/", lambda _: go_on.wait(PATIENCE), about="this")
+
+    task = begin()
+    assert not tasks.over_soon(task) and begin() is task
     go_on.set()
     assert task.wait(PATIENCE) and tasks.over_soon(task)
-    assert (task.result, tasks.of("anybody", "notes")) == (True, [])
+    assert tasks.of("anybody", "notes") == [task]
 
 
 def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:

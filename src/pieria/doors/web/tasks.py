@@ -47,7 +47,7 @@ class Task:
     """`owner` began it, and nobody else is shown it. `back` is where to go on from.
 
     `template` shows what it came to, which it is given as `outcome`; without one, that is told in words. Of what is
-    `about` the same thing in a bank, one is under way at a time.
+    `about` the same thing in a bank, one is under way at a time. `is_left` once whoever began it did not wait for it.
     """
 
     id: str
@@ -63,6 +63,7 @@ class Task:
     error: PieriaError | None = None
     begun: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
+    is_left: bool = False
     _over: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -139,10 +140,13 @@ class Tasks:
         return task
 
     def over_soon(self, task: Task) -> bool:
-        """Whether it is over at once. Then whoever began it shows what it came to, and it is forgotten."""
+        """Whether it is over at once. Then whoever began it shows what it came to, and it is forgotten: but not where
+        it was begun before, by the same person, who was led to its page."""
         is_over = task.wait(SOON)
-        if is_over:
-            with self._lock:
+        with self._lock:
+            if not is_over:
+                task.is_left = True
+            elif not task.is_left:
                 self._tasks.pop(task.id, None)
         return is_over
 
