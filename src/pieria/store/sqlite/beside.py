@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Result = TypeVar("Result")
 
@@ -21,6 +23,9 @@ def begin(work: Callable[[], Result]) -> Future[Result] | None:
 
 @cache
 def _worker() -> ThreadPoolExecutor:
+    # A process that is ending cannot load it any more, and may open a bank even then.
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="pieria-beside")
 
 
