@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +16,7 @@ from pieria.bank.handlers import HANDLERS, Handlers
 from pieria.bank.health import Health
 from pieria.bank.jobs import Jobs
 from pieria.bank.linking import Linking
+from pieria.bank.loading import loaded_property
 from pieria.bank.observing import Observing
 from pieria.bank.transferring import Transferring
 from pieria.bank.undoing import Undoing
@@ -55,63 +55,63 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Link
 
     # The groups of verbs are loaded when they are first asked for: most processes need few of them.
 
-    @cached_property
+    @loaded_property
     def facts(self) -> Facts:
         from pieria.bank.facts import Facts
 
         return Facts(self)
 
-    @cached_property
+    @loaded_property
     def hooks(self) -> Hooks:
         from pieria.bank.hooks import Hooks
 
         return Hooks(self)
 
-    @cached_property
+    @loaded_property
     def places(self) -> Places:
         from pieria.bank.places import Places
 
         return Places(self)
 
-    @cached_property
+    @loaded_property
     def scratchpad(self) -> Scratchpad:
         from pieria.bank.scratchpad import Scratchpad
 
         return Scratchpad(self)
 
-    @cached_property
+    @loaded_property
     def sources(self) -> Sources:
         from pieria.bank.sources import Sources
 
         return Sources(self)
 
-    @cached_property
+    @loaded_property
     def upkeep(self) -> Upkeep:
         from pieria.bank.keeping import Upkeep
 
         return Upkeep(self)
 
-    @cached_property
+    @loaded_property
     def vault(self) -> Vault:
         from pieria.bank.vault import Vault
 
         return Vault(self, self._vault_at, self._vault_lock)
 
-    @cached_property
+    @loaded_property
     def graph(self) -> BankGraph:
         """What it holds of lived and learnt things as nodes and ties."""
         from pieria.bank.graph import BankGraph
 
         return BankGraph(self)
 
-    @cached_property
+    @loaded_property
     def _session_log(self) -> BankLog:
         """What it keeps of sessions that go on."""
         from pieria.bank.session_log import BankLog
 
         return BankLog(self)
 
-    @cached_property
+    @loaded_property
     def _opened_sessions(self) -> OpenSessions:
         from pieria.bank.session_judging import judging_of
         from pieria.sessions.opened import OpenSessions
