@@ -16,9 +16,9 @@ _loading = threading.RLock()
 
 
 def _settle() -> None:
-    """Waits for what other threads are loading."""
+    """Waits for what other threads are loading of ours; what else they load is not ours to wait for."""
     for name, module in list(sys.modules.items()):
-        if getattr(getattr(module, "__spec__", None), "_initializing", False):
+        if name.startswith("pieria.") and getattr(getattr(module, "__spec__", None), "_initializing", False):
             import_module(name)
 
 
