@@ -520,6 +520,51 @@ def test_something_is_remembered_in_a_bank_that_begins_with_it(served: Served) -
         assert (memory.text, memory.tags) == ("First\nthing", ("a", "b"))
 
 
+def test_what_is_remembered_has_whatever_its_form_says(served: Served) -> None:
+    said = {
+        "text": "The pump is serviced each May.",
+        "title": "Pump",
+        "kind": "observation",
+        "tags": "care",
+        "importance": "0.7",
+        "place": "plant/hall two",
+        "entities": 'the pump, "Meyer, Ltd."',
+        "files": "manual.pdf",
+        "valid_from": "2026-01-01",
+        "valid_until": "2026-12-31",
+        "zone": "Europe/Berlin",
+        "context": "Asked about upkeep.",
+        "meta": '{"order": 7}',
+    }
+    answer = do(served, "memories/new", **said)
+    assert answer.status_code == 303
+    id = answer.headers["location"].partition("id=")[2]
+    with pieria.open("notes") as bank:
+        memory = bank.get(id)
+        assert memory is not None and memory.valid_from is not None and memory.valid_until is not None
+        assert (memory.text, memory.title, memory.kind, memory.tags) == (said["text"], "Pump", "observation", ("care",))
+        assert (memory.importance, memory.place) == (0.7, "plant/hall two")
+        assert (memory.entities, memory.files) == (("the pump", "Meyer, Ltd."), ("manual.pdf",))
+        assert (memory.context, memory.meta) == ("Asked about upkeep.", {"order": 7})
+        assert [each.isoformat() for each in (memory.valid_from, memory.valid_until)] == [
+            "2025-12-31T23:00:00+00:00",
+            "2026-12-31T23:00:00+00:00",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [("meta", "[7]", "a JSON object"), ("valid_until", "soon", "valid_until"), ("place", "no room", "place")],
+)
+def test_a_field_that_was_folded_is_unfolded_where_it_may_be_wrong(
+    served: Served, name: str, value: str, told: str
+) -> None:
+    assert '<details class="unfolds" >' in seen(served, "memories/new")
+    answer = do(served, "memories/new", text="Long to type.", **{name: value})
+    assert answer.status_code == 422 and told in answer.text and '<details class="unfolds" open>' in answer.text
+    assert form_of(answer.text, "memories/new").items() >= {"text": "Long to type.", name: value}.items()
+
+
 @pytest.mark.parametrize("id", ["a/b", "..", "a b&c=d", "?", "<i>", "ü\u202e"])
 def test_any_id_can_be_opened(served: Served, id: str) -> None:
     with pieria.open("notes") as bank:

@@ -56,13 +56,23 @@ LIST = {
 ID = {"id": text("Which memory.")}
 OPEN = {**ID, "version": whole("Which version.", 1, 2**53), "all": flag("All of a long text.")}
 REASON = {"reason": text("Why.")}
+BELONGS = {
+    "place": text("Where it is kept: wing/room."),
+    "entities": {**several("Whom and what it is about."), "commas": True},
+    "files": {**several("Paths of files it is about."), "commas": True},
+    "valid_from": day("From when on it holds."),
+    "valid_until": day("Until when it holds.", END),
+    "context": text("What it was said about."),
+    "meta": text("Values of one's own: a JSON object."),
+}
+"""What a memory need not have, for those that write one and those that correct one."""
 NEW = {
     "text": text("What to remember."),
     "title": text("A title."),
     "kind": text("What kind of thing it is.", enum=[*WRITTEN]),
     "tags": TAGS,
     "importance": share("0 for passing, 1 for what must never fade."),
-    "place": text("Where it is kept: wing/room."),
+    **BELONGS,
 }
 SEEN = {"seen": whole("What was shown: from when on it was known, in microseconds.", 0, 2**53)}
 HOW = ("revise", "update")
@@ -71,14 +81,8 @@ EDIT = {
     "text": text("What holds now."),
     "title": text("A title.", keeps=True),
     "tags": {**TAGS, "keeps": True},
-    "place": {**NEW["place"], "keeps": True},
-    "entities": {**several("Whom and what it is about."), "commas": True, "keeps": True},
-    "files": {**several("Paths of files it is about."), "commas": True, "keeps": True},
     "condition": text("What a procedure is for.", keeps=True),
-    "context": text("What it was said about.", keeps=True),
-    "meta": text("Values of one's own: a JSON object.", keeps=True),
-    "valid_from": day("From when on it holds.", keeps=True),
-    "valid_until": day("Until when it holds.", END, keeps=True),
+    **{name: {**schema, "keeps": True} for name, schema in BELONGS.items()},
     "importance": NEW["importance"],
     **REASON,
     "how": text("A new memory in its place, or its next version.", enum=list(HOW), default="revise"),
@@ -216,7 +220,10 @@ def _writing(asked: Asked) -> Shown:
 
 
 def _written(asked: Asked) -> Answer:
-    return Moved(asked.path("memory", id=asked.bank.remember(**asked.given).id))
+    given = {**asked.given, **asked.moments}
+    if "meta" in given:
+        given["meta"] = _values(given["meta"])
+    return Moved(asked.path("memory", id=asked.bank.remember(**given).id))
 
 
 def _editing(asked: Asked) -> Answer:
@@ -431,7 +438,7 @@ def _purged(asked: Asked) -> Answer:
     return Shown("memories/purged.html", {"receipt": receipt})
 
 
-BLANK = {"text": "", "title": "", "kind": "note", "tags": (), "importance": 0.5, "place": ""}
+BLANK = {**dict.fromkeys(NEW, ""), "kind": "note", "importance": 0.5}
 CLEARED = {"text": "", "importance": "", "reason": "", "how": HOW[0]}
 """Of these, one that was cleared is not among what a form gives."""
 MAY_BE_EMPTY = ("title", "condition", "context", "valid_from", "valid_until")
