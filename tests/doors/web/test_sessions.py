@@ -94,6 +94,16 @@ def keep(bank: pieria.Bank, id: str, *waiting: Changeset, **more: Any) -> None:
     bank._session_log.release(id)
 
 
+def test_a_question_is_asked_of_a_bank_that_is_there_and_one_that_is_empty_says_so(served: Served) -> None:
+    for method in (served.client.get, served.client.head):
+        assert method("/banks/nowhere/sessions/ask").status_code == 404
+    pieria.open("fresh").close()
+    assert "Nothing is known here yet" in served.client.get("/banks/fresh/sessions/ask").text
+    with pieria.open("fresh") as bank:
+        bank.remember("Something is known by now.")
+    assert "Nothing is known here yet" not in served.client.get("/banks/fresh/sessions/ask").text
+
+
 def test_it_tells_where_each_session_stands(served: Served, waiting: str) -> None:
     page = served.client.get(SESSIONS).text
     assert "Mend the build" in page and f"sessions/one?id={waiting}" in page
