@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 PART = 1 << 20
@@ -10,6 +11,16 @@ LONGEST_LINE = 5_000
 """Characters. A file with a longer line was made by a program, for programs."""
 LOOKED_AT = 8_192
 _BYTE_ORDERS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+def named_in(folder: Path, ending: str) -> list[Path]:
+    """What is in a folder under names that end so, in order: nothing of a folder that is not there, or not any more.
+    Raises `OSError` where it may not be looked into, since that is not to be empty.
+    """
+    try:
+        return sorted(folder / name for name in os.listdir(folder) if name.endswith(ending))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def digest_of(path: Path) -> str:

@@ -7,6 +7,7 @@ follow from the source, nothing comes in twice.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections import Counter
@@ -273,8 +274,10 @@ class Miner:
         """What was there and is not any more: what files said holds no longer, but what was said stays said."""
         for name in names:
             mark = self._marks[name]
-            is_there = Path(name).exists()
-            if "gone" in mark or self._is_unseen(name) or (is_there and self._tree is None):
+            if "gone" in mark or self._is_unseen(name):
+                continue
+            is_there = os.path.exists(name)
+            if is_there and self._tree is None:
                 continue
             ids = list(mark.get("units", ())) if self._tree is not None else self._bank.sources.ids(name)
             ended = self._vanish(name, mark, ids, LEFT if is_there else GONE)

@@ -5,6 +5,7 @@ A file that is here as it was is not opened for that. What no format knows is to
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -83,19 +84,23 @@ def is_conversation(path: Path) -> bool:
 
 
 def _folder(path: Path, format: str | None, at_hand: AtHand, data: Path | None) -> Iterator[Found]:
-    if format in (None, slack.NAME) and (export := slack.folder(path)):
-        yield from slack.days(export)
-        return
-    if format in (None, opencode.NAME) and (storage := opencode.storage(path)):
-        # Newer versions keep a database beside the files of older ones. What both hold comes to the same memories.
-        yield from opencode.stored(storage)
-        for database in sorted(path.glob("opencode*.db")):
-            yield from _file(database, format, at_hand)
-        return
     try:
+        export = slack.folder(path) if format in (None, slack.NAME) else None
+        storage = opencode.storage(path) if format in (None, opencode.NAME) else None
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return
     except OSError as problem:
         yield Unseen(str(path), f"cannot be looked into ({problem.strerror})")
+        return
+    if export is not None:
+        yield from slack.days(export)
+        return
+    if storage is not None:
+        # Newer versions keep a database beside the files of older ones. What both hold comes to the same memories.
+        yield from opencode.stored(storage)
+        for database in fnmatch.filter((entry.name for entry in entries), "opencode*.db"):
+            yield from _file(path / database, format, at_hand)
         return
     for entry in entries:
         if entry.is_symlink():

@@ -6,14 +6,16 @@ is `synthetic`; the files of tool calls go with the reply that they are parts of
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pieria.mining.conversations.records import Record, json_elements
+from pieria.mining.files import named_in
 from pieria.mining.said import (
     AGENT,
     ASSISTANT,
@@ -37,11 +39,13 @@ from pieria.record.parsing import parsed
 NAME = "opencode"
 DATABASE = b"SQLite format 3\0"
 _SPEAKERS = {"user": (USER, HUMAN), "assistant": (ASSISTANT, AGENT)}
+_FILE = ".json"
 _FILES = ("filePath", "path")
 _TABLES = ("session", "message", "part")
 _MILLISECOND = 1_000_000
 _SESSIONS = "SELECT * FROM session ORDER BY id"
 _MESSAGES = "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id"
+_LAST_MESSAGE = "SELECT * FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 1"
 _PARTS = "SELECT * FROM part WHERE message_id = ? ORDER BY id"
 
 
@@ -74,16 +78,36 @@ def storage(path: Path) -> Path | None:
 
 
 def stored(folder: Path) -> Iterator[Found]:
-    """A source for each session of that folder. Its own file is written again whenever a message is added."""
-    for path in sorted((folder / "session").rglob("*.json")):
+    """A source for each session of that folder, in which files come and go while OpenCode runs."""
+    closed: list[OSError] = []
+    sessions = sorted(_below(folder / "session", closed))
+    for problem in closed:
+        if not isinstance(problem, FileNotFoundError):
+            yield Unseen(str(problem.filename), f"cannot be looked into ({problem.strerror})")
+    for path in sessions:
         try:
             about = path.stat()
-            messages = folder / "message" / path.stem
-            changed = max(about.st_mtime_ns, messages.stat().st_mtime_ns if messages.is_dir() else 0)
+            changed = max(about.st_mtime_ns, _messages_changed(folder / "message" / path.stem))
+        except FileNotFoundError:
+            continue
         except OSError as problem:
             yield Unseen(str(path), f"cannot be looked at ({problem.strerror})")
             continue
         yield Source(str(path), NAME, about.st_size, changed, partial(_stored, folder, path))
+
+
+def _below(folder: Path, closed: list[OSError]) -> Iterator[Path]:
+    for here, _, names in os.walk(folder, onerror=closed.append):
+        yield from (Path(here, name) for name in names if name.endswith(_FILE))
+
+
+def _messages_changed(folder: Path) -> int:
+    """The folder is changed by each new message, and the last one's file when what it says is all there."""
+    changed = 0
+    for path in (folder, *named_in(folder, _FILE)[-1:]):
+        with suppress(FileNotFoundError):
+            changed = max(changed, path.stat().st_mtime_ns)
+    return changed
 
 
 def _stored(folder: Path, path: Path, _: Heard) -> Iterator[Said]:
@@ -95,13 +119,22 @@ def _stored(folder: Path, path: Path, _: Heard) -> Iterator[Said]:
 
 
 def _stored_messages(folder: Path, session: str) -> Iterator[tuple[int, Any, Any]]:
-    for number, path in enumerate(sorted((folder / "message" / session).glob("*.json")), 1):
-        message = _one(path)
+    for number, (path, message) in enumerate(_still_there(named_in(folder / "message" / session, _FILE)), 1):
         if isinstance(message, Wrong):
             yield number, message, None
             continue
-        parts = [_one(part) for part in sorted((folder / "part" / path.stem).glob("*.json"))]
+        parts = [part for _, part in _still_there(named_in(folder / "part" / path.stem, _FILE))]
         yield number, message, parts or message.get("parts")
+
+
+def _still_there(paths: Iterable[Path]) -> Iterator[tuple[Path, dict[str, Any] | Wrong]]:
+    """What the files say. One that was taken back meanwhile says nothing."""
+    for path in paths:
+        try:
+            said = _one(path)
+        except FileNotFoundError:
+            continue
+        yield path, said
 
 
 def _one(path: Path) -> dict[str, Any] | Wrong:
@@ -129,7 +162,9 @@ def kept(path: Path) -> Iterator[Found]:
     with closing(_opened(path)) as database:
         for row in database.execute(_SESSIONS):
             session = dict(row)
-            changed = int(session.get("time_updated") or 0) * _MILLISECOND
+            last = database.execute(_LAST_MESSAGE, (session["id"],)).fetchone()
+            times = [int(each.get("time_updated") or 0) for each in (session, dict(last or ()))]
+            changed = max(times) * _MILLISECOND
             yield Source(f"{path}#{session['id']}", NAME, 0, changed, partial(_kept, path, session))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pieria.mining.conversations.records import Record, json_elements
+from pieria.mining.files import named_in
 from pieria.mining.said import (
     HUMAN,
     SYSTEM,
@@ -49,16 +50,24 @@ def days(path: Path) -> Iterator[Found]:
     """A source for each day of each channel."""
     names = _Names(path)
     yield from names.problems
-    for channel in sorted(each for each in path.iterdir() if each.is_dir()):
-        for day in sorted(channel.glob("*.json")):
-            if not _DAY.match(day.stem):
-                continue
-            try:
-                about = day.stat()
-            except OSError as problem:
-                yield Unseen(str(day), f"cannot be looked at ({problem.strerror})")
-                continue
-            yield Source(str(day), NAME, about.st_size, about.st_mtime_ns, partial(_day, day, channel.name, names))
+    for channel in sorted(each for each in named_in(path, "") if each.is_dir()):
+        try:
+            written = named_in(channel, ".json")
+        except OSError as problem:
+            yield Unseen(str(channel), f"cannot be looked into ({problem.strerror})")
+            continue
+        yield from (found for day in written if _DAY.match(day.stem) and (found := _found(day, channel.name, names)))
+
+
+def _found(day: Path, channel: str, names: _Names) -> Found | None:
+    """None of what has gone since it was listed."""
+    try:
+        about = day.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        return Unseen(str(day), f"cannot be looked at ({problem.strerror})")
+    return Source(str(day), NAME, about.st_size, about.st_mtime_ns, partial(_day, day, channel, names))
 
 
 class _Names:
