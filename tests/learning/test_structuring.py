@@ -189,7 +189,7 @@ def test_a_trajectory_without_steps_teaches_nothing_and_costs_nothing() -> None:
 
 
 def test_facts_and_procedures_are_asked_for_at_the_same_time() -> None:
-    both = threading.Barrier(2, timeout=5)
+    both = threading.Barrier(2, timeout=60)
 
     class Meeting(Told):
         def propositions(self, goal: str, steps: Sequence[StepSeen]) -> list[Proposition]:
@@ -256,7 +256,7 @@ def test_an_episode_teaches_what_its_trajectories_do_in_their_order() -> None:
 
 
 def test_trajectories_are_structured_in_parallel_as_far_as_there_are_workers() -> None:
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=60)
 
     class Meeting(Told):
         def procedures(self, goal: str, steps: Sequence[StepSeen]) -> list[Procedure]:

@@ -50,8 +50,9 @@ def answers(**instead: Any) -> Reply:
     return reply
 
 
-def learnt(server: LLMServer, *, seconds: float = 10.0, **more: Any) -> Changeset:
-    llm = OpenAILLM("sailor", base_url=server.address, seconds=seconds)
+def learnt(server: LLMServer, *, seconds: float = 60.0, **more: Any) -> Changeset:
+    """Without a pause before a further try."""
+    llm = OpenAILLM("sailor", base_url=server.address, seconds=seconds, sleep=lambda pause: None)
     return extract_trajectory(LIVED, GOAL, llm=llm, **{"embedding": Letters(), **more})
 
 
@@ -111,7 +112,7 @@ def test_a_failure_at_any_step_fails_the_trajectory_with_the_error_of_that_step(
     reply, reason = {**UNREADABLE, **UNHEARD}[name]
     with llm_server(*[answers(**{step: reply})] * 30) as server:
         with pytest.raises(reason) as failure:
-            learnt(server, seconds=0.4)
+            learnt(server, seconds=0.4 if name == "timeout" else 60.0)
         calls = asked(server)
     if isinstance(failure.value, PromptError):
         assert (failure.value.prompt, failure.value.reason) == (step, prompt(step).nothing)
@@ -125,7 +126,7 @@ def test_a_failure_at_any_step_fails_the_trajectory_with_the_error_of_that_step(
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_grades_that_cannot_be_read_cost_the_grades_alone(name: str) -> None:
     with llm_server(*[answers(get_return=UNREADABLE[name][0])] * 30) as server:
-        changeset = learnt(server, seconds=0.4)
+        changeset = learnt(server)
     assert [node.text for node in of(changeset, "semantic")] == ["Ropes wear."]
     assert {node.return_score for node in of(changeset, "procedural")} == {None}
 

@@ -95,7 +95,11 @@ class Endpoint:
         return urlsplit(self._address).netloc.rpartition("@")[2]
 
     def deadline(self) -> float:
-        """Until when a call that begins now may take, with all its tries."""
+        """Until when a call that begins now may take, with all its tries.
+
+        What the first one loads takes nothing of the time that the server has.
+        """
+        self._opened()
         return time.monotonic() + self._seconds
 
     def post(
