@@ -9,6 +9,7 @@ import hashlib
 import os
 import stat
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import and_
@@ -99,7 +100,7 @@ class Folder:
         if about.st_size > LARGEST:
             found.unseen[path] = f"it is larger than {LARGEST:,} bytes"
         else:
-            found.notes[path] = Seen(about.st_size, about.st_mtime_ns)
+            found.notes[path] = _seen(about)
 
     def read(self, path: str) -> bytes:
         """Raises `OSError`, also where something that is no file has taken the note's place."""
@@ -108,10 +109,6 @@ class Folder:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise OSError(None, "no file")
             return file.read(LARGEST + 1)
-
-    def seen(self, path: str) -> Seen:
-        about = os.stat(self.root / path, follow_symlinks=False)
-        return Seen(about.st_size, about.st_mtime_ns)
 
     def taken(self) -> set[str]:
         """The names in the folder for notes of memories, as `same_name` spells them."""
@@ -127,35 +124,46 @@ class Folder:
         target = self._inside(path)
         mode = self._mode
         with written_aside(target, "vault") as aside:
-            self._fill(aside, written, mode)
+            seen = self._fill(aside, written, mode)
             try:
                 # The name is taken first, so that of two who want it one gets it, on every file system.
                 os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE_FILE))
             except FileExistsError:
                 raise ConflictError("there is a note of that name", ids=(path,), hint="Sync again.") from None
             os.replace(aside, target)
-        return self.seen(path)
+        return seen
 
     def settle(self) -> None:
-        """Puts the names of new notes on the disk, before anybody is told of them."""
-        flush(self.root / self.own)
+        """Puts the names of new notes on the disk, before anybody is told of them. Nothing is left to put there where
+        somebody took their folder away meanwhile."""
+        folder = self.root / self.own
+        try:
+            flush(folder)
+        except FileNotFoundError:
+            return
+        except OSError as problem:
+            raise storage_error("vault", folder, problem) from problem
 
     def replace(self, path: str, written: bytes, before: str) -> Seen:
         """Raises `ConflictError` where the file is no longer the one of this digest: somebody is at it."""
         target = self._inside(path)
         with written_aside(target, "vault") as aside:
-            self._fill(aside, written, stat.S_IMODE(os.stat(target, follow_symlinks=False).st_mode))
+            try:
+                mode = stat.S_IMODE(os.stat(target, follow_symlinks=False).st_mode)
+            except FileNotFoundError:
+                raise _changed(path) from None
+            seen = self._fill(aside, written, mode)
             self._same(path, before)
             os.replace(aside, target)
             flush(target.parent)
-        return self.seen(path)
+        return seen
 
     def delete(self, path: str, before: str) -> None:
         """The same for taking it away."""
         target = self._inside(path)
         self._same(path, before)
         try:
-            target.unlink()
+            target.unlink(missing_ok=True)
         except OSError as problem:
             raise storage_error("vault", target, problem) from problem
 
@@ -165,12 +173,14 @@ class Folder:
         except OSError:
             same = False
         if not same:
-            raise ConflictError("the note was changed just now", ids=(path,), hint="Sync again.")
+            raise _changed(path)
 
-    def _fill(self, aside: Path, written: bytes, mode: int) -> None:
+    def _fill(self, aside: Path, written: bytes, mode: int) -> Seen:
+        """As it will be seen under its name: by the time it has that, somebody else may have taken it."""
         aside.write_bytes(written)
         os.chmod(aside, mode)
         flush(aside)
+        return _seen(os.stat(aside))
 
     def _inside(self, path: str) -> Path:
         """In full. Raises `StorageError` where a link on the way would lead elsewhere."""
@@ -187,15 +197,27 @@ class Folder:
     @cached_property
     def _mode(self) -> int:
         """For the owner alone, unless all notes at the top of the vault are for others as well."""
+        modes = []
         with os.scandir(self.root) as entries:
-            notes = [one for one in entries if one.name.lower().endswith(ENDING) and one.is_file(follow_symlinks=False)]
-            modes = [stat.S_IMODE(note.stat(follow_symlinks=False).st_mode) for note in notes]
+            for one in entries:
+                if one.name.lower().endswith(ENDING) and one.is_file(follow_symlinks=False):
+                    # What has gone by now is for nobody.
+                    with suppress(FileNotFoundError):
+                        modes.append(stat.S_IMODE(one.stat(follow_symlinks=False).st_mode))
         return PRIVATE_FILE | (reduce(and_, modes) & _LAX if modes else 0)
 
     def _searchable(self) -> int:
         """Whoever may read a note must be let through its folder."""
         lax = self._mode & 0o044
         return lax | lax >> 2
+
+
+def _seen(about: os.stat_result) -> Seen:
+    return Seen(about.st_size, about.st_mtime_ns)
+
+
+def _changed(path: str) -> ConflictError:
+    return ConflictError("the note was changed just now", ids=(path,), hint="Sync again.")
 
 
 def _is_text(name: str) -> bool:
