@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,33 @@ def test_what_is_set_aside_while_others_are_tried_again_is_not_lost(spool: Path)
     assert Spool(spool).standing().refused == 1
 
 
+def test_what_cannot_be_set_aside_whole_is_not_set_aside_in_part(spool: Path) -> None:
+    """A disk takes a part of a line and no more, as it does when it is full."""
+    Spool(spool).refuse(b"{}", "no event")
+    before = (spool / "refused.jsonl").read_bytes()
+    sets = "import sys, resource; from pathlib import Path; from pieria.capture.spool import Spool; "
+    sets += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before) + 50}, {len(before) + 50})); "
+    sets += "Spool(Path(sys.argv[1])).refuse(b'word ' * 100, 'no event')"
+    environ = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-B", "-c", sets, str(spool)], env=environ, capture_output=True, check=False)
+    assert b"File too large" in done.stderr
+    assert (spool / "refused.jsonl").read_bytes() == before
+    Spool(spool).refuse(b"{}", "no event")
+    assert Spool(spool).again() == 2
+
+
+@pytest.mark.parametrize("left", [b"", b"\0\0\0"])
+def test_what_a_power_cut_left_empty_holds_no_drain_up(data: Path, spool: Path, project: Path, left: bytes) -> None:
+    spooled(spool, said("one", "1", project))
+    next(claims := Spool(spool).claims())
+    claims.close()
+    [taken] = spool.glob("*.taken")
+    taken.with_suffix(".at").write_bytes(left)
+    (spool / hook.ASKING).write_bytes(left)
+    assert drained(data).kept == 1
+    assert empty(spool)
+
+
 def test_what_a_killed_drain_wrote_aside_does_not_lie_about_for_ever(data: Path, spool: Path) -> None:
     spool.mkdir(parents=True, exist_ok=True)
     old, fresh = spool / "1.new", spool / "2.new"
@@ -299,6 +326,25 @@ def test_a_file_that_another_drain_holds_is_left_to_it(data: Path, spool: Path, 
     holder.close()
     assert drained(data).kept == 1
     assert empty(spool)
+
+
+def test_a_file_that_another_drain_is_through_with_takes_no_other_along(
+    data: Path, spool: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spooled(spool, said("one", "1", project))
+    done_with = spool / "0.taken"
+    real = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if str(path) != str(spool):
+            return real(path)
+        done_with.touch()
+        entries = list(real(path))
+        done_with.unlink()
+        return nullcontext(entries)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert drained(data).kept == 1
 
 
 def test_a_hook_that_comes_between_finds_the_new_file(data: Path, spool: Path, project: Path) -> None:

@@ -106,8 +106,7 @@ class Spool:
 
     def refuse(self, line: bytes, reason: str) -> None:
         """Sets a line aside that cannot be handed over, with the reason. It does not grow for ever."""
-        aside = self.folder / REFUSED
-        if aside.exists() and aside.stat().st_size > FULL:
+        if _size(self.folder / REFUSED) > FULL:
             note(str(self.folder), f"a line is dropped, since {REFUSED} is full")
             return
         told = json.dumps({"reason": reason, "line": line.decode("utf-8", "surrogateescape")})
@@ -145,7 +144,7 @@ class Spool:
         if not wanted and not path.exists():
             return
         with self._locked():
-            before = set(json.loads(path.read_text("utf-8"))) if path.exists() else set()
+            before = _asking(path)
             now = before | folders if wanted else before - folders
             if now and now != before:
                 aside = path.with_suffix(ASIDE)
@@ -155,13 +154,14 @@ class Spool:
                 path.unlink(missing_ok=True)
 
     def _files(self) -> list[tuple[str, int]]:
-        try:
-            with os.scandir(self.folder) as entries:
-                ours = (one for one in entries if one.name == LIVE or one.name.endswith(TAKEN))
+        found = []
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
+            for one in entries:
                 # A link, or a pipe that somebody put there, is none of ours.
-                found = [(one.name, one.stat().st_size) for one in ours if one.is_file(follow_symlinks=False)]
-        except FileNotFoundError:
-            return []
+                if (one.name == LIVE or one.name.endswith(TAKEN)) and one.is_file(follow_symlinks=False):
+                    # What another drain has done with by now is no reason to leave the others.
+                    with suppress(FileNotFoundError):
+                        found.append((one.name, one.stat().st_size))
         return sorted(found)
 
     @contextmanager
@@ -179,7 +179,15 @@ class Spool:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         # Opened only now: whoever held the lock before may have taken the file away.
         with self._locked(), os.fdopen(os.open(self.folder / name, flags, 0o600), "ab", buffering=0) as stream:
-            stream.write(written)
+            end = os.fstat(stream.fileno()).st_size
+            left = memoryview(written)
+            try:
+                while left:
+                    left = left[stream.write(left) :]
+            except OSError:
+                # A disk that is full takes a part of a line, which would spoil the next.
+                stream.truncate(end)
+                raise
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -221,10 +229,26 @@ class Claim:
         return lines
 
     def _begin(self) -> int:
+        """The beginning, where there is no note, or one that a power cut left empty: the banks know what they have."""
         try:
             return int(self._noted.read_text("ascii"))
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
             return 0
+
+
+def _asking(path: Path) -> set[str]:
+    """Nobody, where there is no file, or one that a power cut left empty: the next drain tells it anew."""
+    try:
+        return set(json.loads(path.read_text("utf-8")))
+    except (FileNotFoundError, ValueError):
+        return set()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _hold(file: BinaryIO) -> bool:
