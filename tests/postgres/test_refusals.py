@@ -151,11 +151,12 @@ def test_a_database_in_another_encoding_is_refused(opened: Opened, server: str) 
             admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_a_statement_that_takes_too_long_may_be_tried_again(opened: Opened, empty_database: str) -> None:
-    store = opened(url=f"{empty_database}&options=-c%20statement_timeout%3D150")
+def test_a_statement_that_takes_too_long_may_be_tried_again(opened: Opened) -> None:
+    store = opened()
     apply(store, memory("heron", "m"))
     with pytest.raises(BusyError) as refused, store.looking() as session, driver.translated("read", store.where):
-        session.execute("SELECT pg_sleep(5)")
+        session.execute("SET LOCAL statement_timeout = 150")
+        session.execute("SELECT pg_sleep(60)")
     assert refused.value.retryable
     with store.reading() as reader:
         assert reader.count(ALL) == {"total": 1}
