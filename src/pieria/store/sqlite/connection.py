@@ -15,7 +15,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pieria.errors import (
@@ -24,6 +24,7 @@ from pieria.errors import (
     CorruptError,
     DiskFullError,
     ForeignFileError,
+    NewerVersionError,
     NotFoundError,
     PieriaError,
     ReadOnlyError,
@@ -31,7 +32,7 @@ from pieria.errors import (
 )
 from pieria.store.parts import REMOVED
 from pieria.store.sql.session import UnreadableRow
-from pieria.store.sqlite.file import existing
+from pieria.store.sqlite.file import existing, read_only
 from pieria.store.sqlite.gate import Gate
 from pieria.store.sqlite.turn import Turn
 
@@ -70,6 +71,9 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
     said = str(problem)
     if isinstance(problem, sqlite3.ProgrammingError) and "closed database" in said:
         return ClosedError(path.stem)
+    if name == "SQLITE_INTERRUPT":
+        # Whoever closes the store breaks off what takes long, and nobody else does.
+        return ClosedError(path.stem)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return _busy(operation, path)
     if name.startswith("SQLITE_FULL"):
@@ -86,13 +90,41 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
         return ForeignFileError(operation, f"{path} is not a database", hint="Name another bank or move the file away.")
     if name.startswith("SQLITE_CORRUPT") or name == "SQLITE_ERROR" or "decode to UTF-8" in said:
         # Our statements are right as they stand, so that whatever they do not find or cannot read was damaged.
-        return damaged(operation, path, said)
+        return _of_a_newer_version(operation, path) or damaged(operation, path, said)
     if name.startswith("SQLITE_IOERR"):
-        if shutil.disk_usage(path.parent).free < LEAST_SPACE:
-            return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
-        hint = "Check the disk and its free space; what was acknowledged before is still there."
-        return StorageError(operation, f"the disk failed under {path} ({name}: {said})", hint=hint)
+        return _of_the_disk(operation, path, f"{name}: {said}")
     return StorageError(operation, f"{said} ({name or type(problem).__name__})", hint="Run `pieria doctor`.")
+
+
+def _of_a_newer_version(operation: str, path: Path) -> NewerVersionError | None:
+    """What to say where another process has brought the bank to a schema that is new to us, while it was open here."""
+    from pieria.store.sqlite.migrate import migrations
+
+    ours = migrations()[-1].number
+    try:
+        with closing(read_only(path)) as connection:
+            held = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        return None
+    if held <= ours:
+        return None
+    reason = f"{path} was brought to a newer schema while it was open here ({held}; this Pieria knows {ours})"
+    return NewerVersionError(operation, reason, hint="Upgrade Pieria here as well, and start this program anew.")
+
+
+def _of_the_disk(operation: str, path: Path, said: str) -> StorageError:
+    if _is_full(path.parent):
+        return DiskFullError(operation, f"no space left for {path.name}", hint="Free some space, then try again.")
+    hint = "Check the disk and its free space; what was acknowledged before is still there."
+    return StorageError(operation, f"the disk failed under {path} ({said})", hint=hint)
+
+
+def _is_full(folder: Path) -> bool:
+    """A disk that was taken out tells nothing of its space."""
+    try:
+        return shutil.disk_usage(folder).free < LEAST_SPACE
+    except OSError:
+        return False
 
 
 def _busy(operation: str, path: Path) -> BusyError:

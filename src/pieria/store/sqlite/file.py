@@ -7,6 +7,7 @@ belong to; others may then take the log away under a bank in use. SQLite knows i
 from __future__ import annotations
 
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def mark_of(path: Path) -> int | None:
     Nothing is left beside the file, as a look at one that keeps a write-ahead log otherwise would: taken for
     immutable, its log is not asked, and no lock of it is touched.
     """
-    if not path.is_file() or path.stat().st_size == 0:
+    if not _holds_something(path):
         return None
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
@@ -58,7 +59,7 @@ def logs(path: Path) -> list[Path]:
 
 def _journal_mode(path: Path) -> str | None:
     """None for what is no database; empty for one that cannot be looked into, damaged or locked."""
-    if not path.is_file() or path.stat().st_size == 0:
+    if not _holds_something(path):
         return None
     try:
         with closing(read_only(path)) as connection:
@@ -67,6 +68,15 @@ def _journal_mode(path: Path) -> str | None:
             return mode
     except sqlite3.DatabaseError as problem:
         return None if _is_no_database(problem) else ""
+
+
+def _holds_something(path: Path) -> bool:
+    """Whether it is a file and not empty. What has gone since it was named is neither."""
+    try:
+        about = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return stat.S_ISREG(about.st_mode) and about.st_size > 0
 
 
 def _is_no_database(problem: sqlite3.DatabaseError) -> bool:

@@ -29,15 +29,20 @@ EXPORTS = ("exports",)
 
 
 def copies(path: Path) -> list[str]:
-    """What in the bank's folder, and below it, may hold what the bank held earlier, each with what it is."""
+    """What in the bank's folder, and below it, may hold what the bank held earlier, each with what it is. What goes
+    meanwhile, as when somebody else has written an export to its end, is not among it."""
     folder = path.parent
     closed: list[OSError] = []
     lines = [
         f"{what} {found.relative_to(folder)}"
         for found in sorted(_files(folder, closed))
-        if found != path and (what := _what(found, folder))
+        if found != path and (what := _what(found, folder)) and os.path.lexists(found)
     ]
-    return lines + [f"folder {problem.filename}: it cannot be read ({problem.strerror})" for problem in closed]
+    return lines + [
+        f"folder {problem.filename}: it cannot be read ({problem.strerror})"
+        for problem in closed
+        if not isinstance(problem, FileNotFoundError)
+    ]
 
 
 def mode(path: Path) -> Finding:
@@ -57,18 +62,23 @@ def leftovers(path: Path) -> Finding:
     found = sorted(path.parent.glob(f".*{UNFINISHED}"))
     if not found:
         return Finding("leftovers", True, "no unfinished copies lie beside the bank")
-    size = sum(_size(part) for part in found)
+    whole = sum(size(part) for part in found)
     names = ", ".join(part.name for part in found)
     remedy = f"Unless a backup, export or restore is under way, delete in {path.parent}: {names}."
-    return Finding("leftovers", True, f"{len(found)} unfinished, of {size:,} bytes: {names}", remedy)
+    return Finding("leftovers", True, f"{len(found)} unfinished, of {whole:,} bytes: {names}", remedy)
 
 
 def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
     for root, _, names in os.walk(folder, onerror=closed.append):
         for name in names:
             found = Path(root, name)
-            if found.is_file() and not found.is_symlink():
-                yield found
+            try:
+                is_file = stat.S_ISREG(found.lstat().st_mode)
+            except OSError as problem:
+                closed.append(problem)
+            else:
+                if is_file:
+                    yield found
 
 
 def _what(found: Path, folder: Path) -> str | None:
@@ -78,7 +88,7 @@ def _what(found: Path, folder: Path) -> str | None:
     is a file like any other.
     """
     name, log_of = found.name, _log_of(found)
-    if not _size(found):
+    if not size(found):
         return None
     if UNFINISHED in found.suffixes or name.endswith(tuple(UNFINISHED + log for log in LOGS)):
         return "unfinished copy"
@@ -106,10 +116,10 @@ def _is_bank(found: Path, mark: int, folder: Path) -> bool:
         check_bank_name(found.name.removesuffix(BANK))
     except InputError:
         return False
-    return mark == APPLICATION_ID or _size(found.with_name(f"{found.name}-wal")) > 0
+    return mark == APPLICATION_ID or size(found.with_name(f"{found.name}-wal")) > 0
 
 
-def _size(found: Path) -> int:
+def size(found: Path) -> int:
     """Nothing, of what has gone since it was listed."""
     try:
         return found.stat().st_size

@@ -298,8 +298,8 @@ class SQLiteStore:
                 "schema": pragma("user_version"),
                 "journal_mode": pragma("journal_mode"),
                 "synchronous": {0: "off", 1: "relaxed", 2: "full"}.get(pragma("synchronous"), "extra"),
-                "bytes": _size(self.path),
-                "log_bytes": _size(self.path.with_name(self.path.name + "-wal")),
+                "bytes": folder.size(self.path),
+                "log_bytes": folder.size(self.path.with_name(self.path.name + "-wal")),
                 "free_bytes": pragma("freelist_count") * pragma("page_size"),
                 "vectors": connection.execute(statements("vectors.sql")["stored"]).fetchone()[0],
                 "vector_type": "float16",
@@ -346,10 +346,6 @@ class SQLiteStore:
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _left(until: float | None) -> float | None:
