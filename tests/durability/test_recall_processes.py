@@ -16,6 +16,8 @@ from pieria.recall.arms import ARMS
 from pieria.recall.policies import WEIGHTS
 
 FOUND, OVER = "found", "over"
+LEAST = 3
+"""Memories that each writes, however little its share of the machine is."""
 SETTINGS = {"durability": "off", "embedder": "hashing"}
 
 
@@ -81,13 +83,15 @@ class Member:
 
 
 def member(pipe: Connection, folder: str, name: str, seconds: float, others: list[Connection]) -> None:
-    """Until the time is over; then it hears the others out."""
+    """Until the time is over, and it has written something; then it hears the others out."""
     with pieria.open("crowd", data=folder, who=name, settings=SETTINGS) as bank:
         one = Member(bank, name, others)
+        # A recall waits for vectors no longer than a moment, which is not for loading what makes them.
+        is_found_at_once(bank, bank.remember(f"{name}stork").id, f"{name}stork")
         pipe.send("ready")
         assert pipe.recv() == "go"
         ends = time.monotonic() + seconds
-        while time.monotonic() < ends:
+        while time.monotonic() < ends or len(one.kept) < LEAST:
             if not one.waited_for:
                 one.write()
             one.hear()
