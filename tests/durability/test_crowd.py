@@ -160,7 +160,7 @@ def write_until_told(pipe: Connection, folder: str, turns: int, most: int) -> No
 
 def test_a_busy_writer_leaves_the_others_their_turns(tmp_path: Path) -> None:
     """By the time one has written its 1,000, nobody may have been kept waiting for nearly all of them."""
-    turns, most = 10, 1_000
+    turns, most = 50, 1_000
     with ExitStack() as stack:
         workers = [stack.enter_context(working(write_until_told, str(tmp_path), turns, most)) for _ in range(3)]
         for worker in workers:

@@ -1,10 +1,13 @@
 """A bank carried across a fork works in parent and child, and neither takes anything from the other."""
 
+import threading
 from pathlib import Path
 
 import pytest
 from tests.durability import forking
-from tests.durability.processes import done
+from tests.durability.processes import PATIENCE, done
+
+from pieria.store.sqlite import SQLiteStore, connection
 
 STORIES = [
     forking.both_write,
@@ -25,6 +28,28 @@ STORIES = [
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_fork(tmp_path: Path, story: forking.Story) -> None:
     assert done(story, str(tmp_path)) == []
+
+
+def test_a_bank_that_is_opened_while_another_thread_forks_is_opened_afterwards(tmp_path: Path) -> None:
+    """What the child has to let go of is gone through meanwhile."""
+    before, opened = len(connection._every), threading.Event()
+
+    def open_one() -> None:
+        SQLiteStore(tmp_path / "b.db").close()
+        opened.set()
+
+    thread = threading.Thread(target=open_one)
+    connection._before_fork()
+    try:
+        thread.start()
+        while not (tmp_path / "b.db").exists():
+            assert thread.is_alive()
+        assert not opened.wait(0.1)
+        assert len(connection._every) <= before
+    finally:
+        connection._after_fork_in_parent()
+        thread.join(PATIENCE)
+    assert opened.is_set()
 
 
 @pytest.mark.slow

@@ -145,7 +145,9 @@ class Connections:
         self._busy_ms = busy_ms
         self._closed = False
         self._start()
-        _every.add(self)
+        # A fork goes through all of them, and must find them as they are.
+        with _at_work.inside(_anybody):
+            _every.add(self)
 
     def _start(self) -> None:
         self.lock = threading.RLock()
