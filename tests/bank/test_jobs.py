@@ -1,6 +1,8 @@
 """Jobs and the workers that do them: what is done, what is not, and that an effect is there once and with its job."""
 
+import errno
 import logging
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -616,6 +618,25 @@ def test_a_bank_that_cannot_be_worked_on_is_told_of_and_holds_up_no_other(
         soon(lambda: "bank b is left alone" in caplog.text)
         worker.close()
         with pytest.raises(pieria.errors.CorruptError):
+            Worker(lambda: (bank, other), {}).run(once=True)
+
+
+def test_a_fault_that_nobody_foresaw_in_one_bank_ends_no_worker_for_the_others(
+    tmp_path: Path, bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with pieria.open("c", data=tmp_path, settings=SETTINGS) as other, monkeypatch.context() as patched:
+        other.jobs.add("keep")
+        patched.setattr(bank.store, "reading", fail)
+        worker = Worker(lambda: (bank, other), {"keep": Handler(keeps)}, rules=QUICK)
+        worker.start()
+        soon(lambda: other.jobs.counts() == {"done": 1})
+        soon(lambda: "bank b is left alone" in caplog.text)
+        assert worker.problem is None
+        worker.close()
+        with pytest.raises(OSError, match="Input/output error"):
             Worker(lambda: (bank, other), {}).run(once=True)
 
 

@@ -163,6 +163,12 @@ class Worker:
                     raise
                 log.warning("bank %s is left alone for %d s: %s", bank.name, AFTER_A_FAULT, problem.message)
                 self._aside[bank.name] = time.monotonic() + AFTER_A_FAULT
+            except Exception:
+                if raising:
+                    raise
+                # It serves all banks, for as long as a server runs: one of them must not end it for the others.
+                log.exception("bank %s is left alone for %d s: work failed unexpectedly", bank.name, AFTER_A_FAULT)
+                self._aside[bank.name] = time.monotonic() + AFTER_A_FAULT
         return done
 
     def _one_of(self, bank: Bank) -> bool:

@@ -41,12 +41,22 @@ class Behind:
             if self._closed:
                 log.warning("%s: too late, the provider was shut down", what)
                 return False
+            if self._thread is None and not self._has_begun(what):
+                return False
             self._waiting.append(Task(what, do))
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._thread.start()
             self._changed.notify_all()
             return True
+
+    def _has_begun(self, what: str) -> bool:
+        """The thread; it finds what there is to do once the lock is given back. The next task tries again."""
+        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as problem:
+            log.warning("%s: not done, for %s", what, problem)
+            return False
+        self._thread = thread
+        return True
 
     def flush(self, seconds: float) -> int:
         """Waits until all is done that was queued. Returns how many are not, when the time is up."""

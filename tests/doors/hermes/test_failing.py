@@ -250,6 +250,23 @@ def test_the_thread_behind_ends_when_there_is_nothing_to_do_and_begins_again(mon
     assert work.add("a task", lambda: done.append(9)) is False
 
 
+def test_a_thread_that_the_system_does_not_give_is_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    done: list[int] = []
+    work = Behind("test-behind")
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        assert work.add("a task", lambda: done.append(1)) is False
+    assert "a task: not done" in caplog.text
+    assert work.add("a task", lambda: done.append(2))
+    assert work.close(5) == 0
+    assert done == [2]
+
+
 def test_a_task_behind_may_end_the_work_it_is_part_of() -> None:
     work = Behind("test-behind")
     left: list[int] = []

@@ -100,6 +100,21 @@ def test_only_so_many_are_under_way_and_only_so_many_are_remembered() -> None:
         tasks.found(begun[0].id, "anybody", "notes")
 
 
+def test_what_the_system_gives_no_thread_for_is_not_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    tasks = Tasks()
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(AT_ONCE):
+            with pytest.raises(RuntimeError):
+                tasks.begin("anybody", "notes", "It", "/", lambda _: None)
+    assert tasks.of("anybody", "notes") == []
+    assert tasks.begin("anybody", "notes", "It", "/", lambda _: None).wait(PATIENCE)
+    tasks.close(PATIENCE)
+
+
 def test_only_so_many_files_are_kept(tmp_path: Path) -> None:
     def made(_: object) -> Made:
         folder = TemporaryDirectory(dir=tmp_path)

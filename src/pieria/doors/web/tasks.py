@@ -132,11 +132,12 @@ class Tasks:
             under_way = [each for each in self._tasks.values() if not each.is_over]
             if len(under_way) >= AT_ONCE:
                 raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
+            # First, since a system that gives no thread leaves nothing that anybody could wait for.
+            thread.start()
             self._tasks[task.id] = task
             self._forget()
             self._threads = [each for each in self._threads if each.is_alive()]
             self._threads.append(thread)
-            thread.start()
         return task
 
     def over_soon(self, task: Task) -> bool:
