@@ -1,6 +1,7 @@
 """Notes that their owner moves or deletes at the very moment they are synced."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import pieria
 from pieria import Bank
+from pieria.errors import BusyError
 from pieria.vault.folder import Folder, digest_of
 
 
@@ -101,3 +103,30 @@ def test_who_may_read_new_notes_is_told_without_those_that_go_meanwhile(
 
 def test_a_folder_of_notes_that_was_taken_away_has_nothing_to_settle(vault: Path) -> None:
     Folder(vault, "Pieria").settle()
+
+
+def test_a_process_that_is_forked_off_in_the_middle_of_a_sync_neither_waits_for_ever_nor_keeps_the_vault(
+    bank: Bank, vault: Path
+) -> None:
+    (vault / "Mine.md").write_text("We chose JWT.")
+    over, tell = os.pipe()
+    children: list[int] = []
+
+    def fork(done: int, whole: int) -> None:
+        children.append(os.fork())
+        if not children[0]:
+            # Ends it, should it wait for ever.
+            signal.alarm(30)
+            refused = False
+            try:
+                bank.vault.sync()
+            except BusyError:
+                refused = True
+                os.read(over, 1)
+            finally:
+                os._exit(0 if refused else 1)
+
+    bank.vault.sync(progress=fork)
+    assert bank.vault.sync().well
+    os.write(tell, b"!")
+    assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0

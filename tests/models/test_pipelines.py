@@ -1,6 +1,9 @@
 """Pipelines of spaCy: which one the setting means, and what it spots beside the rules. The pipeline is made here."""
 
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.models.small_pipeline import small_pipeline
@@ -37,6 +40,34 @@ def test_what_it_spots_is_drawn_from_memories_and_kept_with_them(small: str, tmp
         assert bank.extract(bank.remember("maya okafor moved").id).entities == ("maya okafor",)
     with pieria.open("b", data=tmp_path) as bank:
         assert bank.enriched("maya okafor moved").entities == ()
+
+
+def test_a_process_that_is_forked_off_while_a_pipeline_is_loaded_loads_it_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = small_pipeline(tmp_path / "forked")
+    real = pipelines._load
+    children: list[int] = []
+
+    def load(name: str) -> Any:
+        if not children:
+            children.append(os.fork())
+            if not children[0]:
+                # Ends it, should it wait for ever.
+                signal.alarm(30)
+                spotted: list[Named] = []
+                try:
+                    namer = pipeline(name)
+                    spotted = [] if namer is None else namer(TEXT)
+                finally:
+                    os._exit(0 if Named("maya okafor", "person") in spotted else 1)
+        return real(name)
+
+    monkeypatch.setattr(pipelines, "_load", load)
+    namer = pipeline(name)
+    assert namer is not None
+    assert Named("maya okafor", "person") in namer(TEXT)
+    assert os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]) == 0
 
 
 def test_a_long_text_is_read_in_parts(small: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -50,8 +49,6 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Link
         super().__init__(*arguments, **values)
         self.jobs = Jobs(self, handlers)
         self._vault_at = vault
-        # Made at once, so that threads which ask for the vault at the same time wait for one another there.
-        self._vault_lock = Lock()
 
     # The groups of verbs are loaded when they are first asked for: most processes need few of them.
 
@@ -95,7 +92,7 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Link
     def vault(self) -> Vault:
         from pieria.bank.vault import Vault
 
-        return Vault(self, self._vault_at, self._vault_lock)
+        return Vault(self, self._vault_at)
 
     @loaded_property
     def graph(self) -> BankGraph:

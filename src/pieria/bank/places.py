@@ -7,7 +7,9 @@ journal says which memories to look at again, whoever in whichever process has c
 from __future__ import annotations
 
 import heapq
+import os
 import threading
+import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -53,6 +55,13 @@ class Places:
         self._core = core
         self._lock = threading.Lock()
         self._survey: _Survey | None = None
+        _every.add(self)
+
+    def start_anew(self) -> None:
+        """After a fork the lock may be held by a thread that does not exist here, in the middle of a survey."""
+        if self._lock.locked():
+            self._survey = None
+        self._lock = threading.Lock()
 
     def all(self) -> dict[str, Kept]:
         """Every place that holds a memory which answers questions, by its name `wing/room`."""
@@ -297,3 +306,14 @@ def _changed(reader: Reader, since: int) -> tuple[str, ...]:
 def _parts(ids: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     for start in range(0, len(ids), AT_ONCE):
         yield ids[start : start + AT_ONCE]
+
+
+_every: weakref.WeakSet[Places] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for places in list(_every):
+        places.start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)

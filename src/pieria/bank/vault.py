@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.replies_vault import Noted, Synced, VaultPromoted, VaultStatus
+from pieria.bank.turns import turns
 from pieria.bank.vault_marks import NOTES, STATE, by_hand_in, looks_same, marks_in, others_in, paths_in
 from pieria.errors import UnavailableError
 from pieria.record import check
@@ -33,8 +34,6 @@ from pieria.vault.note import TARGETS, Page, Tie, heading, page_of, said_in
 from pieria.vault.taking import decoded
 
 if TYPE_CHECKING:
-    from threading import Lock
-
     from pieria.bank import Bank
     from pieria.bank.vault_at import VaultAt
     from pieria.store.protocol import Progress, Reader
@@ -53,10 +52,9 @@ class Held:
 
 
 class Vault:
-    def __init__(self, core: Bank, at: VaultAt, lock: Lock) -> None:
+    def __init__(self, core: Bank, at: VaultAt) -> None:
         self._core = core
         self._at = at
-        self._lock = lock
 
     @property
     def is_set(self) -> bool:
@@ -147,7 +145,7 @@ class Vault:
         """Two who sync at once would write two notes of one memory. Raises `BusyError` where another process does."""
         with ExitStack() as held:
             if not dry_run:
-                held.enter_context(self._lock)
+                held.enter_context(turns.of("vault", id(self._core)))
                 lock = self._core.data / f".{self._core.name}.vault"
                 held.enter_context(alone(lock, "vault", "another process is at the vault"))
             yield

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -43,8 +44,10 @@ _KINDS = {
 _LONGEST = 100_000
 """Characters that a pipeline is given at a time: beyond a million it refuses, and takes memory with them."""
 _NAME = re.compile(r"\w+")
-_lock = threading.Lock()
+_loading: dict[str, threading.Lock] = {}
 _loaded: dict[str, Any] = {}
+# In the child nobody goes on loading what another thread of the parent was at.
+os.register_at_fork(after_in_child=_loading.clear)
 
 
 def checked_pipeline(name: object, parameter: str) -> str:
@@ -108,7 +111,7 @@ def pipeline(name: str) -> Callable[[str], list[Named]] | None:
 
 
 def _pipeline(name: str) -> Any:
-    with _lock:
+    with _loading.setdefault(name, threading.Lock()):
         if name not in _loaded:
             _loaded[name] = _load(name)
         return _loaded[name]

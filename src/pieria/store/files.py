@@ -80,7 +80,13 @@ def alone(path: Path, operation: str, otherwise: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BusyError(operation, otherwise, hint="Try again when it is done.") from None
-        yield
+        process = os.getpid()
+        try:
+            yield
+        finally:
+            if process == os.getpid():
+                # To close it is not enough: what was forked off meanwhile has the file open as long as it runs.
+                fcntl.flock(handle, fcntl.LOCK_UN)
     finally:
         os.close(handle)
 

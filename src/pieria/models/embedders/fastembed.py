@@ -5,7 +5,10 @@ What it needs it has fetched before or is allowed to fetch; unless `download` sa
 
 from __future__ import annotations
 
+import ctypes
+import os
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,9 +42,20 @@ class FastEmbedding:
         self._cache = cache
         self._threads = threads
         self._download = download
-        self._lock = threading.Lock()
         self._loaded: TextEmbedding | None = None
+        self._start_anew()
+        _everyone.add(self)
         self.identity = Identity(f"fastembed:{model}")
+
+    def _start_anew(self) -> None:
+        """After a fork the lock may be held by a thread that does not exist here, and so are those of the runtime gone.
+
+        The runtime is never let go of: its end would wait for those threads.
+        """
+        if self._loaded is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._loaded))
+        self._lock = threading.Lock()
+        self._loaded = None
 
     @property
     def is_loaded(self) -> bool:
@@ -88,3 +102,14 @@ class FastEmbedding:
         except Exception as problem:
             hint = "Let it fetch the model once with the option download, or name the folder that holds it."
             raise AdapterError(self.identity.model, "load", f"fastembed failed: {problem}", hint=hint) from problem
+
+
+_everyone: weakref.WeakSet[FastEmbedding] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for embedding in list(_everyone):
+        embedding._start_anew()
+
+
+os.register_at_fork(after_in_child=_after_fork)
