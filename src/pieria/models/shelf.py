@@ -114,7 +114,7 @@ def _size_problem(path: Path, pinned: Pinned) -> ModelDamagedError | None:
     except FileNotFoundError:
         return ModelDamagedError(path, "the file is missing")
     except OSError as problem:
-        return _unreadable(path, problem)
+        return unreadable(path, problem)
     if size != pinned.size:
         return ModelDamagedError(path, f"it has {size:,} bytes instead of {pinned.size:,}")
     return None
@@ -128,11 +128,11 @@ def _content_problem(path: Path, pinned: Pinned, tally: Tally) -> ModelDamagedEr
                 digest.update(chunk)
                 tally.add(len(chunk))
     except OSError as problem:
-        return _unreadable(path, problem)
+        return unreadable(path, problem)
     if digest.hexdigest() != pinned.sha256:
         return ModelDamagedError(path, "its content is not what was published")
     return None
 
 
-def _unreadable(path: Path, problem: OSError) -> ModelDamagedError:
+def unreadable(path: Path, problem: OSError) -> ModelDamagedError:
     return ModelDamagedError(path, f"it cannot be read ({problem.strerror})", hint="Allow this user to read it.")

@@ -22,6 +22,8 @@ PRIVATE_FOLDER = 0o700
 UNFINISHED = ".part"
 """How a file's name ends as long as it is written. One that stays was left by a process that was killed."""
 FULL = (errno.ENOSPC, errno.EDQUOT)
+TROUBLE = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EBUSY, errno.ESTALE, errno.EFBIG)
+"""What the machine cannot do now, whoever may write there."""
 
 
 def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
@@ -29,7 +31,10 @@ def storage_error(operation: str, path: Path, problem: OSError) -> StorageError:
     if problem.errno in FULL:
         return DiskFullError(operation, f"no space left for {path.name}")
     folder = path.parent
-    if not folder.is_dir():
+    if problem.errno in TROUBLE:
+        hint = "Nobody's rights are in the way: repeat the call when that is over, or name another place."
+        return StorageError(operation, f"{path} cannot be written ({problem.strerror})", hint=hint)
+    if not os.path.isdir(folder):
         reason = f"{path} cannot be written, since its folder could not be made ({problem.strerror})"
         return ReadOnlyError(operation, reason, hint=f"Make the folder {folder}, or name another place.")
     hint = f"Allow this user to write in {folder}, or name another place."

@@ -17,7 +17,7 @@ from pieria.errors import ForeignFileError, NotFoundError, ReadOnlyError
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
-from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, written_aside
+from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, storage_error, written_aside
 from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import SQLReader
@@ -90,10 +90,13 @@ class SQLiteStore:
                 if not os.access(self.path, os.W_OK):
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as problem:
-            if not (create or self.path.exists()):
+            if not (create or os.path.exists(self.path)):
                 raise NotFoundError("bank", self.path.stem) from problem
-            hint = "Choose a folder that this user may write to, with --data or PIERIA_DATA."
-            raise ReadOnlyError("open", f"{self.path} cannot be written ({problem.strerror})", hint=hint) from problem
+            found = storage_error("open", self.path, problem)
+            if isinstance(found, ReadOnlyError):
+                hint = "Choose a folder that this user may write to, with --data or PIERIA_DATA."
+                found = ReadOnlyError("open", f"{self.path} cannot be written ({problem.strerror})", hint=hint)
+            raise found from problem
 
     def _made_place(self) -> bool:
         """The folder and the file, readable by their owner alone, their names on the disk as well as they are. Whether
