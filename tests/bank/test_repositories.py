@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,34 @@ def test_a_repository_is_opened_once_listed_and_closed(workspace: Workspace, kee
     workspace.close_repo("beta")
     assert workspace.list_repos() == ["alpha"]
     workspace.open_repo("beta", backend=keeper())
+
+
+def test_a_repository_that_another_closes_while_the_workspace_does_ends_that_for_no_other(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Told(InMemoryBackend):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def close(self) -> None:
+            closed.append(self.name)
+
+    workspace = Workspace(tmp_path, {"durability": "off"})
+    for name in ("alpha", "beta", "gamma"):
+        workspace.open_repo(name, backend=Told(name))
+
+    def close_another(event: telemetry.Event, measured: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        if event[1:] == ("repo", "close", "start") and about["repo_id"] == "alpha":
+            with suppress(NotFoundError):
+                workspace.close_repo("beta")
+
+    detach = telemetry.attach(close_another)
+    try:
+        workspace.close()
+    finally:
+        detach()
+    assert sorted(closed) == ["alpha", "beta", "gamma"]
 
 
 USES: dict[str, Callable[[Workspace], object]] = {

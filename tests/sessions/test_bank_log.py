@@ -5,14 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from tests.contract.making import HandClock
 
 from pieria import Bank
 from pieria.bank.session_log import BankLog
-from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError
+from pieria.errors import CorruptError, InputError, PrivacyError, SessionError, TransferError, UnreachableError
 from pieria.graph import Changeset, Edge, Episodic, Intent, NodeMetadata, Procedural, Semantic, Source, Subgoal, Tag
 from pieria.graph.nodes import NODE_TYPES
 from pieria.graph.writing import written
@@ -157,6 +157,29 @@ def test_who_holds_nothing_leaves_no_trace_of_having_held(opened: Opened, clock:
     with bank._reading() as reader:
         assert not reader.records("sessions.holders")
         assert not reader.records("sessions.held")
+
+
+def test_a_server_that_is_away_for_a_moment_loses_no_session(
+    opened: Opened, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = opened()
+    log = BankLog(bank)
+    log.begin(FRESH)
+
+    def away(seconds: float | None = None) -> NoReturn:
+        raise UnreachableError("write", "the server was started anew")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(bank.store, "writing", away)
+        again = log.beat()
+    assert again is not None
+    assert again < LEASE / 3
+    clock.move(seconds=LEASE / 2)
+    log.beat()
+    clock.move(seconds=LEASE * 2 / 3)
+    with pytest.raises(SessionError) as refused:
+        BankLog(opened()).hold(ID)
+    assert reason(refused) == "held_elsewhere"
 
 
 def test_sessions_long_idle_are_swept_and_those_with_an_episode_never(opened: Opened, clock: HandClock) -> None:

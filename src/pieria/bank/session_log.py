@@ -27,7 +27,7 @@ from pieria.bank.session_records import (
     without_state,
     without_words,
 )
-from pieria.errors import BusyError, CorruptError, InputError
+from pieria.errors import CorruptError, InputError, PieriaError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.memories import memory_of
@@ -218,7 +218,10 @@ class BankLog:
         try:
             with self._bank.store.writing(BEAT_PATIENCE) as writer:
                 writer.note(self._signed(writer))
-        except BusyError:
+        except PieriaError as problem:
+            # Another writes, or a server is away for a moment: by the end of the lease the sessions would be lost.
+            if not problem.retryable:
+                raise
             return SOON
         return self._lease / SECOND / 3
 

@@ -115,8 +115,7 @@ class Repositories(GraphCare):
             closing = self._repositories.pop(repo_id, None) if isinstance(repo_id, str) else None
         if closing is None or not closing.is_open:
             raise _not_open(repo_id)
-        with telemetry.during("repo.close", repo_id=repo_id):
-            closing.close()
+        _close(closing)
 
     def list_repos(self) -> list[str]:
         """The ids of those that are open, in their order."""
@@ -192,8 +191,13 @@ class Repositories(GraphCare):
                 self._opening.discard(id)
 
     def _close_repositories(self) -> None:
-        for id in self.list_repos():
-            self.close_repo(id)
+        with self._repositories_lock:
+            closing = [repository for _, repository in sorted(self._repositories.items())]
+            self._repositories.clear()
+        for repository in closing:
+            # Another thread may have closed its bank meanwhile.
+            if repository.is_open:
+                _close(repository)
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         """The bank of that name, with models of its own where they are given."""
@@ -241,6 +245,11 @@ class Repositories(GraphCare):
                 close()
 
         return Repository(made, apply, None, close_all, tell, lambda: sessions, self._serving(id, own))
+
+
+def _close(repository: Repository) -> None:
+    with telemetry.during("repo.close", repo_id=repository.id):
+        repository.close()
 
 
 def _begun(id: str, backend: object) -> GraphBackend:
