@@ -19,5 +19,5 @@ def ended(program: str) -> str:
         text=True,
         timeout=60,
     )
-    assert (found.returncode, found.stderr) == (0, "")
+    assert (found.returncode, found.stderr) == (0, ""), f"status {found.returncode}: {found.stdout}{found.stderr}"
     return found.stdout
