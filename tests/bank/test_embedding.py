@@ -20,6 +20,7 @@ from tests.bank.resting import rested
 
 import pieria
 from pieria import Bank, Workspace
+from pieria.bank import questioning
 from pieria.bank.background import background
 from pieria.bank.embedding import PUT_AT_ONCE
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
@@ -443,6 +444,23 @@ def test_an_embedding_that_breaks_is_logged_and_tried_again(tmp_path: Path, capl
         assert "an apple" not in caplog.text
         broken.clear()
         soon(lambda: embedded(bank) == {"an apple": 1})
+
+
+def test_where_no_thread_is_to_be_had_to_ask_a_model_in_words_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with Workspace(tmp_path, embedder=letters) as workspace:
+        bank = workspace.open("b")
+        bank.remember_many([{"text": "A heron nests by the mill."}])
+        with monkeypatch.context() as patched:
+            patched.setattr(questioning, "_idle", [])
+            patched.setattr(threading.Thread, "start", start)
+            found = bank.recall("heron")
+        assert [hit.memory.text for hit in found] == ["A heron nests by the mill."]
+        assert "no thread is to be had" in str(found.plan)
 
 
 def test_a_model_that_is_not_installed_is_told(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from pieria import Bank
 from pieria.errors import BudgetError, InputError
 from pieria.models import EmbeddingResponse
 from pieria.models.metering import Meter, Unmetered
+from pieria.record.ledger import Spent
 
 USED = {"input_tokens": 90, "output_tokens": 10}
 MODEL = "test:model"
@@ -260,6 +261,22 @@ def test_a_process_forked_in_the_middle_of_a_note_can_note(tmp_path: Path, clock
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         assert done == (pid, 0)
+
+
+def test_what_waits_when_a_process_is_forked_off_is_counted_once(tmp_path: Path, clock: HandClock) -> None:
+    with opened(tmp_path, clock) as bank:
+        bank.meter.keep(Spent("state", MODEL, calls=1))
+        pid = os.fork()
+        if not pid:
+            # Ends it, should it wait for ever.
+            signal.alarm(30)
+            try:
+                bank.meter.flush()
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        bank.meter.flush()
+        assert [one["calls"] for one in bank.stats().models["today"]] == [1]
 
 
 def test_an_embedder_at_hand_costs_nothing_and_is_not_counted(tmp_path: Path, clock: HandClock) -> None:

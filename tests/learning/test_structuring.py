@@ -240,6 +240,18 @@ def test_grades_that_cannot_be_read_cost_nothing_that_was_learnt(
     assert "count as much as their steps" in caplog.text
 
 
+def test_where_no_thread_is_to_be_had_facts_and_procedures_are_asked_for_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    usual = [type(node) for node in learnt().additions]
+    monkeypatch.setattr(threading.Thread, "start", start)
+    assert [type(node) for node in learnt().additions] == usual
+    assert {Procedural, Semantic} <= set(usual)
+
+
 def episode(*trajectories: Trajectory) -> Episode:
     steps = [step for one in trajectories for step in one.steps]
     return Episode(GOAL, steps=tuple(steps)).close()

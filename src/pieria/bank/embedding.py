@@ -121,7 +121,11 @@ class Embedding:
         assert embedder is not None
         if embedder.is_at_hand:
             return embedder.query(text)
-        replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text, self._meter.of_readers))
+        try:
+            replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text, self._meter.of_readers))
+        except RuntimeError as problem:
+            reason = f"no thread is to be had to ask it in ({problem})"
+            raise AdapterError(embedder.model, "embed", reason, retryable=True) from problem
         replied.add_done_callback(lambda _: self.wake())
         try:
             return replied.result(max(0.0, seconds))

@@ -50,13 +50,14 @@ class BankMeter:
         self._clock = clock
         self.budgets = budgets
         self.start_anew()
+
+    def start_anew(self) -> None:
+        """After a fork the lock may be held by a thread that does not exist here, and what waits is the parent's to
+        write."""
+        self._lock = threading.Lock()
         self._unwritten: Waiting = {}
         """By day, step and model: what waits to be written while the bank cannot be, or nobody should wait for it."""
         self._being_written: list[Waiting] = []
-
-    def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here."""
-        self._lock = threading.Lock()
 
     @property
     def of_readers(self) -> Meter:

@@ -181,9 +181,15 @@ def _returns(mind: Mind, goal: str, seen: Sequence[StepSeen], procedures: Sequen
 
 
 def _beside(ask: Callable[[], T]) -> Future[T]:
-    """Asked in a thread that keeps no process from ending, as one of an executor would: a model may hang."""
+    """Asked in a thread that keeps no process from ending, as one of an executor would: a model may hang. Where no
+    thread is to be had, it is asked here and now.
+    """
     answer: Future[T] = Future()
-    threading.Thread(target=_fill, args=(answer, ask), name="pieria-structuring", daemon=True).start()
+    try:
+        threading.Thread(target=_fill, args=(answer, ask), name="pieria-structuring", daemon=True).start()
+    except RuntimeError as problem:
+        log.info("what could be asked at once is asked one after the other: %s", problem)
+        _fill(answer, ask)
     return answer
 
 
