@@ -13,7 +13,7 @@ import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import CorruptError, ForeignFileError, NewerVersionError, StorageError
+from pieria.errors import CorruptError, ForeignFileError, NewerVersionError, PieriaError, StorageError
 from pieria.store.sqlite.connection import APPLICATION_ID
 from pieria.store.sqlite.migrate import LEDGER, migrations
 
@@ -197,7 +197,7 @@ def test_damage_in_the_middle_gives_typed_errors_and_is_left_as_it_is(tmp_path: 
             for read in reads(bank):
                 try:
                     read()
-                except StorageError as refused:
+                except PieriaError as refused:
                     assert refused.hint, refused
             found_out(bank)
     assert path.read_bytes() == bytes(damaged)
@@ -234,6 +234,28 @@ def test_damage_to_a_table_is_found_by_doctor_and_refuses_what_needs_it(tmp_path
                 refused += 1
         assert refused
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE journal SET at = 'heron' WHERE seq = 1",
+        "UPDATE journal SET ids = '[' WHERE seq = 1",
+        "UPDATE content SET tags = '[' WHERE row = 60",
+        "UPDATE fact SET known_from = 'heron'",
+    ],
+)
+def test_a_value_of_another_kind_is_called_damage_and_not_repeated(tmp_path: Path, statement: str) -> None:
+    edited(a_bank(tmp_path), statement)
+    with pieria.open("notes", data=tmp_path) as bank:
+        refused = []
+        for read in reads(bank):
+            try:
+                read()
+            except CorruptError as error:
+                refused.append(str(error))
+    assert refused
+    assert not any("heron" in said for said in refused)
 
 
 def test_a_damaged_text_index_is_repaired_from_the_record(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ class SQLReader(QueueRows, CopyReads):
 
     def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
         asked = {"rows": self._session.listed(rows), "begin": begin, "end": end}
-        return {row: Excerpt(*values) for row, *values in self._session.execute(self._sql["excerpts"], asked)}
+        return {row: build.excerpt(values) for row, *values in self._session.execute(self._sql["excerpts"], asked)}
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         where, params = compiled(self._session, filter, probe=True)

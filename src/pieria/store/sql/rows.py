@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, State, Stored
@@ -14,40 +16,71 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
-from pieria.store.parts import Aged, Outline, Said
+from pieria.store.parts import Aged, Excerpt, Outline, Said
+from pieria.store.sql.session import UnreadableRow
 
 CONTENT_COLUMNS = 12
+Row = Sequence[Any]
+Built = TypeVar("Built")
 
 
-def memory(row: tuple[Any, ...]) -> Memory:
+def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]:
+    """Raises `UnreadableRow` where a value is none that is ever written there; its words are nobody else's business."""
+
+    def readable(build: Callable[[Row], Built]) -> Callable[[Row], Built]:
+        @wraps(build)
+        def built(row: Row) -> Built:
+            try:
+                return build(row)
+            except (TypeError, ValueError, OverflowError) as problem:
+                raise UnreadableRow(f"a {what} holds a value of another kind") from problem
+
+        return built
+
+    return readable
+
+
+@_of("memory")
+def memory(row: Row) -> Memory:
     """From `content.*, state.*`."""
     number, known_from, known_until, *state = row[CONTENT_COLUMNS:]
     return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
 
 
-def stored(row: tuple[Any, ...]) -> Stored:
+@_of("state")
+def stored(row: Row) -> Stored:
     """From `state.*`."""
     number, known_from, known_until, *rest = row
     return Stored(State(number, *rest), known_from, known_until)
 
 
-def outline(row: tuple[Any, ...]) -> Outline:
+@_of("text")
+def excerpt(row: Row) -> Excerpt:
+    begin, end, length = row
+    return Excerpt(begin, end, int(length))
+
+
+@_of("state")
+def outline(row: Row) -> Outline:
     return Outline._make((*row[:-2], bool(row[-2]), row[-1]))
 
 
-def said(row: tuple[Any, ...]) -> Said:
+@_of("memory")
+def said(row: Row) -> Said:
     number, id, kind, at, known_from, text, body, *rest = row
     return Said(number, id, kind, moment(at), moment(known_from), text, mapping_of(body), *rest)
 
 
-def aged(row: tuple[Any, ...]) -> Aged:
+@_of("usage")
+def aged(row: Row) -> Aged:
     """With `usage.*`, which is of Nones where there is none."""
     number, id, importance, at, kind, strength, version, written, *used = row
     wear = Wear(at, kind, strength, UNUSED if used[0] is None else usage(tuple(used)), written, version)
     return Aged(number, id, importance, wear)
 
 
-def link(row: tuple[Any, ...]) -> Link:
+@_of("link")
+def link(row: Row) -> Link:
     _, id, source_is, source, relation, target_is, target, weight, label, meta, ended, known_from, known_until = row
     return Link(
         id=id,
@@ -63,7 +96,8 @@ def link(row: tuple[Any, ...]) -> Link:
     )
 
 
-def fact(row: tuple[Any, ...]) -> Fact:
+@_of("fact")
+def fact(row: Row) -> Fact:
     (
         _, id, subject, _, predicate, _, object, _, valid_from, valid_until, confidence, from_memory, source, ended,
         reason, known_from, known_until,
@@ -85,7 +119,8 @@ def fact(row: tuple[Any, ...]) -> Fact:
     )
 
 
-def usage(row: tuple[Any, ...]) -> Usage:
+@_of("usage")
+def usage(row: Row) -> Usage:
     _, accesses, last_access, reviews, last_review, crossings, rewards, rewarded, spaced = row
     return Usage(
         accesses=accesses,
@@ -99,6 +134,7 @@ def usage(row: tuple[Any, ...]) -> Usage:
     )
 
 
-def change(row: tuple[Any, ...]) -> Change:
+@_of("change")
+def change(row: Row) -> Change:
     seq, at, who, what, ids = row
     return Change(seq, moment(at), who, what, tuple(json.loads(ids)))
