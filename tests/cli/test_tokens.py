@@ -129,3 +129,11 @@ def test_a_file_that_is_no_file_of_tokens_is_left_alone(ask: Ask, home: Path) ->
     assert refused.code == 2
     assert "not a file of tokens" in refused.err
     assert (home / "data" / FILE).read_text() == "[]"
+
+
+def test_a_file_of_tokens_that_cannot_be_read_is_told_as_that(ask: Ask, home: Path) -> None:
+    (home / "data" / FILE).mkdir(parents=True)
+    refused = ask("token", "list")
+    assert refused.code == 2
+    assert "the tokens cannot be read (Is a directory)" in refused.err
+    assert "remove" not in refused.err

@@ -1,9 +1,12 @@
 """Drawers and the files they come from; the palace as files."""
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+import pytest
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
@@ -105,3 +108,18 @@ def test_no_file_that_is_there_is_touched(ask: Ask, refused: Refused, tmp_path: 
     told = refused("mempalace_export_markdown", output_path="new", wing="ap")
     assert (told["violations"][0]["parameter"], "api" in told["hint"]) == ("wing", True)
     assert not (tmp_path / "new").exists()
+
+
+@requirement("drawer.markdown")
+def test_a_disk_that_is_full_in_the_middle_is_told_as_that(
+    ask: Ask, refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: Any, target: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    file(ask, "One.")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", full)
+        told = refused("mempalace_export_markdown", output_path="out")
+    assert "No space left" in str(told)
+    assert not list((tmp_path / "out").rglob("*.part"))

@@ -175,9 +175,14 @@ def _named(banks: Iterable[str]) -> tuple[str, ...]:
 def _parsed(path: Path) -> tuple[Token, ...]:
     """Raises `ConfigError` for a file that cannot be read as it should: then nobody comes in."""
     try:
-        listed = parsed(path.read_bytes())["tokens"]
+        written = path.read_bytes()
+    except OSError as problem:
+        hint = "Let the user who serves read it: until then nobody comes in."
+        raise ConfigError(f"{path}: the tokens cannot be read ({problem.strerror})", hint=hint) from problem
+    try:
+        listed = parsed(written)["tokens"]
         return tuple(_token(entry) for entry in listed)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError) as problem:
+    except (ValueError, KeyError, TypeError, AttributeError, InputError) as problem:
         hint = "Bring the file back as it was, or remove it and create the tokens anew."
         raise ConfigError(f"{path}: not a file of tokens ({type(problem).__name__})", hint=hint) from problem
 

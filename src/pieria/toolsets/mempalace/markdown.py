@@ -12,7 +12,7 @@ from unicodedata import category, normalize
 
 from pieria.bank import Bank
 from pieria.bank.recalling import ANSWERING_KINDS
-from pieria.errors import InputError
+from pieria.errors import InputError, StorageError
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import every
@@ -76,10 +76,17 @@ def _mark(name: str) -> str:
 
 def _write(path: Path, lines: Iterable[str]) -> None:
     """Aside, and then in its place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.part")
-    aside.write_text("\n".join(lines) + "\n", "utf-8", errors="replace", newline="\n")
-    os.replace(aside, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            aside.write_text("\n".join(lines) + "\n", "utf-8", errors="replace", newline="\n")
+            os.replace(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
+    except OSError as problem:
+        hint = "Take away what was written so far, make room or choose another folder, then export again."
+        raise StorageError("export", f"{path} cannot be written ({problem.strerror})", hint=hint) from problem
 
 
 def _room(place: str, drawers: list[Memory]) -> Iterator[str]:
