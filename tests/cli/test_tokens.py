@@ -9,6 +9,7 @@ import pytest
 from tests.cli.conftest import ENTRY, Answer, Ask
 
 from pieria.doors.http.tokens import FILE, Tokens
+from pieria.errors import ConfigError
 
 
 def test_a_token_is_made_listed_and_revoked(ask: Ask, home: Path) -> None:
@@ -137,3 +138,18 @@ def test_a_file_of_tokens_that_cannot_be_read_is_told_as_that(ask: Ask, home: Pa
     assert refused.code == 2
     assert "the tokens cannot be read (Is a directory)" in refused.err
     assert "remove" not in refused.err
+
+
+def test_a_file_of_tokens_that_is_out_of_reach_opens_no_door(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    assert not tokens.needed
+    tokens.create("x")
+    kept = tokens.path.rename(tmp_path / "kept.json")
+    tokens.path.symlink_to(tokens.path)
+    assert tokens.needed
+    for ask_for in (tokens.all, lambda: tokens.create("y")):
+        with pytest.raises(ConfigError, match="the tokens cannot be read"):
+            ask_for()
+    tokens.path.unlink()
+    kept.rename(tokens.path)
+    assert [token.name for token in tokens.all()] == ["x"]

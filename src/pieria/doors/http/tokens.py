@@ -78,19 +78,30 @@ class Tokens:
     @property
     def needed(self) -> bool:
         """Whether nobody comes in without one. Once there was a token there is no way back but to remove the file:
-        to revoke or outlive the last one must not open the door."""
-        return self.path.exists()
+        to revoke or outlive the last one must not open the door, nor must a file that is out of reach for a moment."""
+        try:
+            return self._found() is not None
+        except ConfigError:
+            return True
 
     def all(self) -> tuple[Token, ...]:
         """Those there are, oldest first. Read anew only when the file has changed."""
-        try:
-            found = os.stat(self.path)
-        except FileNotFoundError:
+        found = self._found()
+        if found is None:
             return ()
         seen = (found.st_ino, found.st_mtime_ns, found.st_size)
         if seen != self._seen:
             self._read, self._seen = _parsed(self.path), seen
         return self._read
+
+    def _found(self) -> os.stat_result | None:
+        """None where there is no file. Raises `ConfigError` where that cannot be told."""
+        try:
+            return os.stat(self.path)
+        except FileNotFoundError:
+            return None
+        except OSError as problem:
+            raise _unreadable(self.path, problem) from problem
 
     def matching(self, shown: str) -> Token | None:
         """The token that somebody shows. It takes as long whether, and where, there is one."""
@@ -152,7 +163,7 @@ class Tokens:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path.with_name(LOCK)):
-                held = _parsed(self.path) if self.path.exists() else ()
+                held = () if self._found() is None else _parsed(self.path)
                 _write(self.path, [_kept(token) for token in change(held)])
         except PermissionError as problem:
             raise ReadOnlyError("token") from problem
@@ -177,14 +188,18 @@ def _parsed(path: Path) -> tuple[Token, ...]:
     try:
         written = path.read_bytes()
     except OSError as problem:
-        hint = "Let the user who serves read it: until then nobody comes in."
-        raise ConfigError(f"{path}: the tokens cannot be read ({problem.strerror})", hint=hint) from problem
+        raise _unreadable(path, problem) from problem
     try:
         listed = parsed(written)["tokens"]
         return tuple(_token(entry) for entry in listed)
     except (ValueError, KeyError, TypeError, AttributeError, InputError) as problem:
         hint = "Bring the file back as it was, or remove it and create the tokens anew."
         raise ConfigError(f"{path}: not a file of tokens ({type(problem).__name__})", hint=hint) from problem
+
+
+def _unreadable(path: Path, problem: OSError) -> ConfigError:
+    hint = "Let the user who serves read it: until then nobody comes in."
+    return ConfigError(f"{path}: the tokens cannot be read ({problem.strerror})", hint=hint)
 
 
 def _token(entry: Mapping[str, Any]) -> Token:
