@@ -4,6 +4,7 @@ import os
 import random
 import threading
 import time
+from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -21,6 +22,7 @@ HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)
 QUICK = {"durability": "off"}
 """What survives the death of a process, and does not wait for the disk."""
 KIND = "remember"
+DAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def opened(folder: str, **settings: Any) -> Bank:
@@ -69,8 +71,9 @@ def hang(pipe: Connection, folder: str) -> None:
 
 
 def spend(pipe: Connection, folder: str, budget: int) -> None:
-    """Calls as often as it is allowed to; what it is told to before."""
-    with opened(folder, budget_calls_per_day=budget) as bank:
+    """Calls as often as it is allowed to on a day; what it is told to before."""
+    settings = {**QUICK, "budget_calls_per_day": budget}
+    with pieria.open("jobs", data=folder, settings=settings, clock=lambda: DAY) as bank:
         pipe.send("ready")
         assert pipe.recv() == "go"
         calls = 0

@@ -377,7 +377,7 @@ def test_what_a_session_asks_of_models_counts_in_its_bank(tmp_path: Path) -> Non
     def axes(texts: list[str]) -> list[list[float]]:
         return [[1.0, float(len(text))] for text in texts]
 
-    with Workspace(tmp_path, llm=Hearing(), embedder=axes) as workspace:
+    with Workspace(tmp_path, llm=Hearing(), embedder=axes, clock=HandClock()) as workspace:
         bank = workspace.open("notes")
         with bank.session("Plan the trip") as session:
             session.append(*STEPS[0])
