@@ -11,9 +11,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from tests.servers import database, empty_database, server
 
 __all__ = ["database", "empty_database", "server"]
@@ -82,10 +85,15 @@ def _refuse_other_machines(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_refuse_other_machines)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Once for a run: the hundreds of processes that tests start would each compile what they import."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(SOURCE, quiet=2)
+    if settings().derandomize:
+        # Hypothesis draws from the constants of whatever modules of ours are loaded as well: with them examples would
+        # hang on which tests a worker ran before.
+        patch.object(providers, "_get_local_constants", Constants).start()
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,12 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from types import ModuleType
 
 import grimp
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from importlinter.api import read_configuration
 from importlinter.contracts.forbidden import ForbiddenContract
 from importlinter.contracts.layers import LayersContract
@@ -301,3 +304,27 @@ def test_a_test_sees_no_home_and_no_setting_of_the_user(home: Path) -> None:
         "PIERIA_MODELS",
     }
     assert not Path(os.environ["PIERIA_DATA"]).exists()
+
+
+def drawn() -> list[tuple[str, int, float]]:
+    examples = []
+
+    @settings(database=None, max_examples=200)
+    @given(st.text(), st.integers(), st.floats(allow_nan=False))
+    def note(text: str, number: int, real: float) -> None:
+        examples.append((text, number, real))
+
+    note()
+    return examples
+
+
+@pytest.mark.skipif(not settings().derandomize, reason="under this profile Hypothesis looks for what is new")
+def test_examples_do_not_hang_on_the_modules_that_other_tests_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = drawn()
+    loaded = ModuleType("greenhouse")
+    loaded.__file__ = str(tmp_path / "greenhouse.py")
+    Path(loaded.__file__).write_text(f"HELD = {[(f'shelf {n}', 7_000 + n, n + 0.125) for n in range(100)]}\n")
+    monkeypatch.setitem(sys.modules, "greenhouse", loaded)
+    assert drawn() == before
