@@ -104,32 +104,34 @@ def test_a_bank_keeps_its_graph_in_order_by_the_configuration_it_was_opened_with
 
 
 def test_calls_wait_their_turn_and_none_is_left_out(tmp_path: Path) -> None:
-    backend, done = Gated(), queue.Queue[str]()
+    backend, heard, done = Gated(), Heard(), queue.Queue[str]()
     told: list[tuple[str, int]] = []
     detach = telemetry.attach(
         lambda event, counts, of: (
             told.append((of["event"], counts["maintenance_active"])) if event[1:] == ("memory_store", "queue") else None
         )
     )
-    with Workspace(tmp_path) as workspace:
+    with Workspace(tmp_path, notifier=heard) as workspace:
         workspace.open_repo("mine", backend=backend)
-        workspace.repair_graph_async("mine", lambda _: done.put("first"))
+        workspace.repair_graph_async("mine", lambda _: done.put("repaired"))
         backend.came.get(timeout=30)
-        workspace.decay_nodes_async("mine", callback=lambda _: done.put("second"))
-        workspace.consolidate_semantics_async("mine", 0.9, lambda _: done.put("third"))
+        workspace.decay_nodes_async("mine", callback=lambda _: done.put("decayed"))
+        workspace.consolidate_semantics_async("mine", 0.9, lambda _: done.put("consolidated"))
 
         def wait() -> None:
             workspace.validate_episodic("mine")
-            done.put("fourth")
+            done.put("validated")
 
         last = threading.Thread(target=wait)
         last.start()
         assert backend.came.empty() and done.empty()
         backend.gate.set()
-        assert [done.get(timeout=30) for _ in range(3)] == ["first", "second", "third"]
-        assert done.get(timeout=30) == "fourth"
+        # A callback comes when the next has its turn already, so that two may meet.
+        assert {done.get(timeout=30) for _ in range(4)} == {"repaired", "decayed", "consolidated", "validated"}
         last.join()
     detach()
+    in_turn = [heard.events.get(timeout=30)[1].name.removesuffix("_completed") for _ in range(4)]
+    assert in_turn == ["repair", "decay", "consolidation", "validation"]
     assert [one for one in told if one[0] != "enqueue"] == [("maintenance_start", 1), ("maintenance_complete", 0)] * 4
     assert told.count(("enqueue", 0)) == 4
 

@@ -248,6 +248,7 @@ def test_where_no_call_is_allowed_none_is_made_to_learn_how_long_vectors_are(tmp
     assert asked == []
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_process_forked_in_the_middle_of_a_note_can_note(tmp_path: Path, clock: HandClock) -> None:
     with opened(tmp_path, clock) as bank, bank.meter._lock:
         pid = os.fork()

@@ -155,12 +155,14 @@ def seen_of_embedder(folder: Path, value: Any) -> object:
 def seen_of_embedder_threads(folder: Path, value: Any) -> object:
     """How many threads the runtime begins beside the one that asks, and that one."""
     ask = (
-        "import os, pieria, sys; told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
-        "import onnxruntime, threading\n"
-        # Threads of Python come and go as the bank has work to do.
-        "def others(): return len(os.listdir('/proc/self/task')) - threading.active_count()\n"
+        "import onnxruntime, os, pieria, sys\n"
+        "from pieria.bank.background import background\n"
+        "told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
+        # A thread of ours that ends is there for a moment after Python has forgotten it: none may begin.
+        "background.end()\n"
+        "def threads(): return len(os.listdir('/proc/self/task'))\n"
         "with pieria.open('b', data=sys.argv[1], settings=told) as bank:\n"
-        "    before = others(); bank.remember_many([{'text': 'a word'}]); print(1 + others() - before)"
+        "    before = threads(); bank.remember_many([{'text': 'a word'}]); print(1 + threads() - before)"
     )
     command = [sys.executable, "-c", ask, str(folder), str(INSTALLED), str(value)]
     environment = {**os.environ, "PYTHONPATH": str(Path(pieria.__file__).parents[1]), "OPENBLAS_NUM_THREADS": "1"}

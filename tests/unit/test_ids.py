@@ -79,6 +79,7 @@ def test_threads_never_share_an_id() -> None:
     assert len({id for ids in made for id in ids}) == 8 * 2000
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_goes_its_own_way() -> None:
     reading, writing = os.pipe()
     child = os.fork()
