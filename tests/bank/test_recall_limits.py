@@ -12,12 +12,10 @@ from typing import Any
 import pytest
 from tests.bank.embedding_server import Requests, server, vector
 from tests.bank.resting import rested
-from tests.bank.test_embedding import soon
 
 import pieria
 from pieria import telemetry
 from pieria.bank import Bank
-from pieria.bank.background import background
 from pieria.errors import InputError
 from pieria.models import EmbeddingResponse
 from pieria.recall.answer import Recall
@@ -155,7 +153,6 @@ def test_whoever_writes_to_the_bank_holds_up_no_answer(tmp_path: Path, elsewhere
         bank.remember_many([{"text": text} for text in TEXTS])
         other = stack.enter_context(pieria.open("notes", data=tmp_path, settings={**QUICK, "embedder": "none"}))
         rested()
-        soon(lambda: background._thread is None)
         other.remember("Another heron.", id="new")
         answers: list[Any] = []
         asking = threading.Thread(target=lambda: answers.append(bank.recall("heron", deadline_ms=400)), daemon=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.bank.embedding_server import Requests, server
+from tests.bank.resting import rested
 from tests.bank.test_embedding import SOON, embedded, finding, letters, opened, soon
 
 import pieria
@@ -120,6 +121,7 @@ def test_what_has_nothing_to_embed_is_not_waited_for(tmp_path: Path, caplog: pyt
     with opened(tmp_path) as bank, caplog.at_level(logging.WARNING):
         memory = bank.remember("an apple")
         assert bank.sync(SOON)
+        rested()
         with bank.store.writing() as writer:
             note = "INSERT INTO pending (row, what, seq) VALUES (?, 'window', 1)"
             writer._session.execute(note, (memory.row,))  # type: ignore[attr-defined]

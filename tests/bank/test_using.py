@@ -239,7 +239,6 @@ def test_without_a_thread_to_be_had_banks_are_closed_all_the_same(
 ) -> None:
     """As at the end of a process, from Python 3.12 on."""
     rested()
-    soon(lambda: background._thread is None)
 
     def start(thread: threading.Thread) -> None:
         raise RuntimeError("can't create new thread at interpreter shutdown")

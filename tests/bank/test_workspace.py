@@ -593,7 +593,6 @@ def test_whoever_finds_that_a_bank_was_dropped_waits_for_nothing(tmp_path: Path)
 def test_a_thread_that_starts_may_find_that_a_bank_was_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever starts it waits for it until then, and so must hold nothing that it needs."""
     rested()
-    soon(lambda: background._thread is None)
     begin = threading.Thread.start
     free: list[bool] = []
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
+from tests.bank.resting import rested
 from tests.properties.bank_life import QUICK
 from tests.properties.bank_ties import Ties
 from tests.properties.bank_values import (
@@ -295,6 +296,7 @@ def test_what_was_hidden_a_moment_ago_lends_nothing_either(
     bank = opened("notes")
     talk(bank, SECRET)
     assert bank.sync(20)
+    rested()
     with pieria.open("notes", data=tmp_path, settings={**QUICK, "embedder": "none"}, clock=bank.clock) as other:
         HIDING[hiding](other)
     monkeypatch.setattr(bank._embedding, "catch_up", lambda most, seconds: None)
