@@ -1,12 +1,14 @@
 """A bank taken from one place to another: whole, compared, and nothing of it where something went wrong."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
 from tests.bank.test_embedding import letters
+from tests.contract.making import HandClock
 
 import pieria
 from pieria import Bank
@@ -75,7 +77,9 @@ def test_a_bank_goes_to_a_server_and_back_with_all_it_holds(filled: Kept, served
 
 def check_copied(source: Kept, target: Kept) -> None:
     report = pieria.copy("notes", data=source.data, to=target.data, settings=source.settings | target.settings)
-    with source.opened("notes") as bank, target.opened("notes") as copy:
+    # What is recalled hangs on the moment, if ever so little.
+    clock = HandClock(datetime.now(UTC))
+    with source.opened("notes", clock=clock) as bank, target.opened("notes", clock=clock) as copy:
         before = everything(bank)
         assert everything(copy) == before
         prints = {what: print for what, print in before.items() if isinstance(print, comparing.Print)}

@@ -134,7 +134,9 @@ def test_weights_may_be_given_one_by_one_or_as_json(ask: Ask, bank: Bank) -> Non
     assert "lexical" in plain["why"]
     assert "lexical" not in one_by_one["why"]
     as_json = ask("recall", "JWT", "--weights", '{"lexical": 0, "importance": 0.5}').json["hits"][0]
-    assert as_json["score"] == one_by_one["score"] != plain["score"]
+    # A score hangs on the moment as well, if ever so little.
+    assert as_json["score"] == pytest.approx(one_by_one["score"], abs=1e-5)
+    assert as_json["score"] != pytest.approx(plain["score"], abs=1e-3)
 
 
 def test_a_budget_says_what_did_not_fit(ask: Ask, bank: Bank) -> None:
