@@ -309,6 +309,7 @@ class TestBank(BankMachine.TestCase):  # type: ignore[misc,valid-type]
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)
 class TestBankForLong(BankMachine.TestCase):  # type: ignore[misc,valid-type]
     """Longer histories: the nightly profile makes them many as well."""
 

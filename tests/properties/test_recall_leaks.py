@@ -206,6 +206,7 @@ class TestLeaks(Leaks.TestCase):  # type: ignore[misc,valid-type]
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3_600)
 class TestLeaksForLong(Leaks.TestCase):  # type: ignore[misc,valid-type]
     """The nightly profile makes them many as well."""
 

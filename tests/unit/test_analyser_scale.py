@@ -10,7 +10,7 @@ import pytest
 from pieria.record.analyser import phrases, query_terms, spans, terms
 
 QUARTER = 250_000
-pytestmark = pytest.mark.timeout(20)
+pytestmark = pytest.mark.timeout(60)
 MIXED = random.Random(7).choices("aA1_-./\\:@#$+%'\",é漢かกิ👍🇩\u0301\u200d\u200b\ud800\x00 \u0915\u094d", k=QUARTER)
 
 ONE_WORD = ["a", "A", "aA", "1", "a1", "क्"]

@@ -355,7 +355,7 @@ ADVERSARIES = [
 
 @pytest.mark.parametrize("piece", ADVERSARIES, ids=range(len(ADVERSARIES)))
 @pytest.mark.parametrize("tail", ["", " "], ids=["dense", "spaced"])
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_a_hostile_text_does_not_take_for_ever(piece: str, tail: str) -> None:
     unit = piece + tail
     text = unit * (250_000 // len(unit))
@@ -364,7 +364,7 @@ def test_a_hostile_text_does_not_take_for_ever(piece: str, tail: str) -> None:
 
 
 @pytest.mark.parametrize("filling", ["a", " ", "\\", "_", "-", "=", "/", "\n"])
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(60)
 def test_one_character_without_end_after_a_name_is_no_burden(filling: str) -> None:
     for name in ("password:", "secret ", "<private", "<", "sk" + "-", "aws", "://a:", "bearer "):
         text = name + filling * 250_000
