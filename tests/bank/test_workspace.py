@@ -156,10 +156,9 @@ def seen_of_embedder_threads(folder: Path, value: Any) -> object:
     """How many threads the runtime begins beside the one that asks, and that one."""
     ask = (
         "import onnxruntime, os, pieria, sys\n"
-        "from pieria.bank.background import background\n"
         "told = {'embedder': 'local', 'models': sys.argv[2], 'embedder_threads': sys.argv[3]}\n"
         # A thread of ours that ends is there for a moment after Python has forgotten it: none may begin.
-        "background.end()\n"
+        "from pieria.bank.background import background; background.end()\n"
         "def threads(): return len(os.listdir('/proc/self/task'))\n"
         "with pieria.open('b', data=sys.argv[1], settings=told) as bank:\n"
         "    before = threads(); bank.remember_many([{'text': 'a word'}]); print(1 + threads() - before)"
