@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections.abc import Coroutine
 from concurrent.futures import Future
 
 import pytest
@@ -11,7 +12,7 @@ from tests.aio.overhead import measured
 from tests.aio.processes import ended
 
 import pieria.aio
-from pieria.aio import threads
+from pieria.aio import calling, threads
 from pieria.aio.threads import COMPUTING, MOMENT, PLACES, Pool, _Begun
 
 BOUND = 60.0
@@ -118,3 +119,30 @@ async def test_what_a_call_costs_beside_the_synchronous_one_can_be_measured() ->
     found = await measured(5)
     assert list(found) == ["get", "remember", "recall"]
     assert all(verb["times"] > 0 and verb["processor_times"] >= 0 for verb in found.values())
+
+
+def test_what_a_coroutine_returns_at_the_moment_at_which_nobody_waits_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class JustThen(Future[str]):
+        """It is done between the end of a wait and the look at whether it is."""
+
+        def result(self, timeout: float | None = None) -> str:
+            if timeout is not None:
+                self.set_result("kept")
+                raise TimeoutError
+            return super().result()
+
+    async def ask() -> str:
+        return "kept"
+
+    def begun(asked: Coroutine[object, object, str], loop: asyncio.AbstractEventLoop) -> JustThen:
+        asked.close()
+        return JustThen()
+
+    loop = asyncio.new_event_loop()
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", begun)
+    try:
+        assert calling._run_on(loop, ask)() == "kept"
+    finally:
+        loop.close()

@@ -16,6 +16,7 @@ from tests.contract.making import START, HandClock
 
 import pieria
 from pieria import Bank
+from pieria.bank import working
 from pieria.bank.handlers import Effect, Handler
 from pieria.bank.work import Rules, Work
 from pieria.bank.working import LAST_CHANCE, Worker
@@ -27,7 +28,9 @@ from pieria.errors import (
     InputError,
     JobError,
     NotFoundError,
+    PieriaError,
     PipelineError,
+    UnreachableError,
 )
 from pieria.record.changeset import Changeset
 from pieria.record.composing import first_write
@@ -638,6 +641,30 @@ def test_a_fault_that_nobody_foresaw_in_one_bank_ends_no_worker_for_the_others(
         worker.close()
         with pytest.raises(OSError, match="Input/output error"):
             Worker(lambda: (bank, other), {}).run(once=True)
+
+
+def test_a_server_that_is_started_anew_ends_no_worker(
+    bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "AWAY", 0.01)
+    answers: Iterator[PieriaError | list[Bank]] = iter([UnreachableError("list", "it is started anew"), [bank]])
+
+    def banks() -> list[Bank]:
+        answer = next(answers, [bank])
+        if isinstance(answer, PieriaError):
+            raise answer
+        return answer
+
+    job = bank.jobs.add("keep")
+    worker = Worker(banks, {"keep": Handler(keeps)}, rules=QUICK)
+    worker.start()
+    soon(lambda: bank.jobs.get(job.id).state == "done")
+    worker.close()
+    assert worker.problem is None
+    assert "no work is looked for" in caplog.text
+    answers = iter([UnreachableError("list", "it is started anew")])
+    with pytest.raises(UnreachableError):
+        Worker(banks, {}).run(once=True)
 
 
 def test_a_worker_of_a_closed_bank_does_nothing(bank: Bank, caplog: pytest.LogCaptureFixture) -> None:

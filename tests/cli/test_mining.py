@@ -5,14 +5,19 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from rich.console import Console
 from tests.cli.conftest import ENTRY, Answer, Ask
 from tests.mining import written
 
+import pieria
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.commands.mining import _embedded
 from pieria.doors.cli.shown.mining import mined
-from pieria.mining import Report
+from pieria.errors import BusyError
+from pieria.mining import Report, mine
 
 
 @pytest.fixture
@@ -55,6 +60,20 @@ def test_what_was_waited_for_the_vectors_is_told_where_it_was_a_wait() -> None:
 
     assert "and 23.4 s to embed" in took(23.4)
     assert "embed" not in took(0.01)
+
+
+def test_a_bank_that_is_busy_leaves_the_vectors_of_what_came_in_to_later(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def busy(**_: object) -> NoReturn:
+        raise BusyError("write", "another process kept it locked")
+
+    with pieria.open("b", data=tmp_path / "data") as bank:
+        report = mine(bank, project)
+        monkeypatch.setattr(bank, "sync", busy)
+        _embedded(Call(), bank, report)
+    assert report.embedded is False
+    assert "all is kept, but not embedded yet" in capsys.readouterr().err
 
 
 def test_a_dry_run_names_every_source_and_writes_nothing(ask: Ask, project: Path) -> None:

@@ -4,12 +4,17 @@ import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from tests.cli.conftest import ENTRY, Answer, Ask
 
 import pieria
-from pieria import Bank
+from pieria import Bank, Workspace
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.commands import working as commands
+from pieria.doors.cli.commands.working import _Banks
+from pieria.errors import BusyError
 
 
 def test_a_worker_does_what_is_queued_in_every_bank_and_tells(ask: Ask, bank: Bank) -> None:
@@ -39,6 +44,21 @@ def test_a_worker_goes_past_a_file_that_is_no_bank(ask: Ask, bank: Bank, home: P
     assert answer.json == {"banks": ["default"], "jobs": {"done": 1}}
     assert answer.err.count("foreign is left alone") == 1
     assert ask("worker", "--once", "--bank", "foreign").code == 3
+
+
+def test_a_bank_that_cannot_be_opened_just_now_is_tried_again(
+    bank: Bank, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> NoReturn:
+        raise BusyError("open", "it is brought to a new schema")
+
+    with Workspace(home / "data") as workspace:
+        banks = _Banks(Call(quiet=True), workspace)
+        with monkeypatch.context() as patched:
+            patched.setattr(workspace, "open", busy)
+            patched.setattr(commands, "LATER", 0.0)
+            assert banks() == []
+        assert [each.name for each in banks()] == ["default"]
 
 
 def test_a_worker_that_ends_by_itself_leaves_nothing_to_be_embedded(

@@ -143,7 +143,8 @@ def _run_on(loop: asyncio.AbstractEventLoop, function: Callable[..., Any]) -> Ca
                 return told.result(LOOK)
             except TimeoutError:
                 if told.done():
-                    raise
+                    # What it raised by itself, or what came of it at the very moment at which nobody waited.
+                    return told.result()
                 if loop.is_closed():
                     raise _over(function) from None
 

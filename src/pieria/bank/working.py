@@ -37,6 +37,8 @@ PRUNED_AT_ONCE = 100
 AFTER_CAPTURE = ("distil", "session_summary")
 AFTER_A_FAULT = 30.0
 """Seconds for which a bank is left alone that could not be read or written."""
+AWAY = 5.0
+"""Seconds until it is asked again which banks there are, where that could not be told."""
 
 
 class Worker:
@@ -147,7 +149,20 @@ class Worker:
                 self._stop.wait(self._rules.poll)
 
     def _round(self, *, raising: bool) -> int:
-        """One job of every bank that has one. Returns how many there were."""
+        """One job of every bank that has one. Returns how many there were.
+
+        Where it cannot be told just now which banks there are, as while a server is started anew, that passes.
+        """
+        try:
+            return self._of_each(raising=raising)
+        except PieriaError as problem:
+            if raising or not problem.retryable:
+                raise
+            log.warning("no work is looked for, for %d s: %s", AWAY, problem.message)
+            self._stop.wait(AWAY)
+            return 0
+
+    def _of_each(self, *, raising: bool) -> int:
         done = 0
         for bank in self._banks():
             if self._stop.is_set():

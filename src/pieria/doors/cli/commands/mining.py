@@ -16,7 +16,7 @@ from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command
 from pieria.doors.cli.running import REFUSED
 from pieria.doors.cli.values import NUMBER, WHOLE, OneOf
-from pieria.errors import AdapterError
+from pieria.errors import AdapterError, PieriaError
 from pieria.mining.formats import FORMATS
 from pieria.record import check
 
@@ -72,12 +72,14 @@ def mine(call: Call, /, path: str, watch: bool, every: float | None, dry_run: bo
 
 
 def _embedded(call: Call, bank: Bank, report: Report) -> None:
-    """Waits for the vectors of what came in. Where the model fails, they are made later."""
+    """Waits for the vectors of what came in. Where the model fails, or the bank is busy, they are made later."""
     begun = time.monotonic()
     with call.progress("embedding") as progress:
         try:
             report.embedded = bank.sync(progress=progress)
-        except AdapterError as problem:
+        except PieriaError as problem:
+            if not (problem.retryable or isinstance(problem, AdapterError)):
+                raise
             report.embedded = False
             call.note(f"all is kept, but not embedded yet: {problem.message}")
     report.embedding_seconds = time.monotonic() - begun

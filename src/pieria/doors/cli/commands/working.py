@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 WHO = "worker"
 LONGEST_IDLE = 86_400.0
+LATER = 30.0
+"""Seconds until a bank is tried again that could not be opened just now."""
 
 
 @click.command(cls=Command)
@@ -77,6 +80,8 @@ class _Banks:
         self._call = call
         self._workspace = workspace
         self._opened: dict[str, Bank | None] = {}
+        self._later: dict[str, float] = {}
+        """Those that could not be opened just now, and when that is tried again."""
 
     @property
     def opened(self) -> list[Bank]:
@@ -93,16 +98,20 @@ class _Banks:
             self._opened[name] = self._opened[name] or self._workspace.open(who=WHO)
         else:
             for name in self._workspace.place.everything():
-                if name not in self._opened:
-                    self._opened[name] = self._of_many(name)
+                if name not in self._opened and self._later.get(name, 0.0) <= time.monotonic():
+                    self._open(name)
         return self.opened
 
-    def _of_many(self, name: str) -> Bank | None:
+    def _open(self, name: str) -> None:
         try:
-            return self._workspace.open(name, who=WHO, create=False)
+            self._opened[name] = self._workspace.open(name, who=WHO, create=False)
         except PieriaError as problem:
+            if problem.retryable:
+                self._later[name] = time.monotonic() + LATER
+                self._call.note(f"bank {name} is left alone for {LATER:g} s: {problem.message}")
+                return
             self._call.note(f"bank {name} is left alone: {problem.message}")
-            return None
+            self._opened[name] = None
 
 
 def _work(working: Worker, once: bool, idle: float | None) -> None:
