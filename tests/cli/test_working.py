@@ -66,10 +66,11 @@ def test_a_worker_that_ends_by_itself_leaves_nothing_to_be_embedded(
 ) -> None:
     for line in (["--once"], ["--idle", "0"]):
         bank.remember(f"What came before {line}.")
-        monkeypatch.setenv("PIERIA_EMBEDDER", "hashing")
-        ask("worker", *line)
-        assert ask("stats").json["pending"] == {"vectors": 0}
-        monkeypatch.undo()
+        with monkeypatch.context() as embedding:
+            embedding.setenv("PIERIA_EMBEDDER", "hashing")
+            assert ask("stats").json["pending"] != {"vectors": 0}
+            ask("worker", *line)
+            assert ask("stats").json["pending"] == {"vectors": 0}
 
 
 @pytest.mark.parametrize("line", [["--idle", "-1"], ["--idle", "soon"]])

@@ -67,10 +67,9 @@ def test_a_hermes_that_cannot_import_pieria_is_told_so(
             raise ModuleNotFoundError("No module named 'pieria'")
         return real(name, *args, **kwargs)
 
-    with within_hermes():
-        monkeypatch.setattr(builtins, "__import__", without_pieria)
+    with within_hermes(), monkeypatch.context() as without:
+        without.setattr(builtins, "__import__", without_pieria)
         found = provider_in(hermes_home, "pieria")
-        monkeypatch.undo()
     assert isinstance(found, MemoryProvider)
     assert found.is_available() is False
     assert "No module named 'pieria'" in found.unavailable_reason()
