@@ -38,11 +38,17 @@ class Piped:
         self.written = b""
         self.said = b""
         self._number = 0
-        for name in ("_hear", *(("_read",) if read else ())):
-            threading.Thread(target=getattr(self, name), daemon=True).start()
+        self._listening: list[threading.Thread] = []
+        self._listen(self._hear)
+        if read:
+            self.read_from_now_on()
 
     def read_from_now_on(self) -> None:
-        threading.Thread(target=self._read, daemon=True).start()
+        self._listen(self._read)
+
+    def _listen(self, how: Callable[[], None]) -> None:
+        self._listening.append(threading.Thread(target=how, daemon=True))
+        self._listening[-1].start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -101,9 +107,12 @@ class Piped:
         self.process.stdin.close()
 
     def close(self) -> None:
+        """Afterwards all that it said has been heard."""
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait()
+        for listening in self._listening:
+            listening.join(PATIENCE)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
             try:

@@ -44,6 +44,8 @@ def test_it_ends_soon_after_its_client(start: Start, begun: bool) -> None:
 def test_what_was_asked_before_the_client_ended_is_still_answered(start: Start) -> None:
     server = start().begun()
     server.call("mnemosyne_remember", content="tea")
+    # What the first one loads takes longer than a client is waited for that is gone.
+    server.call("mnemosyne_recall", query="tea")
     server.send("tools/call", {"name": "mnemosyne_recall", "arguments": {"query": "tea"}}, id="last")
     server.end()
     answer = server.next()
@@ -138,6 +140,7 @@ def test_a_client_that_stops_reading_for_good_ends_it(start: Start) -> None:
     server.send("notifications/initialized")
     server.send("tools/call", {"name": "odd_echo", "arguments": {"letters": 1}}, id=1)
     server.process.wait(2 * ENDS_WITHIN)
+    server.close()
     assert b"Traceback" not in server.said
 
 
@@ -146,6 +149,7 @@ def test_nothing_but_protocol_comes_from_stdout(start: Start) -> None:
     assert server.call("odd_say")["structuredContent"] == {"printed": True}
     server.end()
     server.process.wait(2 * ENDS_WITHIN)
+    server.close()
     assert server.lines.get(timeout=10) is None
     for line in server.written.splitlines():
         assert json.loads(line)["jsonrpc"] == "2.0"
