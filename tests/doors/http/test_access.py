@@ -179,9 +179,11 @@ def test_whoever_guesses_is_slowed_down_and_whoever_has_a_token_is_not(served: S
 def test_each_caller_has_a_rate_of_their_own() -> None:
     with serving(rate=5) as served:
         one, other = served.token("read"), served.token("read")
-        answers = [served.client.get("/v1/banks", headers=one) for _ in range(20)]
-        assert {answer.status_code for answer in answers} == {200, 429}
-        refused = next(answer for answer in answers if answer.status_code == 429)
+        # As many as a slow machine needs to ask faster than the stock grows.
+        answers = (served.client.get("/v1/banks", headers=one) for _ in range(500))
+        assert next(answers).status_code == 200
+        refused = next(answer for answer in answers if answer.status_code != 200)
+        assert refused.status_code == 429
         assert refused.headers["retry-after"] == "1"
         assert refused.json()["error"]["code"] == "limit"
         assert served.client.get("/v1/banks", headers=other).status_code == 200

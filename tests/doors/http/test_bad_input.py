@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -360,7 +361,9 @@ def test_what_is_no_http_is_refused(live: Served) -> None:
 
 def _sent(address: Any, text: bytes) -> socket.socket:
     made = socket.create_connection(address, PATIENCE)
-    made.sendall(text)
+    # Who is refused may be so before all is said.
+    with suppress(ConnectionResetError, BrokenPipeError):
+        made.sendall(text)
     return made
 
 

@@ -9,6 +9,7 @@ import anyio
 import pytest
 from mcp import Client
 from tests.doors.http.conftest import (
+    PATIENCE,
     READS,
     SCRATCH_READ,
     SCRATCH_WRITE,
@@ -154,14 +155,23 @@ def test_whoever_goes_away_lets_no_more_calls_in_than_there_are_places(
         thread.start()
     for thread in callers:
         thread.join()
+    until_in_line(live, 0)
     assert len(begun) == CALLS_AT_ONCE
     waiting = threading.Thread(
         target=live.client.post, args=("/v1/banks/notes/recall",), kwargs={"json": {"query": "JWT"}}
     )
     waiting.start()
-    time.sleep(0.3)
+    until_in_line(live, 1)
     assert len(begun) == CALLS_AT_ONCE
     go.set()
-    waiting.join(10)
+    waiting.join(PATIENCE)
     assert not waiting.is_alive()
     assert len(begun) == CALLS_AT_ONCE + 1
+
+
+def until_in_line(served: Served, number: int) -> None:
+    """Until so many calls wait for a place."""
+    deadline = time.monotonic() + PATIENCE
+    while served.service.places._free.statistics().tasks_waiting != number:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -1,7 +1,9 @@
 """`pieria serve` as a process: it says when it serves, ends in order, and loses nothing that it acknowledged."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -35,26 +37,38 @@ def test_calls_under_way_are_finished_and_listeners_sent_away(by: signal.Signals
     """The call is held up by another writer, so that it is under way when the signal comes."""
     with started() as server, server.client() as client, pieria.open("notes") as bank:
         bank.remember("before")
-        answers: list[httpx2.Response] = []
         with client.stream("GET", "/v1/events", params={"bank": "notes"}) as events:
             with bank.store.writing():
-                asking = threading.Thread(target=lambda: answers.append(_written(server, "during")))
-                asking.start()
-                time.sleep(0.5)
+                asking = _asking(server, "during")
                 server.process.send_signal(by)
-                time.sleep(0.5)
-                with pytest.raises(httpx2.ConnectError):
-                    httpx2.get(f"{server.url}/health")
-            asking.join(PATIENCE)
-            assert [answer.status_code for answer in answers] == [201]
+                _until(lambda: _takes_nothing_new(server))
+            with asking:
+                assert asking.recv(1 << 16).startswith(b"HTTP/1.1 201")
             assert [*events.iter_lines()][:1] == ["retry: 2000"]
         assert server.process.wait(PATIENCE) == 0
         assert {memory.text for memory in bank.list()} == {"before", "during"}
 
 
-def _written(server: Process, text: str) -> httpx2.Response:
-    with server.client() as client:
-        return client.post(MEMORIES, json={"text": text})
+def _asking(server: Process, text: str) -> socket.socket:
+    """A call that the server has said it is ready to hear the whole of, and that it has been told then."""
+    body = json.dumps({"text": text}).encode()
+    head = f"POST {MEMORIES} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    asking = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
+    asking.sendall(f"{head}Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n".encode())
+    assert asking.recv(1 << 16).startswith(b"HTTP/1.1 100")
+    asking.sendall(body)
+    return asking
+
+
+def _takes_nothing_new(server: Process) -> bool:
+    try:
+        httpx2.get(f"{server.url}/health")
+    except httpx2.ConnectError:
+        return True
+    except httpx2.TransportError:
+        # It was in line when the door was shut.
+        pass
+    return False
 
 
 def test_two_servers_do_not_share_a_port() -> None:
