@@ -127,7 +127,7 @@ def test_what_cannot_be_asked_is_refused_in_the_words_of_the_line(ask: Ask, proj
 
 
 def test_a_watch_tells_each_change_on_a_line_and_ends_when_it_is_told(
-    environment: dict[str, str], project: Path
+    environment: dict[str, str], project: Path, tmp_path: Path
 ) -> None:
     process = subprocess.Popen(
         [*ENTRY, "mine", str(project), "--watch", "--every", "0.05", "--json"],
@@ -136,7 +136,9 @@ def test_a_watch_tells_each_change_on_a_line_and_ends_when_it_is_told(
     try:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["memories"] == {"new": 1}
-        (project / "new.md").write_text("Storks clatter.\n")
+        # Whole from the first moment on, whenever it is looked at.
+        (tmp_path / "new.md").write_text("Storks clatter.\n")
+        (tmp_path / "new.md").rename(project / "new.md")
         assert json.loads(process.stdout.readline())["memories"] == {"new": 1, "unchanged": 1}
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
