@@ -8,7 +8,11 @@ import pytest
 from tests.doors.hermes.host import Hermes
 
 import pieria
+from pieria.hermes.options import Options, options_in, save
 from pieria.hermes.provider import provider
+
+LONGEST = {"prefetch_ms": 5_000}
+"""What is told is tested, and not how soon: recall may take as long as it may ever."""
 
 
 class Begin(Protocol):
@@ -29,6 +33,8 @@ def begin(hermes_home: Path) -> Iterator[Begin]:
     begun: list[Hermes] = []
 
     def began(session: str = "first", **said: Any) -> Hermes:
+        if options_in(hermes_home).prefetch_ms == Options().prefetch_ms:
+            save(hermes_home, LONGEST)
         agent = Hermes(said.pop("provider", None) or provider(), hermes_home, session, **said)
         begun.append(agent)
         return agent

@@ -279,10 +279,10 @@ def test_jobs_of_every_kind_are_done_while_the_agent_is_there(begin: Begin, bank
     later = bank.jobs.add("extract", {"id": kept["memory_id"], "entities": True, "statements": True})
     _wait_for(lambda: bank.jobs.get(later.id).state == "done")
     agent.leave()
-    assert not any(thread.name == "pieria-worker" for thread in threading.enumerate())
+    _wait_for(lambda: not any(thread.name == "pieria-worker" for thread in threading.enumerate()))
 
 
-def _wait_for(holds: object, seconds: float = 10.0) -> None:
+def _wait_for(holds: object, seconds: float = 30.0) -> None:
     import time
 
     until = time.monotonic() + seconds
