@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.contract.making import apply, memory
 
-from pieria.errors import BusyError
+from pieria.errors import BusyError, NotFoundError
 from pieria.store.sqlite import SQLiteStore
 from pieria.store.sqlite.alone import nobody_using
 
@@ -40,6 +40,30 @@ def test_whoever_opens_it_between_two_steps_is_in_the_way_and_loses_nothing(tmp_
     held.close()
     with nobody_using(path, "remove") as connection:
         assert connection.execute("SELECT count(*) FROM state").fetchone() == (1,)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_bank_that_is_removed_while_it_is_opened_is_made_anew_or_not_there(tmp_path: Path, create: bool) -> None:
+    path = tmp_path / "notes.db"
+    SQLiteStore(path).close()
+
+    def take_away_before(frame: FrameType, event: str, _: Any) -> None:
+        if (event, frame.f_code.co_name) == ("call", SQLiteStore._check_file.__name__):
+            sys.setprofile(None)
+            path.unlink()
+
+    sys.setprofile(take_away_before)
+    try:
+        if create:
+            store = SQLiteStore(path)
+            apply(store, memory("mine"))
+            store.close()
+        else:
+            with pytest.raises(NotFoundError):
+                SQLiteStore(path, create=False)
+    finally:
+        sys.setprofile(None)
+    assert path.exists() == create
 
 
 def test_of_a_bank_whose_file_is_a_link_what_it_leads_to_goes_as_well(tmp_path: Path) -> None:

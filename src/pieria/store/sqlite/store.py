@@ -85,10 +85,14 @@ class SQLiteStore:
 
     def _find_place(self, create: bool) -> None:
         try:
-            if not (create and self._made_place()):
-                self._check_size()
-                if not os.access(self.path, os.W_OK):
-                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            while not (create and self._made_place()):
+                try:
+                    self._check_file()
+                    return
+                except FileNotFoundError:
+                    # Whoever removed the bank meanwhile left no file, and then a new one is made.
+                    if not create or os.path.lexists(self.path):
+                        raise
         except OSError as problem:
             if not (create or os.path.exists(self.path)):
                 raise NotFoundError("bank", self.path.stem) from problem
@@ -118,11 +122,15 @@ class SQLiteStore:
             return False
         return True
 
-    def _check_size(self) -> None:
+    def _check_file(self) -> None:
         """SQLite takes a file of a few bytes for an empty database, and would write over it."""
         if 0 < self.path.stat().st_size < LEAST_DATABASE:
             hint = "Name another bank or move the file away."
             raise ForeignFileError("open", f"{self.path} is not a database", hint=hint)
+        if not os.access(self.path, os.W_OK):
+            missing = not os.path.lexists(self.path)
+            number = errno.ENOENT if missing else errno.EACCES
+            raise OSError(number, os.strerror(number))
 
     def _prepare(self) -> None:
         with self._connections.used(), self._connections.lock, translated("open", self.path):
