@@ -1,5 +1,6 @@
 """Events: as they happen, from where one left off, and each client at its own pace."""
 
+import asyncio
 import json
 import socket
 import threading
@@ -51,6 +52,36 @@ def listened(served: Served, **asked: Any) -> list[dict[str, Any]]:
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("text/event-stream")
     return list(told(iter(answer.text.split("\n"))))
+
+
+def test_a_fault_that_nobody_foresaw_in_a_watch_ends_neither_it_nor_the_server(
+    live: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, failed = streaming._grown, threading.Event()
+
+    def grown(bank: pieria.Bank, seen: int) -> int:
+        if not failed.is_set():
+            failed.set()
+            raise RuntimeError("can't start new thread")
+        return real(bank, seen)
+
+    monkeypatch.setattr(streaming, "AGAIN", 0.01)
+    monkeypatch.setattr(streaming, "_grown", grown)
+    with live.client.stream("GET", EVENTS, params=NOTES) as stream:
+        events = told(stream.iter_lines())
+        assert next(events) == {"retry": "2000"}
+        assert failed.wait(PATIENCE)
+        remember(live, "after the fault")
+        assert next(events)["event"] == "change"
+
+
+def test_a_loop_that_has_ended_is_told_nothing_and_fails_nobody(live: Served) -> None:
+    hub = streaming.Hub()
+    loop = asyncio.new_event_loop()
+    loop.close()
+    hub._into_loop = loop.call_soon_threadsafe
+    with pieria.open("notes") as bank, hub._listening(streaming.Listener(bank, 0, "ada")):
+        hub.publish("recall", "notes", {})
 
 
 def test_what_is_written_is_told_as_it_happens_whoever_writes_it(live: Served) -> None:

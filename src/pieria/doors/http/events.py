@@ -12,7 +12,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import anyio
@@ -127,10 +127,11 @@ class Hub:
             found = await to_thread.run_sync(_grown, bank, seen, limiter=self._waiting, abandon_on_cancel=True)
             self._unreadable.discard(name)
             return found
-        except PieriaError as problem:
-            # Listeners learn it by reading the bank themselves.
+        except Exception as problem:
+            # Listeners learn it by reading the bank themselves. Whatever it is, the server does not end of it.
             if name not in self._unreadable:
-                log.warning("the journal of bank %s cannot be read: %s", bank.name, problem.message)
+                unforeseen = not isinstance(problem, PieriaError)
+                log.warning("the journal of bank %s cannot be read: %s", bank.name, problem, exc_info=unforeseen)
             self._unreadable.add(name)
             for listener in self._those_of(name):
                 listener.stir()
@@ -148,7 +149,9 @@ class Hub:
 
     def publish(self, kind: str, bank: str, told: Mapping[str, Any]) -> None:
         if self._into_loop is not None and self._listeners:
-            self._into_loop(self._deliver, Passing(kind, same_bank(bank), told))
+            # Of a loop that has just ended nobody hears anything any more.
+            with suppress(RuntimeError):
+                self._into_loop(self._deliver, Passing(kind, same_bank(bank), told))
 
     def _deliver(self, passing: Passing) -> None:
         for listener in self._listeners:
