@@ -16,6 +16,7 @@ import pieria
 from pieria.capture.installing import doing, entries, jsontext
 from pieria.capture.installing.commands import CAPTURE, CONTEXT, Commands, which_of_ours
 from pieria.capture.installing.doing import Where
+from pieria.capture.installing.files import write
 from pieria.capture.installing.hosts import HOSTS
 from pieria.errors import ConfigError, ConflictError
 
@@ -199,6 +200,13 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(where: Where) -> None
     assert doing.status(CLAUDE, where).state == "installed"
     doing.uninstall(CLAUDE, where)
     assert file.read_text() == text
+
+
+def test_what_a_killed_process_of_the_same_number_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    """As in a container, where numbers come again with each start."""
+    (tmp_path / f".settings.json.{os.getpid()}.new").write_text("half of something longer")
+    write(tmp_path / "settings.json", "{}")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"settings.json": "{}"}
 
 
 def test_a_dry_run_writes_nothing(where: Where) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -48,7 +49,7 @@ def install(home: Path, *, dry_run: bool = False) -> Plugin:
         try:
             before.folder.mkdir(parents=True, exist_ok=True)
             for name, text in _contents().items():
-                (before.folder / name).write_text(text, "utf-8")
+                _write(before.folder / name, text)
         except OSError as problem:
             raise StorageError("install", f"{before.folder} cannot be written ({problem.strerror})") from problem
     return before
@@ -67,6 +68,18 @@ def uninstall(home: Path, *, dry_run: bool = False) -> Plugin:
         except OSError as problem:
             raise StorageError("uninstall", f"{before.folder} cannot be removed ({problem.strerror})") from problem
     return before
+
+
+def _write(file: Path, text: str) -> None:
+    """Whole or not at all: half a file would be taken for somebody else's. What a killed process left aside lies beside
+    the folder, since there it would be, too.
+    """
+    aside = file.parent.with_name(f".{file.parent.name}.{file.name}.new")
+    try:
+        aside.write_text(text, "utf-8")
+        os.replace(aside, file)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _ours(found: Plugin) -> Plugin:

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from pieria.errors import ConfigError, InputError, PieriaError
+from pieria.errors import ConfigError, InputError, PieriaError, StorageError
 from pieria.record.banks import bank_name_from, check_bank_name, same_bank
 from pieria.record.parsing import parsed
 
@@ -106,11 +106,19 @@ def save(home: Path, values: Mapping[str, Any]) -> Options:
     said = {**_read(home / FILE), **values}
     kept = {name: value for name, value in said.items() if value is not None and value != ""}
     options = _options(kept, "")
-    home.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=home, prefix=f".{FILE}.", delete=False, encoding="utf-8") as aside:
-        json.dump(kept, aside, indent=2, ensure_ascii=False)
-        aside.write("\n")
-    Path(aside.name).replace(home / FILE)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=home, prefix=f".{FILE}.", delete=False, encoding="utf-8") as aside:
+            try:
+                json.dump(kept, aside, indent=2, ensure_ascii=False)
+                aside.write("\n")
+                aside.flush()
+                os.replace(aside.name, home / FILE)
+            except BaseException:
+                Path(aside.name).unlink(missing_ok=True)
+                raise
+    except OSError as problem:
+        raise StorageError("options", f"{home / FILE} cannot be written ({problem.strerror})") from problem
     return options
 
 

@@ -1,7 +1,9 @@
 """How Hermes finds the provider: by the entry point, or by the folder that `pieria hermes install` writes."""
 
 import builtins
+import errno
 import json
+import os
 import sys
 import tomllib
 from importlib.metadata import EntryPoint
@@ -96,6 +98,25 @@ def test_installing_again_changes_nothing_and_brings_an_old_one_up_to_date(ask: 
     assert ask("hermes", "status").json["state"] == "outdated"
     assert ask("hermes", "install").json["was"] == "outdated"
     assert files(folder) == new
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing_that_the_next_takes_for_somebody_elses(
+    ask: Ask, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.write_text
+
+    def full(path: Path, text: str, *how: Any, **more: Any) -> int:
+        if "__init__.py" in path.name:
+            real(path, text[:10], *how, **more)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, text, *how, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        assert "No space left" in ask("hermes", "install").err
+    assert ask("hermes", "install").code == 0
+    assert sorted(path.name for path in (hermes_home / "plugins").iterdir()) == ["pieria"]
+    assert sorted(files(hermes_home / "plugins" / "pieria")) == ["__init__.py", "plugin.yaml"]
 
 
 def test_somebody_elses_files_are_let_be(ask: Ask, hermes_home: Path) -> None:

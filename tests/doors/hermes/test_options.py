@@ -1,6 +1,8 @@
 """`pieria.json` in the home of Hermes: what may stand in it, what each option does, and how it is written."""
 
+import errno
 import json
+import os
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +12,7 @@ import pytest
 from tests.doors.hermes.conftest import Begin
 
 from pieria import Bank
-from pieria.errors import ConfigError
+from pieria.errors import ConfigError, StorageError
 from pieria.hermes.options import FILE, Options, home_folder, options_in, save
 from pieria.hermes.provider import provider
 from pieria.record.banks import check_bank_name, same_bank
@@ -95,6 +97,21 @@ def test_the_bank_follows_from_the_option_and_the_agent(
     bank: str | None, profile: str, platform: str, user: str, name: str
 ) -> None:
     assert Options(bank=bank).bank_for(profile, platform, user) == name
+
+
+def test_options_that_cannot_be_written_are_told_and_leave_those_of_before(
+    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: object, target: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    save(hermes_home, {"bank": "before"})
+    there = sorted(hermes_home.iterdir())
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(StorageError, match="No space left"):
+        save(hermes_home, {"bank": "after"})
+    assert options_in(hermes_home).bank == "before"
+    assert sorted(hermes_home.iterdir()) == there
 
 
 def test_nobody_shares_the_bank_of_somebody_with_another_name() -> None:
