@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import threading
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +26,7 @@ from tests.doors.web.conftest import (
 import pieria
 from pieria.doors.web.page import Page, View
 from pieria.doors.web.pages import PAGES
+from pieria.toolsets import called
 from pieria.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -522,11 +524,20 @@ def test_a_question_is_answered_at_once_or_on_a_page_that_may_be_left(
 ) -> None:
     window = opened(scripts=scripts)
     page = window.go("/banks/notes/sessions/ask")
+    go_on = threading.Event()
+
+    def called_then(*arguments: Any) -> Any:
+        assert go_on.wait(60)
+        return called(*arguments)
+
+    monkeypatch.setattr("pieria.doors.web.pages.sessions.called", called_then)
     for soon in (60, 0):
         monkeypatch.setattr("pieria.doors.web.tasks.SOON", soon)
+        (go_on.set if soon else go_on.clear)()
         page.get_by_label("The question").fill("What do the doors ask for?")
         page.get_by_role("button", name="Ask").click()
         page.wait_for_url("**/sessions/ask" if soon else "**/task?*")
+        go_on.set()
         page.get_by_text("How it was found").wait_for()
         assert ("/task?" in page.url) is (soon == 0)
     assert barriers(window) == [] if scripts else page.title().startswith("A question")
