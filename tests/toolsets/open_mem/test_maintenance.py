@@ -258,6 +258,16 @@ def test_what_is_read_only_stays_and_is_said_to_be(
     (project / "folder").chmod(0o755)
 
 
+@requirement("folders.hands_off")
+def test_where_something_else_has_taken_a_files_place_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "AGENTS.md").mkdir()
+    changes = [Change(tmp_path / "AGENTS.md", None, OURS.encode()), Change(tmp_path / "src/AGENTS.md", b"", None)]
+    with pytest.raises(StorageError, match=r"src/AGENTS\.md cannot be looked at"):
+        write(tmp_path, changes)
+    assert not (tmp_path / "AGENTS.md").exists()
+
+
 @requirement("folders.dry_run")
 def test_where_no_file_can_be_made_the_dry_run_says_so(ask: Ask, made: Made, inside: Host, project: Path) -> None:
     made()

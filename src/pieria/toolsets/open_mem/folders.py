@@ -130,7 +130,11 @@ def diff(root: Path, changes: list[Change]) -> str:
 def write(root: Path, changes: list[Change]) -> None:
     """All of them; where one cannot be written the others are, and it is told."""
     for change in changes:
-        _check(root, change)
+        try:
+            _check(root, change)
+        except OSError as problem:
+            reason = f"{change.path.relative_to(root).as_posix()} cannot be looked at ({problem.strerror})"
+            raise StorageError("write", reason, hint="None of the files was written. Ask again.") from problem
     failed: list[tuple[Path, OSError]] = []
     for change in changes:
         try:
