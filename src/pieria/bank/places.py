@@ -57,7 +57,7 @@ class Places:
         self._survey: _Survey | None = None
         _every.add(self)
 
-    def start_anew(self) -> None:
+    def _start_anew(self) -> None:
         """After a fork the lock may be held by a thread that does not exist here, in the middle of a survey."""
         if self._lock.locked():
             self._survey = None
@@ -313,7 +313,7 @@ _every: weakref.WeakSet[Places] = weakref.WeakSet()
 
 def _after_fork() -> None:
     for places in list(_every):
-        places.start_anew()
+        places._start_anew()
 
 
 os.register_at_fork(after_in_child=_after_fork)
