@@ -101,7 +101,7 @@ def test_what_closing_breaks_off_learns_that_the_bank_is_closed(tmp_path: Path) 
 
     looking = threading.Thread(target=look)
     looking.start()
-    begun.wait()
+    assert begun.wait(30)
     store.close()
     looking.join()
     assert [type(problem) for problem in told] == [ClosedError]
