@@ -106,7 +106,7 @@ def asked(served: Served, path: str, work: Any, *, mode: str = "auto", **headers
     """What the official client gets."""
 
     async def main() -> Any:
-        async with httpx2.AsyncClient(headers=headers) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http:
             url = str(served.client.base_url).rstrip("/") + path
             async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
                 return await work(client)

@@ -62,7 +62,7 @@ def _asking(server: Process, text: str) -> socket.socket:
 
 def _takes_nothing_new(server: Process) -> bool:
     try:
-        httpx2.get(f"{server.url}/health")
+        httpx2.get(f"{server.url}/health", timeout=PATIENCE)
     except httpx2.ConnectError:
         return True
     except httpx2.TransportError:
@@ -91,10 +91,11 @@ def test_with_a_token_others_reach_it_and_nobody_without(home: Path) -> None:
     _, secret = Tokens(home / "data").create("laptop", "read")
     with started("--host", "0.0.0.0") as server:  # noqa: S104
         url = f"http://127.0.0.1:{server.port}"
-        assert httpx2.get(f"{url}/v1/banks").status_code == 401
-        assert httpx2.get(f"{url}/v1/banks", headers={"Authorization": f"Bearer {secret}"}).json() == {"banks": []}
+        assert httpx2.get(f"{url}/v1/banks", timeout=PATIENCE).status_code == 401
+        shown = {"Authorization": f"Bearer {secret}"}
+        assert httpx2.get(f"{url}/v1/banks", headers=shown, timeout=PATIENCE).json() == {"banks": []}
         (home / "data" / "tokens.json").unlink()
-        assert httpx2.get(f"{url}/v1/banks").status_code == 401
+        assert httpx2.get(f"{url}/v1/banks", timeout=PATIENCE).status_code == 401
 
 
 @pytest.mark.parametrize(
