@@ -31,8 +31,11 @@ test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, an
 	@echo "· layers" && $(BIN)/lint-imports --no-logo >.venv/layers.txt 2>&1 || { cat .venv/layers.txt; exit 1; }
 	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 2 --dist worksteal --hypothesis-profile=ci
 
+# `make test-slow EXAMPLES=gate` repeats the same random examples; otherwise each run looks for what nobody has met yet.
+EXAMPLES ?= nightly
+
 test-slow: .venv/dev.stamp .venv/share/pieria/models.stamp web chromium ## the slow tests: kill -9, many processes, long histories, the page in Chromium
-	@echo "· pytest -m slow" && $(BIN)/pytest -q -m slow -n 2 --dist worksteal --timeout=1800 --hypothesis-profile=nightly
+	@echo "· pytest -m slow" && $(BIN)/pytest -q -m slow -n 2 --dist worksteal --timeout=1800 --hypothesis-profile=$(EXAMPLES)
 
 bench: .venv/runtime.stamp .venv/share/pieria/models.stamp ## measure speed against the budgets; prints JSON
 	@$(BIN)/pieria bench speed --json

@@ -46,11 +46,12 @@ os.environ["PIERIA_COUNT_USES"] = "false"
 # What is tested is hardly ever the power going out; what is, asks for `durable`.
 os.environ["PIERIA_DURABILITY"] = "off"
 
-# A busy machine is not a failure. `ci` repeats the same examples in every run, so that a red run stays red;
-# `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
+# A busy machine is not a failure. `ci` and `gate` repeat the same examples in every run, so that a red run stays red
+# and a change is judged by itself; `nightly` looks for what nobody has met yet. --hypothesis-profile chooses.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("dev", PATIENT, max_examples=50)
 settings.register_profile("ci", PATIENT, max_examples=25, derandomize=True)
+settings.register_profile("gate", PATIENT, max_examples=1000, derandomize=True)
 settings.register_profile("nightly", PATIENT, max_examples=1000)
 settings.load_profile("dev")
 
