@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -97,13 +98,28 @@ def test_a_reply_of_opencode_that_was_half_written_is_had_when_it_is_whole(bank:
     message = storage / "message" / "ses_1" / "msg_2.json"
     whole = part.read_text()
     part.write_text(whole[:20])
-    os.utime(message, (1_000, 1_000))
+    for path in (message, message.parent, storage / "session" / "p" / "ses_1.json"):
+        os.utime(path, (1_000, 1_000))
     assert [one.reason for one in mine(bank, storage, conversations=True).refused]
     part.write_text(whole)
     # OpenCode writes the message anew when all of it is said; the folder is as it was.
-    os.utime(message)
+    os.utime(message, (2_000, 2_000))
     report = mine(bank, storage, conversations=True)
     assert report.well, report.refused
+    assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
+
+
+def test_a_reply_of_opencode_that_grew_within_the_same_instant_is_noticed(bank: Bank, tmp_path: Path) -> None:
+    storage = written.opencode_storage(tmp_path / "opencode") / "storage"
+    part = storage / "part" / "msg_2" / "prt_5.json"
+    whole = part.read_text()
+    part.write_text(whole.replace("It is written as CSV now.", "It is"))
+    # However long the first look takes, its instant is not over.
+    later = time.time() + 3_600
+    os.utime(storage / "session" / "p" / "ses_1.json", (later, later))
+    mine(bank, storage, conversations=True)
+    part.write_text(whole)
+    assert mine(bank, storage, conversations=True).memories["changed"] == 1
     assert said(bank) == ["It is written as CSV now.", "Write the export as CSV."]
 
 

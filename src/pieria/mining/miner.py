@@ -325,9 +325,9 @@ def _mark(work: _Work) -> dict[str, Any]:
     }
     if work.digest is not None:
         mark["digest"] = work.digest
-        if time.time_ns() - source.changed < SETTLED:
-            # It may be changed once more and bear the same time.
-            mark["unsettled"] = True
+    if time.time_ns() - source.changed < SETTLED:
+        # It may be changed once more and bear the same time.
+        mark["unsettled"] = True
     if source.listed:
         mark["units"] = kept.get("units", list(work.units))
     left = kept.get("left", work.left if source.present and not work.count else None)

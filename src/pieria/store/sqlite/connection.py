@@ -42,6 +42,8 @@ APPLICATION_ID = 0x50494552
 PAGES_IN_MEMORY_KIB = 16_384
 
 LEAST_SPACE = 1 << 20
+LOOK_MS = 1_000
+"""That a look at the schema waits for who has the file for itself."""
 CLOSE_PATIENCE = 1.0
 FORK_PATIENCE = 10.0
 """Seconds that a fork waits for threads inside a transaction. After that their connections stay open in the child."""
@@ -103,6 +105,7 @@ def _of_a_newer_version(operation: str, path: Path) -> NewerVersionError | None:
     ours = migrations()[-1].number
     try:
         with closing(read_only(path)) as connection:
+            connection.execute(f"PRAGMA busy_timeout = {LOOK_MS}")
             held = int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.Error:
         return None
