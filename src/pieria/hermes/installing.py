@@ -9,6 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from shlex import quote
+from uuid import uuid4
 
 from pieria.errors import ConfigError, ConflictError, StorageError
 
@@ -27,9 +28,11 @@ class Plugin:
 
 def plugin(home: Path) -> Plugin:
     folder = home / "plugins" / NAME
+    # Before the texts: what another installation writes meanwhile is nobody else's.
+    holds = set(os.listdir(folder)) if folder.exists() else set()
     there = {name: _text(folder / name) for name in _contents()}
     if all(text is None for text in there.values()):
-        return Plugin(folder, FOREIGN if folder.exists() and any(folder.iterdir()) else MISSING)
+        return Plugin(folder, FOREIGN if holds else MISSING)
     if any(text is not None and MARK not in text for text in there.values()):
         return Plugin(folder, FOREIGN)
     return Plugin(folder, INSTALLED if there == _contents() else OUTDATED)
@@ -72,9 +75,9 @@ def uninstall(home: Path, *, dry_run: bool = False) -> Plugin:
 
 def _write(file: Path, text: str) -> None:
     """Whole or not at all: half a file would be taken for somebody else's. What a killed process left aside lies beside
-    the folder, since there it would be, too.
+    the folder, since there it would be, too. Each has a name of its own: several may install at once.
     """
-    aside = file.parent.with_name(f".{file.parent.name}.{file.name}.new")
+    aside = file.parent.with_name(f".{file.parent.name}.{file.name}.{uuid4().hex}.new")
     try:
         aside.write_text(text, "utf-8")
         os.replace(aside, file)

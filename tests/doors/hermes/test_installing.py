@@ -6,8 +6,10 @@ import json
 import os
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from tests.cli.conftest import ask
 from tests.doors.hermes.conftest import Begin
 from tests.doors.hermes.host import MemoryProvider, provider_in, provider_of, within_hermes
 
+from pieria.hermes.installing import install, plugin
 from pieria.hermes.options import options_in
 
 __all__ = ["ask"]
@@ -117,6 +120,23 @@ def test_a_disk_that_is_full_in_the_middle_leaves_nothing_that_the_next_takes_fo
     assert ask("hermes", "install").code == 0
     assert sorted(path.name for path in (hermes_home / "plugins").iterdir()) == ["pieria"]
     assert sorted(files(hermes_home / "plugins" / "pieria")) == ["__init__.py", "plugin.yaml"]
+
+
+def test_two_that_install_at_once_do_not_take_each_others_files(
+    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, both = os.replace, Barrier(2)
+
+    def at_once(source: Path, target: Path) -> None:
+        both.wait(60)
+        real(source, target)
+
+    with monkeypatch.context() as patched, ThreadPoolExecutor(2) as threads:
+        patched.setattr(os, "replace", at_once)
+        installed = [threads.submit(install, hermes_home) for _ in range(2)]
+        assert [each.result().state for each in installed] == ["missing", "missing"]
+    assert plugin(hermes_home).state == "installed"
+    assert [path.name for path in (hermes_home / "plugins").iterdir()] == ["pieria"]
 
 
 def test_somebody_elses_files_are_let_be(ask: Ask, hermes_home: Path) -> None:
