@@ -204,9 +204,14 @@ def test_an_older_entry_is_brought_up_to_date_in_its_place(where: Where) -> None
 
 def test_what_a_killed_process_of_the_same_number_left_is_in_nobodys_way(tmp_path: Path) -> None:
     """As in a container, where numbers come again with each start."""
-    (tmp_path / f".settings.json.{os.getpid()}.new").write_text("half of something longer")
-    write(tmp_path / "settings.json", "{}")
+    left = tmp_path / f".settings.json.{os.getpid()}.new"
+    left.write_text("half of something longer")
+    left.chmod(0o666)
+    with left.open() as anybody:
+        write(tmp_path / "settings.json", "{}")
+        assert anybody.read() == "half of something longer"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"settings.json": "{}"}
+    assert (tmp_path / "settings.json").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_dry_run_writes_nothing(where: Where) -> None:

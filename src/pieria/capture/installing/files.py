@@ -30,8 +30,9 @@ def write(path: Path, text: str) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         try:
-            # One of this name may have been left by a killed process, whose number comes again.
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+            # One of this name may have been left by a killed process, whose number comes again, and be open elsewhere.
+            aside.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with os.fdopen(os.open(aside, flags, mode), "wb") as file:
                 file.write(text.encode())
                 file.flush()
