@@ -72,6 +72,31 @@ def test_a_repository_that_another_closes_while_the_workspace_does_ends_that_for
     assert sorted(closed) == ["alpha", "beta", "gamma"]
 
 
+def test_a_repository_that_cannot_be_closed_leaves_no_other_open(tmp_path: Path) -> None:
+    closed: list[str] = []
+
+    class Told(InMemoryBackend):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def close(self) -> None:
+            if self.name == "alpha":
+                raise OSError("alpha is stuck")
+            closed.append(self.name)
+
+    workspace = Workspace(tmp_path, {"durability": "off"})
+    bank = workspace.open("beside")
+    for name in ("alpha", "beta", "gamma"):
+        workspace.open_repo(name, backend=Told(name))
+    with pytest.raises(OSError, match="alpha is stuck"):
+        workspace.close()
+    assert closed == ["beta", "gamma"]
+    workspace.close()
+    with pytest.raises(ClosedError):
+        bank.count()
+
+
 USES: dict[str, Callable[[Workspace], object]] = {
     "close_repo": lambda w: w.close_repo("gone"),
     "get_graph": lambda w: w.get_graph("gone"),

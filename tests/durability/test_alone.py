@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.contract.making import apply, memory
 
-from pieria.errors import BusyError, NotFoundError
+from pieria.errors import BusyError, NotFoundError, ReadOnlyError
 from pieria.store.sqlite import SQLiteStore
 from pieria.store.sqlite.alone import nobody_using
 
@@ -42,13 +42,16 @@ def test_whoever_opens_it_between_two_steps_is_in_the_way_and_loses_nothing(tmp_
         assert connection.execute("SELECT count(*) FROM state").fetchone() == (1,)
 
 
+@pytest.mark.parametrize("step", ["_check_file", "_prepare"])
 @pytest.mark.parametrize("create", [True, False])
-def test_a_bank_that_is_removed_while_it_is_opened_is_made_anew_or_not_there(tmp_path: Path, create: bool) -> None:
+def test_a_bank_that_is_removed_while_it_is_opened_is_made_anew_or_not_there(
+    tmp_path: Path, create: bool, step: str
+) -> None:
     path = tmp_path / "notes.db"
     SQLiteStore(path).close()
 
     def take_away_before(frame: FrameType, event: str, _: Any) -> None:
-        if (event, frame.f_code.co_name) == ("call", SQLiteStore._check_file.__name__):
+        if (event, frame.f_code.co_name) == ("call", step):
             sys.setprofile(None)
             path.unlink()
 
@@ -64,6 +67,32 @@ def test_a_bank_that_is_removed_while_it_is_opened_is_made_anew_or_not_there(tmp
     finally:
         sys.setprofile(None)
     assert path.exists() == create
+
+
+def test_a_bank_that_is_removed_and_made_anew_by_another_while_it_is_opened_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "notes.db"
+    SQLiteStore(path).close()
+    real = os.access
+
+    def access(file: Path, mode: int) -> bool:
+        monkeypatch.setattr(os, "access", real)
+        path.unlink()
+        found = real(file, mode)
+        SQLiteStore(path).close()
+        return found
+
+    monkeypatch.setattr(os, "access", access)
+    store = SQLiteStore(path)
+    apply(store, memory("mine"))
+    store.close()
+
+
+def test_a_link_that_leads_nowhere_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").symlink_to(tmp_path / "elsewhere.db")
+    with pytest.raises(ReadOnlyError):
+        SQLiteStore(tmp_path / "notes.db")
 
 
 def test_of_a_bank_whose_file_is_a_link_what_it_leads_to_goes_as_well(tmp_path: Path) -> None:

@@ -60,11 +60,16 @@ def test_a_folder_that_goes_while_copies_are_named_is_not_said_to_be_shut(
     assert not gone.exists()
 
 
-def test_a_bank_that_a_newer_version_changed_while_it_was_open_is_not_said_to_be_damaged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changes", ["state RENAME TO standing", "state ADD COLUMN shade", "content ADD COLUMN shade INTEGER DEFAULT 1"]
+)
+def test_a_bank_that_a_newer_version_changed_while_it_was_open_is_not_said_to_be_damaged(
+    tmp_path: Path, changes: str
+) -> None:
     with pieria.open("notes", data=tmp_path) as bank:
         bank.remember("heron")
         with closing(sqlite3.connect(tmp_path / "notes.db", isolation_level=None)) as newer:
-            newer.execute("ALTER TABLE state RENAME TO standing")
+            newer.execute(f"ALTER TABLE {changes}")
             newer.execute("PRAGMA user_version = 9999")
         with pytest.raises(NewerVersionError, match="newer schema while it was open here") as refused:
             bank.list()

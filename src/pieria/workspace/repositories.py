@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria import telemetry
@@ -191,13 +191,13 @@ class Repositories(GraphCare):
                 self._opening.discard(id)
 
     def _close_repositories(self) -> None:
+        """All of them, in their order, whatever one of them raises when it is closed."""
         with self._repositories_lock:
-            closing = [repository for _, repository in sorted(self._repositories.items())]
+            closing = [repository for _, repository in sorted(self._repositories.items(), reverse=True)]
             self._repositories.clear()
-        for repository in closing:
-            # Another thread may have closed its bank meanwhile.
-            if repository.is_open:
-                _close(repository)
+        with ExitStack() as stack:
+            for repository in closing:
+                stack.callback(_close, repository)
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
         """The bank of that name, with models of its own where they are given."""
@@ -248,6 +248,9 @@ class Repositories(GraphCare):
 
 
 def _close(repository: Repository) -> None:
+    """Another thread may have closed its bank meanwhile."""
+    if not repository.is_open:
+        return
     with telemetry.during("repo.close", repo_id=repository.id):
         repository.close()
 

@@ -65,7 +65,7 @@ def translated(operation: str, path: Path) -> Iterator[None]:
     except BlockingIOError as problem:
         raise _busy(operation, path) from problem
     except (UnreadableRow, UnicodeDecodeError) as problem:
-        raise damaged(operation, path, str(problem)) from problem
+        raise _unlike_our_schema(operation, path, str(problem)) from problem
 
 
 def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
@@ -92,10 +92,14 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
         return ForeignFileError(operation, f"{path} is not a database", hint="Name another bank or move the file away.")
     if name.startswith("SQLITE_CORRUPT") or name == "SQLITE_ERROR" or "decode to UTF-8" in said:
         # Our statements are right as they stand, so that whatever they do not find or cannot read was damaged.
-        return _of_a_newer_version(operation, path) or damaged(operation, path, said)
+        return _unlike_our_schema(operation, path, said)
     if name.startswith("SQLITE_IOERR"):
         return _of_the_disk(operation, path, f"{name}: {said}")
     return StorageError(operation, f"{said} ({name or type(problem).__name__})", hint="Run `pieria doctor`.")
+
+
+def _unlike_our_schema(operation: str, path: Path, said: str) -> PieriaError:
+    return _of_a_newer_version(operation, path) or damaged(operation, path, said)
 
 
 def _of_a_newer_version(operation: str, path: Path) -> NewerVersionError | None:

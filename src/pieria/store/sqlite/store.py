@@ -73,28 +73,37 @@ class SQLiteStore:
         self._closing = threading.Event()
         self._scan = Scan()
         self._sieves = Sieves()
-        self._find_place(create)
-        busy_ms = int(busy_seconds * 1000)
-        self._connections = Connections(path, synchronous=SYNCHRONOUS[durability], busy_ms=busy_ms)
         self._busy_seconds = busy_seconds
-        try:
-            self._prepare()
-        except BaseException:
-            self._connections.close()
-            raise
+        self._open(create, SYNCHRONOUS[durability])
+
+    def _open(self, create: bool, synchronous: str) -> None:
+        """Whoever removes the bank at this very moment leaves no file, and then a new one is made."""
+        for is_last in (False, False, True):
+            self._find_place(create)
+            busy_ms = int(self._busy_seconds * 1000)
+            self._connections = Connections(self.path, synchronous=synchronous, busy_ms=busy_ms)
+            try:
+                self._prepare()
+            except BaseException as problem:
+                self._connections.close()
+                if is_last or not (create and isinstance(problem, NotFoundError)):
+                    raise
+            else:
+                return
 
     def _find_place(self, create: bool) -> None:
         try:
             while not (create and self._made_place()):
                 try:
                     self._check_file()
-                    return
                 except FileNotFoundError:
-                    # Whoever removed the bank meanwhile left no file, and then a new one is made.
-                    if not create or os.path.lexists(self.path):
+                    # A link that leads nowhere stays one.
+                    if not create or self.path.is_symlink():
                         raise
+                else:
+                    return
         except OSError as problem:
-            if not (create or os.path.exists(self.path)):
+            if not create and (isinstance(problem, FileNotFoundError) or not os.path.exists(self.path)):
                 raise NotFoundError("bank", self.path.stem) from problem
             found = storage_error("open", self.path, problem)
             if isinstance(found, ReadOnlyError):
@@ -128,9 +137,10 @@ class SQLiteStore:
             hint = "Name another bank or move the file away."
             raise ForeignFileError("open", f"{self.path} is not a database", hint=hint)
         if not os.access(self.path, os.W_OK):
-            missing = not os.path.lexists(self.path)
-            number = errno.ENOENT if missing else errno.EACCES
-            raise OSError(number, os.strerror(number))
+            # What was taken away just now, or taken away and made anew, is not forbidden.
+            self.path.stat()
+            if not os.access(self.path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     def _prepare(self) -> None:
         with self._connections.used(), self._connections.lock, translated("open", self.path):
