@@ -197,6 +197,22 @@ def test_what_cannot_be_set_aside_whole_is_not_set_aside_in_part(spool: Path) ->
     assert Spool(spool).again() == 2
 
 
+@pytest.mark.parametrize("left", [b'{"reason": "x", "line": "{\\"ev', b"\0\0\0", b"[7]", b'{"line": 7}', b"\xff"])
+def test_what_a_power_cut_spoiled_keeps_nothing_else_from_being_tried_again(spool: Path, left: bytes) -> None:
+    aside = spool / "refused.jsonl"
+    Spool(spool).refuse(b"heron", "no event")
+    with aside.open("ab") as file:
+        file.write(left)
+    Spool(spool).refuse(b"wren", "no event")
+    assert Spool(spool).again() == 2
+    assert aside.read_bytes() == left + b"\n"
+    assert aside.stat().st_mode & 0o777 == 0o600
+    assert "1 of the lines in refused.jsonl cannot be read" in str(Spool(spool).standing().last_problem)
+    assert [batch.lines for claim in Spool(spool).claims() for batch in claim.batches()] == [[b"heron", b"wren"]]
+    assert Spool(spool).again() == 0
+    assert aside.read_bytes() == left + b"\n"
+
+
 @pytest.mark.parametrize("left", [b"", b"\0\0\0"])
 def test_what_a_power_cut_left_empty_holds_no_drain_up(data: Path, spool: Path, project: Path, left: bytes) -> None:
     spooled(spool, said("one", "1", project))

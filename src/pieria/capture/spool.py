@@ -113,14 +113,20 @@ class Spool:
         self._add(REFUSED, told.encode() + b"\n")
 
     def again(self) -> int:
-        """Puts what was set aside back into the spool. Returns how many lines."""
+        """Puts what was set aside back into the spool. Returns how many lines; what a power cut spoiled stays aside."""
         aside = self.folder / REFUSED
         with self._locked():
-            lines = [json.loads(told)["line"] for told in _lines(aside)]
-            written = "".join(f"\n{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+            told = [(line, _set_aside(line)) for line in _bytes(aside).split(b"\n") if line]
+            lines = [read for _, read in told if read is not None]
+            spoiled = [line for line, read in told if read is None]
             if lines:
-                self._put(written)
-                aside.unlink()
+                self._put(b"".join(b"\n" + line + b"\n" for line in lines))
+                if spoiled:
+                    self._lay(REFUSED, b"\n".join([*spoiled, b""]))
+                else:
+                    aside.unlink()
+        if spoiled:
+            note(str(self.folder), f"{len(spoiled)} of the lines in {REFUSED} cannot be read, and stay there")
         return len(lines)
 
     def put_back(self, lines: Iterable[bytes]) -> None:
@@ -130,13 +136,16 @@ class Spool:
 
     def _put(self, written: bytes) -> None:
         """As a file that was taken already: hooks go on with the live one meanwhile."""
-        name = f"{time.time_ns():020d}-{os.getpid()}"
-        aside = self.folder / f"{name}{ASIDE}"
+        self._lay(f"{time.time_ns():020d}-{os.getpid()}{TAKEN}", written)
+
+    def _lay(self, name: str, written: bytes) -> None:
+        """A whole file, or none."""
+        aside = self.folder / f"{time.time_ns():020d}-{os.getpid()}{ASIDE}"
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.write(written)
             file.flush()
             os.fsync(file.fileno())
-        os.rename(aside, self.folder / f"{name}{TAKEN}")
+        os.rename(aside, self.folder / name)
 
     def note_asking(self, folders: set[str], wanted: bool) -> None:
         """Tells the hooks whether agents in these folders are to be told to save."""
@@ -176,11 +185,13 @@ class Spool:
             yield Claim(path, file) if _hold(file) and _is_at(path, file) else None
 
     def _add(self, name: str, written: bytes) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         # Opened only now: whoever held the lock before may have taken the file away.
         with self._locked(), os.fdopen(os.open(self.folder / name, flags, 0o600), "ab", buffering=0) as stream:
             end = os.fstat(stream.fileno()).st_size
-            left = memoryview(written)
+            # A power cut may have left a part of a line, which would spoil this one.
+            is_cut = end > 0 and os.pread(stream.fileno(), 1, end - 1) != b"\n"
+            left = memoryview(b"\n" + written if is_cut else written)
             try:
                 while left:
                     left = left[stream.write(left) :]
@@ -244,6 +255,15 @@ def _asking(path: Path) -> set[str]:
         return set()
 
 
+def _set_aside(told: bytes) -> bytes | None:
+    """None where this is no whole line as `refuse` writes them."""
+    try:
+        line: bytes = json.loads(told)["line"].encode("utf-8", "surrogateescape")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return line
+
+
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -272,11 +292,15 @@ def _is_at(path: Path, file: BinaryIO) -> bool:
     return (here.st_dev, here.st_ino) == (there.st_dev, there.st_ino)
 
 
-def _lines(path: Path) -> list[str]:
+def _bytes(path: Path) -> bytes:
     try:
-        return [line for line in path.read_text("utf-8", "replace").split("\n") if line]
+        return path.read_bytes()
     except FileNotFoundError:
-        return []
+        return b""
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in _bytes(path).decode("utf-8", "replace").split("\n") if line]
 
 
 def _last(path: Path) -> str | None:
