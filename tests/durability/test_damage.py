@@ -171,6 +171,8 @@ def reads(bank: Bank) -> Iterable[Callable[[], Any]]:
     yield lambda: bank.count(by="tags")
     yield bank.changes
     yield lambda: bank.facts.query("heron")
+    yield bank.facts.stats
+    yield bank.facts.entities
     yield bank.stats
     yield lambda: [bank.history(memory.id) for memory in bank.list(limit=5)]
 
@@ -242,7 +244,13 @@ def test_damage_to_a_table_is_found_by_doctor_and_refuses_what_needs_it(tmp_path
         "UPDATE journal SET at = 'heron' WHERE seq = 1",
         "UPDATE journal SET ids = '[' WHERE seq = 1",
         "UPDATE content SET tags = '[' WHERE row = 60",
+        "UPDATE content SET text = x'ff' WHERE row = 60",
         "UPDATE fact SET known_from = 'heron'",
+        "UPDATE fact SET valid_from = 'heron'",
+        "UPDATE fact SET valid_until = 'heron'",
+        "UPDATE fact SET id = x'ff'",
+        "UPDATE fact SET predicate = x'ff'",
+        "UPDATE fact SET object_key = x'ff'",
     ],
 )
 def test_a_value_of_another_kind_is_called_damage_and_not_repeated(tmp_path: Path, statement: str) -> None:

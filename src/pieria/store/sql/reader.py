@@ -129,7 +129,7 @@ class SQLReader(QueueRows, CopyReads):
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)})
-        return {row: Content(*values) for row, *values in found}
+        return {row: build.content(values) for row, *values in found}
 
     def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
         asked = {"rows": self._session.listed(rows), "begin": begin, "end": end}
@@ -325,7 +325,7 @@ class SQLReader(QueueRows, CopyReads):
         return [build.fact(row) for row in self._found_facts("columns.fact", query, filter)]
 
     def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
-        return list(map(FactSpan._make, self._found_facts("columns.span", query, filter)))
+        return list(map(build.span, self._found_facts("columns.span", query, filter)))
 
     def _found_facts(self, columns: str, query: FactQuery, filter: Filter) -> Cursor:
         blocks = self._session.statements("lookups.sql")
@@ -367,14 +367,14 @@ class SQLReader(QueueRows, CopyReads):
         params["entries"] = self._session.listed(sorted(entries, reverse=True)[:newest])
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
         sql = sql.format(columns=self._sql["columns.span"], where=blocks["fact_entries"], visible=visible)
-        return list(map(FactSpan._make, self._session.execute(sql, params)))
+        return list(map(build.span, self._session.execute(sql, params)))
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
         blocks = self._session.statements("lookups.sql")
         visible, params = self._visible_sources(filter)
         known = blocks["known_now" if filter.known_at is None else "known_at"]
         sql = self._sql["fact_names"].format(where=f"{known} AND {blocks['standing']}", visible=visible)
-        return [FactName(*row) for row in self._session.execute(sql, {**params, "prefix": prefix})]
+        return [build.name(row) for row in self._session.execute(sql, {**params, "prefix": prefix})]
 
     def spelling(self, key: str, *, predicate: bool = False) -> str | None:
         sql = self._sql["spelling.predicate" if predicate else "spelling.entity"]

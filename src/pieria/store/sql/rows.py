@@ -5,23 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import product
+from types import NoneType
 from typing import Any, TypeVar
 
 from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, State, Stored
+from pieria.record.changeset import FOREVER, Content, State, Stored
 from pieria.record.composing import mapping_of, memory_of
-from pieria.record.fact import Fact
+from pieria.record.fact import Fact, FactName
 from pieria.record.fading import Wear
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.parts import Aged, Excerpt, Outline, Said
+from pieria.store.protocol import FactSpan
 from pieria.store.sql.session import UnreadableRow
 
 CONTENT_COLUMNS = 12
 Row = Sequence[Any]
 Built = TypeVar("Built")
+
+_TEXT, _WHOLE = (str,), (int,)
+_TEXT_OR_NONE, _WHOLE_OR_NONE, _REAL_OR_NONE = (str, NoneType), (int, NoneType), (float, NoneType)
+# As tuples of types, any of which a row may be of: it is looked up at once, and a recall reads many.
+_EXCERPT = _NAME = frozenset(product(_TEXT, _TEXT, _WHOLE))
+_SPAN = frozenset(product(*[_TEXT] * 5, _WHOLE_OR_NONE, _WHOLE_OR_NONE, _TEXT_OR_NONE, _WHOLE))
+_FACT = frozenset(
+    product(
+        _WHOLE, *[_TEXT] * 7, _WHOLE_OR_NONE, _WHOLE_OR_NONE, _REAL_OR_NONE, _TEXT_OR_NONE, _TEXT_OR_NONE, _TEXT,
+        _TEXT_OR_NONE, _WHOLE, _WHOLE,
+    )
+)  # fmt: skip
 
 
 def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]:
@@ -40,9 +55,22 @@ def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]
     return readable
 
 
+def _of_kinds(row: Row, kinds: frozenset[tuple[object, ...]]) -> Row:
+    if tuple(map(type, row)) not in kinds:
+        raise TypeError
+    return row
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
 @_of("memory")
 def memory(row: Row) -> Memory:
     """From `content.*, state.*`."""
+    _text(row[4])
     number, known_from, known_until, *state = row[CONTENT_COLUMNS:]
     return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
 
@@ -56,8 +84,15 @@ def stored(row: Row) -> Stored:
 
 @_of("text")
 def excerpt(row: Row) -> Excerpt:
-    begin, end, length = row
-    return Excerpt(begin, end, int(length))
+    return Excerpt._make(_of_kinds(row, _EXCERPT))
+
+
+@_of("memory")
+def content(row: Row) -> Content:
+    """From `content.*` but for the row."""
+    made = Content._make(row)
+    _text(made.text)
+    return made
 
 
 @_of("state")
@@ -68,7 +103,7 @@ def outline(row: Row) -> Outline:
 @_of("memory")
 def said(row: Row) -> Said:
     number, id, kind, at, known_from, text, body, *rest = row
-    return Said(number, id, kind, moment(at), moment(known_from), text, mapping_of(body), *rest)
+    return Said(number, id, kind, moment(at), moment(known_from), _text(text), mapping_of(body), *rest)
 
 
 @_of("usage")
@@ -101,7 +136,7 @@ def fact(row: Row) -> Fact:
     (
         _, id, subject, _, predicate, _, object, _, valid_from, valid_until, confidence, from_memory, source, ended,
         reason, known_from, known_until,
-    ) = row  # fmt: skip
+    ) = _of_kinds(row, _FACT)  # fmt: skip
     return Fact(
         id=id,
         subject=subject,
@@ -117,6 +152,16 @@ def fact(row: Row) -> Fact:
         ended=ended,
         reason=reason,
     )
+
+
+@_of("fact")
+def span(row: Row) -> FactSpan:
+    return FactSpan._make(_of_kinds(row, _SPAN))
+
+
+@_of("fact")
+def name(row: Row) -> FactName:
+    return FactName._make(_of_kinds(row, _NAME))
 
 
 @_of("usage")
