@@ -36,7 +36,7 @@ class Behind:
         self._thread: threading.Thread | None = None
 
     def add(self, what: str, do: Callable[[], object]) -> bool:
-        """Queues it. False where nothing is taken any more."""
+        """Queues it. False where it is dropped: nothing is taken any more, or the system gives no thread for it."""
         with self._changed:
             if self._closed:
                 log.warning("%s: too late, the provider was shut down", what)
