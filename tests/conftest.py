@@ -87,15 +87,25 @@ def _refuse_other_machines(event: str, args: tuple[object, ...]) -> None:
 sys.addaudithook(_refuse_other_machines)
 
 
-@pytest.hookimpl(trylast=True)
+_constants_of_loaded_modules = providers._get_local_constants
+
+
+def _constants() -> Constants:
+    """What Hypothesis draws from besides chance, as the profile in force has it.
+
+    With the constants of whatever modules of ours are loaded, examples would hang on which tests a worker ran before.
+    """
+    is_repeated = settings.get_profile(settings.get_current_profile_name()).derandomize
+    return Constants() if is_repeated else _constants_of_loaded_modules()
+
+
+patch.object(providers, "_get_local_constants", _constants).start()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Once for a run: the hundreds of processes that tests start would each compile what they import."""
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(SOURCE, quiet=2)
-    if settings().derandomize:
-        # Hypothesis draws from the constants of whatever modules of ours are loaded as well: with them examples would
-        # hang on which tests a worker ran before.
-        patch.object(providers, "_get_local_constants", Constants).start()
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -318,9 +319,17 @@ def drawn() -> list[tuple[str, int, float]]:
     return examples
 
 
-@pytest.mark.skipif(not settings().derandomize, reason="under this profile Hypothesis looks for what is new")
+@pytest.fixture
+def repeated() -> Iterator[None]:
+    """The profile `ci`, whichever was chosen."""
+    chosen = settings.get_current_profile_name()
+    settings.load_profile("ci")
+    yield
+    settings.load_profile(chosen)
+
+
 def test_examples_do_not_hang_on_the_modules_that_other_tests_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repeated: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = drawn()
     loaded = ModuleType("greenhouse")

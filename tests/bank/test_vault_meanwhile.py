@@ -128,7 +128,7 @@ def test_a_process_that_is_forked_off_in_the_middle_of_a_sync_neither_waits_for_
             os.read(tried, 1)
             return
         # Ends it, should it wait for ever.
-        signal.alarm(30)
+        signal.alarm(90)
         refused = False
         try:
             bank.vault.sync()

@@ -13,7 +13,7 @@ import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import CorruptError, ForeignFileError, NewerVersionError, PieriaError, StorageError
+from pieria.errors import CorruptError, ForeignFileError, NewerVersionError, StorageError
 from pieria.store.sqlite.connection import APPLICATION_ID
 from pieria.store.sqlite.migrate import LEDGER, migrations
 
@@ -199,7 +199,7 @@ def test_damage_in_the_middle_gives_typed_errors_and_is_left_as_it_is(tmp_path: 
             for read in reads(bank):
                 try:
                     read()
-                except PieriaError as refused:
+                except StorageError as refused:
                     assert refused.hint, refused
             found_out(bank)
     assert path.read_bytes() == bytes(damaged)

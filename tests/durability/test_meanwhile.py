@@ -104,9 +104,10 @@ def test_what_closing_breaks_off_learns_that_the_bank_is_closed(tmp_path: Path) 
         except PieriaError as problem:
             told.append(problem)
 
-    looking = threading.Thread(target=look)
+    looking = threading.Thread(target=look, daemon=True)
     looking.start()
     assert begun.wait(30)
     store.close()
-    looking.join()
+    looking.join(30)
+    assert not looking.is_alive()
     assert [type(problem) for problem in told] == [ClosedError]

@@ -54,7 +54,7 @@ def test_a_process_that_is_forked_off_while_a_pipeline_is_loaded_loads_it_itself
             children.append(os.fork())
             if not children[0]:
                 # Ends it, should it wait for ever.
-                signal.alarm(30)
+                signal.alarm(90)
                 spotted: list[Named] = []
                 try:
                     namer = pipeline(name)
