@@ -44,20 +44,23 @@ def test_a_repository_is_opened_once_listed_and_closed(workspace: Workspace, kee
     workspace.open_repo("beta", backend=keeper())
 
 
+class Told(InMemoryBackend):
+    """One whose closing is told."""
+
+    def __init__(self, name: str, closed: Callable[[str], object]) -> None:
+        super().__init__()
+        self.name = name
+        self.closed = closed
+
+    def close(self) -> None:
+        self.closed(self.name)
+
+
 def test_a_repository_that_another_closes_while_the_workspace_does_ends_that_for_no_other(tmp_path: Path) -> None:
     closed: list[str] = []
-
-    class Told(InMemoryBackend):
-        def __init__(self, name: str) -> None:
-            super().__init__()
-            self.name = name
-
-        def close(self) -> None:
-            closed.append(self.name)
-
     workspace = Workspace(tmp_path, {"durability": "off"})
     for name in ("alpha", "beta", "gamma"):
-        workspace.open_repo(name, backend=Told(name))
+        workspace.open_repo(name, backend=Told(name, closed.append))
 
     def close_another(event: telemetry.Event, measured: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         if event[1:] == ("repo", "close", "start") and about["repo_id"] == "alpha":
@@ -75,20 +78,15 @@ def test_a_repository_that_another_closes_while_the_workspace_does_ends_that_for
 def test_a_repository_that_cannot_be_closed_leaves_no_other_open(tmp_path: Path) -> None:
     closed: list[str] = []
 
-    class Told(InMemoryBackend):
-        def __init__(self, name: str) -> None:
-            super().__init__()
-            self.name = name
-
-        def close(self) -> None:
-            if self.name == "alpha":
-                raise OSError("alpha is stuck")
-            closed.append(self.name)
+    def close(name: str) -> None:
+        if name == "alpha":
+            raise OSError("alpha is stuck")
+        closed.append(name)
 
     workspace = Workspace(tmp_path, {"durability": "off"})
     bank = workspace.open("beside")
     for name in ("alpha", "beta", "gamma"):
-        workspace.open_repo(name, backend=Told(name))
+        workspace.open_repo(name, backend=Told(name, close))
     with pytest.raises(OSError, match="alpha is stuck"):
         workspace.close()
     assert closed == ["beta", "gamma"]
