@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
 from tests.learning.lessontelling import FAILED, MIGRATED, PUT_RIGHT, Line, session
+from tests.learning.working import BEGIN
 from tests.models.llm_server import llm_server, status
 
 import pieria
 from pieria import Bank
 from pieria.errors import ConflictError, InputError, NotFoundError
 
+AN_HOUR_LATER, A_DAY_LATER = BEGIN + timedelta(hours=1), BEGIN + timedelta(days=1)
 PNPM = "Always use pnpm, not npm."
 VAIN: list[Line] = [*MIGRATED[:3], MIGRATED[1], ["ran", "pip install -e .", "ok"], MIGRATED[3]]
 
@@ -24,9 +27,9 @@ def bank(kept: Kept) -> Iterator[Bank]:
         yield opened
 
 
-def lived(bank: Bank, name: str, told: Sequence[Line]) -> list[str]:
+def lived(bank: Bank, name: str, told: Sequence[Line], begin: datetime = BEGIN) -> list[str]:
     """The session comes in and is distilled; gives back what it taught."""
-    bank.observe(session(name, told))
+    bank.observe(session(name, told, begin=begin))
     return [f"{each.state} {each.confidence:g}" for each in bank.upkeep.propose(name).proposals]
 
 
@@ -173,9 +176,9 @@ def test_a_later_correction_that_says_otherwise_ends_the_rule(bank: Bank) -> Non
 
 def test_a_rule_that_somebody_ended_holds_again_once_it_is_said_again(bank: Bank) -> None:
     lived(bank, "monday", PUT_RIGHT)
-    bank.invalidate(only(bank, "accepted"))
+    bank.invalidate(only(bank, "accepted"), at=AN_HOUR_LATER)
     assert "use pnpm" not in rules(bank)
-    assert lived(bank, "tuesday", [["prompt", "hello"], *PUT_RIGHT]) == ["accepted 0.8"]
+    assert lived(bank, "tuesday", PUT_RIGHT, A_DAY_LATER) == ["accepted 0.8"]
     assert "use pnpm" in rules(bank)
 
 
@@ -232,9 +235,9 @@ def test_a_correction_that_is_only_proposed_anew_ends_no_rule(kept: Kept) -> Non
         for name, told in (("monday", PUT_RIGHT), ("friday", [*[["prompt", "go on"]] * 3, *BACK])):
             lived(bank, name, told)
             bank.upkeep.accept(only(bank))
-        bank.invalidate(only(bank, "accepted"))
+        bank.invalidate(only(bank, "accepted"), at=AN_HOUR_LATER)
         assert {each.text for each in bank.upkeep.proposals("accepted")} == {"Always use npm, not pnpm.", PNPM}
-        lived(bank, "sunday", [["prompt", "hello"]] * 9 + BACK)
+        lived(bank, "sunday", BACK, A_DAY_LATER)
         assert [each.text for each in bank.upkeep.proposals("proposed")] == ["Always use npm, not pnpm."]
         assert "use pnpm" in rules(bank)
 

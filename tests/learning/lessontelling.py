@@ -49,7 +49,7 @@ def book(name: str) -> list[Told]:
     ]
 
 
-def session(name: str, told: Iterable[Line], **more: str) -> list[Event]:
+def session(name: str, told: Iterable[Line], **more: Any) -> list[Event]:
     """Each event as its line tells it: what, then its words."""
     one = Session(name, **more)
     return [_event(one, what, *words) for what, *words in told]

@@ -10,21 +10,23 @@ from pieria.learning.distilling.observations import Observation, distilled
 from pieria.models.minds.rules import RuleMind
 from pieria.record.event import Event, event_id
 
-BEGIN = datetime(2026, 11, 23, 9, tzinfo=UTC)
+BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
 class Session:
     """Each call tells the next event, a minute later."""
 
-    def __init__(self, name: str = "s1", host: str = "claude-code", folder: str = "/home/me/shop") -> None:
-        self.name, self.host, self.folder = name, host, folder
+    def __init__(
+        self, name: str = "s1", host: str = "claude-code", folder: str = "/home/me/shop", begin: datetime = BEGIN
+    ) -> None:
+        self.name, self.host, self.folder, self.begin = name, host, folder, begin
         self.number = 0
 
     def event(self, what: str, **values: Any) -> Event:
         self.number += 1
         return Event(
             id=event_id(self.host, self.name, what, str(self.number)), what=what, host=self.host, session=self.name,
-            folder=self.folder, at=BEGIN + timedelta(minutes=self.number), **values,
+            folder=self.folder, at=self.begin + timedelta(minutes=self.number), **values,
         )  # fmt: skip
 
     def prompt(self, text: str) -> Event:
