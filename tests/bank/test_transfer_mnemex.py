@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def test_the_last_line_of_an_id_counts_and_what_is_deleted_there_is_not(folder: 
 def test_what_has_faded_there_has_faded_here(folder: Kept, tmp_path: Path) -> None:
     old, used = row("old", last_used=MADE), row("used", last_used=MADE + 300 * DAY, use_count=9)
     store = stored(tmp_path / "jsonl", old, used)
-    with folder.opened("faded") as bank:
+    with folder.opened("faded", clock=lambda: datetime.fromtimestamp(MADE + 330 * DAY, UTC)) as bank:
         bank.import_(store, system="mnemex")
         assert [one.memory.id for one in bank.upkeep.gc(threshold=0.05).faded] == ["old"]
 
