@@ -25,11 +25,12 @@ help: ## list what can be made
 demo: .venv/runtime.stamp .venv/share/pieria/models.stamp ## set everything up, then show what Pieria does, on a bank of its own
 	@$(BIN)/pieria demo
 
+# Three at once, also on two cores: many tests wait for a process or the disk.
 test: .venv/dev.stamp .venv/share/pieria/models.stamp ## lint, types, layers, and every test but the slow ones
 	@echo "· ruff" && $(BIN)/ruff check --quiet . && $(BIN)/ruff format --check --quiet .
 	@echo "· mypy --strict" && $(BIN)/mypy --strict --no-error-summary
 	@echo "· layers" && $(BIN)/lint-imports --no-logo >.venv/layers.txt 2>&1 || { cat .venv/layers.txt; exit 1; }
-	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 2 --dist worksteal --hypothesis-profile=ci
+	@echo "· pytest" && $(BIN)/pytest -q -m "not slow" -n 3 --dist worksteal --hypothesis-profile=ci
 
 # `make test-slow EXAMPLES=gate` repeats the same random examples; otherwise each run looks for what nobody has met yet.
 EXAMPLES ?= nightly
