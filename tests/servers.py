@@ -55,6 +55,13 @@ class Server:
     def url(self) -> str:
         return f"postgresql://postgres@/postgres?host={quote(str(self.folder), safe='')}"
 
+    def files_with(self, *said: str) -> set[str]:
+        """The folders of the server's data with a file that holds any of these texts. Stop it first: it writes late."""
+        sought = [text.encode() for text in said]
+        files = (path for path in self._data.rglob("*") if path.is_file())
+        found = (path for path in files if any(text in path.read_bytes() for text in sought))
+        return {str(path.relative_to(self._data).parts[0]) for path in found}
+
     def make(self) -> None:
         self._make_reachable()
         self._run("initdb", "--auth=trust", "--encoding=utf8", "--locale=C", "--no-sync", "-U", "postgres")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _LONGEST_STEM = 60
 _MOST_BYTES_OF_STEM = 120
 _DIGITS = 8
 _LONGEST_POINTER = 16_384
+_WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(\S[^\n]*?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +62,47 @@ def find_project(start: Path, home: Path | None) -> Project | None:
     return Project(git.parent, None, git) if git is not None else None
 
 
+def innermost_project(folder: Path, home: Path | None) -> Path | None:
+    """Return the nearest folder upwards that holds a `.pieria.toml` or a `.git`, whatever these are; None without one.
+
+    Who can write there can put files below it. A folder that holds the whole home folder is not a project.
+    """
+    for upper in (folder, *folder.parents):
+        if any(os.path.lexists(upper / name) for name in (FILE, ".git")):
+            return None if home is not None and _holds(upper, home) else upper
+    return None
+
+
 def _holds(folder: Path, home: Path) -> bool:
     return Path(os.path.realpath(home)).is_relative_to(os.path.realpath(folder))
 
 
 def _common_directory(git: Path) -> Path:
-    """What all worktrees of a repository share; out of reach, it is still told by the pointer's path."""
-    own = git if os.path.isdir(git) else _pointed_at(git)
+    """Return the folder that all worktrees of a repository share.
+
+    A pointer out of the folder counts only where the repository points back: whoever packs a folder can write the
+    pointer, but not into somebody's repository. A repository out of reach is known by the pointer's path alone.
+    """
+    if os.path.isdir(git):
+        return Path(os.path.realpath(git))
+    own = _pointed_at(git)
     shared = own / "commondir"
-    if os.path.isfile(shared):
-        own = own / _read(shared)
-    elif own.parent.name == "worktrees" and not os.path.exists(own):
-        own = own.parent.parent
-    return Path(os.path.realpath(own))
+    if not os.path.exists(own):
+        common = own.parent.parent if own.parent.name == "worktrees" else own
+        return Path(os.path.realpath(git if os.path.exists(common) else common))
+    if not _points_back(own, git):
+        return Path(os.path.realpath(git))
+    return Path(os.path.realpath(own / _read(shared) if os.path.isfile(shared) else own))
+
+
+def _points_back(own: Path, git: Path) -> bool:
+    """Return whether a repository's folder names the folder that points to it, as a worktree or a submodule."""
+    back = own / "gitdir"
+    if os.path.isfile(back):
+        return os.path.realpath(own / _read(back)) == os.path.realpath(git)
+    config = own / "config"
+    found = _WORKTREE.search(_read(config)) if os.path.isfile(config) else None
+    return found is not None and os.path.realpath(own / found[1].strip(' \t"')) == os.path.realpath(git.parent)
 
 
 def _pointed_at(file: Path) -> Path:

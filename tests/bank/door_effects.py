@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
+import anyio
+
 import pieria
-from pieria.errors import InputError
+from pieria.errors import InputError, LimitError
+from pieria.record import effort
 
 
 def seen_of_paths(data: Path, value: str | None) -> list[bool]:
@@ -34,7 +38,49 @@ def seen_of_token(data: Path, value: str | None) -> list[bool]:
     return [door.still({"authorization": f"Bearer {shown}"}) for shown in ("hunter1", "hunter2")]
 
 
+def seen_of_request_seconds(data: Path, value: float) -> str:
+    """What becomes of a request that takes somewhat more than a second of processor."""
+    from pieria.doors.http.service import service
+    from pieria.toolsets import registry
+
+    def work() -> str:
+        began = thread_time()
+        while thread_time() - began < 1.05:
+            effort.check()
+        effort.check()
+        return "done"
+
+    async def asked() -> str:
+        served = service(pieria.Workspace(data, {"request_seconds": value}), registry())
+        try:
+            return await served.call(work)
+        except LimitError as problem:
+            return problem.limit
+
+    return anyio.run(asked)
+
+
+def seen_of_request_memory(data: Path, value: int) -> int:
+    """The status that a body of two MiB gets."""
+    from starlette.testclient import TestClient
+
+    from pieria.doors.http.app import application
+    from pieria.doors.http.callers import Door
+    from pieria.doors.http.hosts import Hosts
+    from pieria.doors.http.service import service
+    from pieria.doors.http.tokens import Tokens
+    from pieria.toolsets import registry
+
+    served = service(pieria.Workspace(data, {"request_memory": value}), registry())
+    app = application(served, Door(Tokens(data), None, always=False), Hosts(), None)
+    with TestClient(app, base_url="http://localhost:7411") as client:
+        text = {"text": "heron", "meta": {"wide": " " * (2 << 20)}}
+        return client.post("/v1/banks/notes/recall", json=text).status_code
+
+
 DOORS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "paths": (seen_of_paths, {None: [False, False], "/a": [True, False], "/a:/b": [True, True]}),
+    "request_seconds": (seen_of_request_seconds, {1: "1 seconds", 3_600: "done"}),
+    "request_memory": (seen_of_request_memory, {1: 503, 64: 422}),
     "token": (seen_of_token, {None: [True, True], "hunter1": [True, False], "hunter2": [False, True]}),
 }

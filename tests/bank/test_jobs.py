@@ -627,7 +627,7 @@ def test_a_bank_that_cannot_be_worked_on_is_told_of_and_holds_up_no_other(
 def test_a_fault_that_nobody_foresaw_in_one_bank_ends_no_worker_for_the_others(
     tmp_path: Path, bank: Bank, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> None:
+    def fail(_seconds: float | None = None) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with pieria.open("c", data=tmp_path, settings=SETTINGS) as other, monkeypatch.context() as patched:

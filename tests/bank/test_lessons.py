@@ -23,7 +23,7 @@ VAIN: list[Line] = [*MIGRATED[:3], MIGRATED[1], ["ran", "pip install -e .", "ok"
 
 @pytest.fixture
 def bank(kept: Kept) -> Iterator[Bank]:
-    with kept.opened("shop", settings={"embedder": "none", "author": "Maya"}) as opened:
+    with kept.opened("shop", settings={"embedder": "none", "author": "Maya"}, via="person") as opened:
         yield opened
 
 
@@ -31,6 +31,14 @@ def lived(bank: Bank, name: str, told: Sequence[Line], begin: datetime = BEGIN) 
     """The session comes in and is distilled; gives back what it taught."""
     bank.observe(session(name, told, begin=begin))
     return [f"{each.state} {each.confidence:g}" for each in bank.upkeep.propose(name).proposals]
+
+
+def settled(bank: Bank, name: str, told: Sequence[Line], begin: datetime = BEGIN) -> None:
+    """The same, and a person accepts the rules that wait."""
+    lived(bank, name, told, begin)
+    waiting = [each.id for each in bank.upkeep.proposals() if each.type == "rule"]
+    if waiting:
+        bank.upkeep.accept(waiting)
 
 
 def only(bank: Bank, state: str = "proposed") -> str:
@@ -78,7 +86,7 @@ def test_a_dry_run_shows_what_comes_of_it_and_writes_nothing(bank: Bank) -> None
     done = bank.upkeep.propose()
     shown = [(each.id, each.state, each.text, each.confidence) for each in would.proposals]
     assert sorted(shown) == sorted((each.id, each.state, each.text, each.confidence) for each in done.proposals)
-    assert {each.state for each in done.proposals} == {"proposed", "accepted"}
+    assert {each.state for each in done.proposals} == {"proposed"}
 
 
 def test_the_same_session_told_or_distilled_twice_teaches_nothing_twice(bank: Bank) -> None:
@@ -143,7 +151,9 @@ def test_what_was_removed_does_not_come_back(bank: Bank) -> None:
 
 def test_a_rule_of_a_person_is_told_once_in_its_own_words_and_under_their_trust(bank: Bank) -> None:
     told: list[Line] = [*PUT_RIGHT[:2], ["prompt", "From now on, always use pnpm."]]
-    assert lived(bank, "monday", told) == ["accepted 0.8"]
+    assert lived(bank, "monday", told) == ["proposed 0.8"]
+    assert rules(bank).count("always use pnpm") == 1
+    assert lived(bank, "tuesday", told, A_DAY_LATER) == ["accepted 0.89"]
     [rule] = bank.upkeep.proposals("accepted")
     assert (rule.memory.author, rule.memory.trust, rule.memory.tier) == ("user", 0.9, "settled")
     assert rules(bank).count("always use pnpm") == 1
@@ -161,11 +171,11 @@ def test_what_was_said_twice_and_declined_is_told_in_neither_place(bank: Bank) -
 
 
 def test_a_later_correction_that_says_otherwise_ends_the_rule(bank: Bank) -> None:
-    lived(bank, "monday", PUT_RIGHT)
+    settled(bank, "monday", PUT_RIGHT)
     [old] = bank.upkeep.proposals("accepted")
     later: list[Line] = [["prompt", "go on"]] * len(PUT_RIGHT)
     back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]
-    lived(bank, "friday", [*later, *back])
+    settled(bank, "friday", [*later, *back])
     [new] = bank.upkeep.proposals("accepted")
     [ended] = bank.upkeep.proposals("superseded")
     assert (new.text, ended.id, ended.memory.standing.superseded_by) == ("Always use npm, not pnpm.", old.id, new.id)
@@ -175,17 +185,18 @@ def test_a_later_correction_that_says_otherwise_ends_the_rule(bank: Bank) -> Non
 
 
 def test_a_rule_that_somebody_ended_holds_again_once_it_is_said_again(bank: Bank) -> None:
-    lived(bank, "monday", PUT_RIGHT)
+    settled(bank, "monday", PUT_RIGHT)
     bank.invalidate(only(bank, "accepted"), at=AN_HOUR_LATER)
     assert "use pnpm" not in rules(bank)
-    assert lived(bank, "tuesday", PUT_RIGHT, A_DAY_LATER) == ["accepted 0.8"]
+    assert lived(bank, "tuesday", PUT_RIGHT, A_DAY_LATER) == ["proposed 0.8"]
+    bank.upkeep.accept(only(bank))
     assert "use pnpm" in rules(bank)
 
 
 def test_a_rule_holds_again_when_the_correction_that_ended_it_is_declined(bank: Bank) -> None:
-    lived(bank, "monday", PUT_RIGHT)
+    settled(bank, "monday", PUT_RIGHT)
     back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]
-    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *back])
+    settled(bank, "friday", [*[["prompt", "go on"]] * 3, *back])
     declined = bank.upkeep.decline(only(bank, "accepted"))
     assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
     assert "use pnpm" in rules(bank)
@@ -197,8 +208,8 @@ BACK: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prom
 
 
 def test_a_rule_holds_again_while_the_correction_that_ended_it_is_removed(bank: Bank) -> None:
-    lived(bank, "monday", PUT_RIGHT)
-    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
+    settled(bank, "monday", PUT_RIGHT)
+    settled(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
     correction = only(bank, "accepted")
     bank.remove(correction)
     assert "use pnpm" in rules(bank) and "use npm" not in rules(bank)
@@ -214,8 +225,8 @@ def test_a_rule_holds_again_while_the_correction_that_ended_it_is_removed(bank: 
 
 
 def test_a_rule_holds_again_while_the_correction_that_ended_it_is_said_to_hold_no_longer(bank: Bank) -> None:
-    lived(bank, "monday", PUT_RIGHT)
-    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
+    settled(bank, "monday", PUT_RIGHT)
+    settled(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
     correction = only(bank, "accepted")
     bank.invalidate(correction)
     assert "use pnpm" in rules(bank) and "use npm" not in rules(bank)
@@ -231,7 +242,7 @@ def test_a_rule_holds_again_while_the_correction_that_ended_it_is_said_to_hold_n
 
 
 def test_a_correction_that_is_only_proposed_anew_ends_no_rule(kept: Kept) -> None:
-    with kept.opened("shop", settings={"embedder": "none", "accept_above": 1.0}) as bank:
+    with kept.opened("shop", settings={"embedder": "none", "accept_above": 1.0}, via="person") as bank:
         for name, told in (("monday", PUT_RIGHT), ("friday", [*[["prompt", "go on"]] * 3, *BACK])):
             lived(bank, name, told)
             bank.upkeep.accept(only(bank))
@@ -244,15 +255,15 @@ def test_a_correction_that_is_only_proposed_anew_ends_no_rule(kept: Kept) -> Non
 
 @pytest.mark.parametrize("purge", [False, True])
 def test_a_rule_holds_again_when_the_session_of_the_correction_is_forgotten(bank: Bank, purge: bool) -> None:
-    lived(bank, "monday", PUT_RIGHT)
-    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
+    settled(bank, "monday", PUT_RIGHT)
+    settled(bank, "friday", [*[["prompt", "go on"]] * 3, *BACK])
     bank.forget(session="friday", purge=purge)
     assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
     assert bank.upkeep.proposals("superseded").proposals == ()
 
 
 def test_a_correction_that_comes_in_after_a_later_one_waits(bank: Bank) -> None:
-    lived(bank, "friday", [*[["prompt", "go on"]] * 3, *PUT_RIGHT])
+    settled(bank, "friday", [*[["prompt", "go on"]] * 3, *PUT_RIGHT])
     back: list[Line] = [["prompt", "add zod"], ["ran", "pnpm add zod", "ok"], ["prompt", "no, use npm, not pnpm"]]
     assert lived(bank, "monday", back) == ["proposed 0.8"]
     assert [each.text for each in bank.upkeep.proposals("accepted")] == [PNPM]
@@ -269,7 +280,7 @@ def test_where_an_accepted_lesson_was_put_is_left_as_it_is_when_it_is_borne_out(
 
 
 def test_a_person_sees_which_rule_a_proposal_would_end(bank: Bank) -> None:
-    lived(bank, "monday", PUT_RIGHT)
+    settled(bank, "monday", PUT_RIGHT)
     [old] = bank.upkeep.proposals("accepted")
     lived(bank, "friday", [["prompt", "go"], ["ran", "make", "ok"], ["prompt", "no, use npm, not pnpm"]])
     [waiting] = bank.upkeep.proposals()
@@ -354,8 +365,8 @@ def test_several_are_decided_at_once_or_none(bank: Bank) -> None:
 def test_proposals_go_with_an_export_and_stay_proposals(bank: Bank, kept: Kept, tmp_path: Any) -> None:
     lived(bank, "monday", MIGRATED)
     bank.export(tmp_path / "all.jsonl")
-    with pieria.open("other", data=tmp_path / "other", settings={"embedder": "none"}) as other:
-        other.import_(tmp_path / "all.jsonl")
+    with pieria.open("other", data=tmp_path / "other", settings={"embedder": "none"}, via="person") as other:
+        other.import_(tmp_path / "all.jsonl", trusted=True)
         assert [each.text for each in other.upkeep.proposals()] == [each.text for each in bank.upkeep.proposals()]
         assert lived(other, "tuesday", MIGRATED) == ["accepted 0.78"]
 
@@ -377,9 +388,9 @@ def test_a_model_words_lessons_and_where_it_fails_rules_do_and_say_so(kept: Kept
     }  # fmt: skip
     with llm_server({"notes": []}, {"lessons": [reply]}, {"notes": []}, *[status(400)] * 3) as serving:
         settings = {"embedder": "none", "llm": "server:m", "llm_url": serving.address, "llm_key": "k"}
-        with kept.opened("shop", settings=settings) as bank:
-            assert lived(bank, "monday", PUT_RIGHT) == ["accepted 0.8"]
-            assert bank.upkeep.proposals("accepted")[0].memory.body["by"] == "server:m"
+        with kept.opened("shop", settings=settings, via="person") as bank:
+            assert lived(bank, "monday", PUT_RIGHT) == ["proposed 0.8"]
+            assert bank.upkeep.proposals("proposed")[0].memory.body["by"] == "server:m"
             bank.observe(session("tuesday", MIGRATED))
             learnt = bank.upkeep.propose()
             assert [each.memory.body["by"] for each in learnt.proposals] == ["rules"]

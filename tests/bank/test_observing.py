@@ -19,13 +19,13 @@ import pieria
 from pieria.bank import Bank
 from pieria.bank.working import catch_up
 from pieria.errors import InputError
-from pieria.learning.distilling.observations import OUTSIDE_TRUST
 from pieria.learning.distilling.pieces import turn_id
 from pieria.models.mind import Said
 from pieria.record.draft import NewMemory
 from pieria.record.event import Event, digest_of
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import Memory
+from pieria.record.trust import OUTSIDE, TRUST
 
 FAILED = "E   KeyError: 'JPY'\n1 failed, 3 passed in 0.2s"
 
@@ -43,7 +43,7 @@ def workspace(tmp_path: Path, clock: HandClock) -> Iterator[pieria.Workspace]:
 
 @pytest.fixture
 def bank(workspace: pieria.Workspace) -> Bank:
-    return workspace.open("b")
+    return workspace.open("b", via="person")
 
 
 @pytest.fixture
@@ -261,12 +261,12 @@ def test_what_a_page_says_is_trusted_little_and_rules_nobody(bank: Bank, s: Sess
     )
     bank.distil()
     pages = [m for m in bank.list(kinds="observation") if "approve" in m.text]
-    assert [page.trust for page in pages] == [OUTSIDE_TRUST]
+    assert [page.trust for page in pages] == [TRUST[OUTSIDE]]
     with bank._reading() as reader:
         assert reader.labelled("standing", ["rule", "preference"], bank._filter(), 10) == []
     bank.upkeep.summarize("s1")
     [summary] = bank.list(kinds="summary")
-    assert summary.trust <= OUTSIDE_TRUST
+    assert summary.trust <= TRUST[OUTSIDE]
 
 
 # --- jobs
@@ -345,7 +345,7 @@ def test_a_language_model_words_what_was_done(tmp_path: Path, s: Session) -> Non
         assert set(found) == {"Yen orders broke the cart", "Read x.example"}
         fix = found["Yen orders broke the cart"]
         assert (fix.body["by"], fix.files, fix.session) == ("server:m", ("src/rates.py",), "s1")
-        assert fix.trust == OUTSIDE_TRUST
+        assert fix.trust == TRUST[OUTSIDE]
         assert "SAY NOTHING" not in json.dumps([request.body for request in serving.requests])
         assert "notice" in json.dumps(bank.stats().as_dict()["models"]["total"])
 
@@ -377,7 +377,7 @@ def test_where_the_budget_is_used_up_rules_do_it(tmp_path: Path, s: Session) -> 
 
 
 def test_it_is_the_same_on_a_server(kept: Kept, s: Session) -> None:
-    with kept.opened("observing") as bank:
+    with kept.opened("observing", via="person") as bank:
         bank.observe([*repair(s), s.end()])
         assert bank.observe(repair(Session())).kept == 0
         [id] = bank.distil().ids

@@ -5,6 +5,7 @@ from threading import Thread
 
 import pytest
 from tests.bank.kept import Kept
+from tests.trust import trusted_project
 
 import pieria
 from pieria import Workspace
@@ -108,3 +109,21 @@ def test_what_works_on_banks_that_it_found_passes_by_one_that_went(workspace: Wo
         workspace.remove_bank("letters")
         assert [bank.name for bank in banks.still_there(found)] == ["notes"]
         assert workspace.banks() == ["notes"]
+
+
+def test_without_a_name_the_project_chooses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    with pieria.open() as bank:
+        assert bank.name == "default"
+    monkeypatch.chdir(tmp_path / "app")
+    with pieria.open() as bank:
+        assert bank.name.startswith("app-")
+    trusted_project(tmp_path / "app", 'bank = "ours"\ndata = "memory"\n')
+    monkeypatch.delenv("PIERIA_DATA")
+    with pieria.open() as bank:
+        assert (bank.name, bank.data) == ("ours", tmp_path / "app" / "memory")
+    monkeypatch.setenv("PIERIA_BANK", "mine")
+    with pieria.open() as bank, Workspace().open() as other:
+        assert bank.name == other.name == "mine"
+    with pieria.open("named") as bank, Workspace().open("named") as other:
+        assert bank.name == other.name == "named"

@@ -206,16 +206,30 @@ def test_what_was_flagged_stays_flagged_until_the_text_is_clean(bank: Bank) -> N
 # --- trust
 
 
-@pytest.mark.parametrize(("author_type", "trust"), [("human", 0.9), ("system", 0.8), ("agent", 0.6), (None, 0.5)])
-def test_trust_follows_from_who_wrote_it(opened: Callable[..., Bank], author_type: str | None, trust: float) -> None:
-    bank = prepared(opened())
-    assert bank.remember("x", author_type=author_type).trust == trust
-    assert bank.remember_many([{"text": "x", "author_type": author_type}])[0].trust == trust
-    speaker = opened(author="maya", author_type=author_type)
-    memory = speaker.remember("x")
-    assert (memory.author, memory.author_type, memory.trust) == ("maya", author_type, trust)
-    assert speaker.remember("x", author_type="system").trust == 0.8
-    assert speaker.remember("x", scope="user").trust == trust
+@pytest.mark.parametrize("author_type", ["human", "system", "agent", None])
+def test_a_label_of_the_author_decides_no_trust(opened: Callable[..., Bank], author_type: str | None) -> None:
+    bank = prepared(opened(author="maya", author_type=author_type))
+    for memory in (bank.remember("x"), *bank.remember_many([{"text": "y"}])):
+        assert (memory.author, memory.author_type, memory.via, memory.trust) == ("maya", author_type, "agent", 0.6)
+
+
+@pytest.mark.parametrize(("via", "trust"), [("person", 0.9), ("agent", 0.6), ("hearsay", 0.5), ("outside", 0.2)])
+def test_trust_follows_the_way_in(tmp_path: Path, via: str, trust: float) -> None:
+    with pieria.open("notes", data=tmp_path / "own", via=via) as bank:
+        assert bank.via == via
+        assert (bank.remember("x").via, bank.remember("x", scope="user").trust) == (via, trust)
+        assert bank.remember("x", via="outside").trust == 0.2
+    with pieria.open("notes", data=tmp_path / "each") as bank:
+        assert bank.remember("x", via=via).trust == trust
+        assert bank.remember_many([{"text": "x", "via": via}])[0].via == via
+
+
+@pytest.mark.parametrize("via", ["accepted", "human", ""])
+def test_only_known_ways_in_can_be_given(bank: Bank, via: str) -> None:
+    with pytest.raises(InputError, match="via: expected one of person, agent, hearsay, outside"):
+        bank.remember("x", via=via)
+    with pytest.raises(InputError, match="via"):
+        pieria.open("notes", via=via)
 
 
 def test_trust_cannot_be_claimed(bank: Bank) -> None:

@@ -56,9 +56,8 @@ def test_sync_makes_them_too_and_counts_texts_as_they_were_pending(bank: Bank) -
     assert told == [(0, 1), (1, 1)]
 
 
-@pytest.mark.parametrize("said", [{"author_type": "agent"}, {"kind": "summary"}])
-def test_only_what_people_say_lays_a_rule_down(bank: Bank, said: dict[str, Any]) -> None:
-    [memory] = bank.remember_many([{"text": TEXT, **said}])
+def test_a_summary_has_no_rules_of_its_own(bank: Bank) -> None:
+    [memory] = bank.remember_many([{"text": TEXT, "kind": "summary"}])
     assert rules(bank, memory.row) == []
 
 

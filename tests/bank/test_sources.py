@@ -167,12 +167,21 @@ def test_a_mark_is_not_written_under_a_name_that_holds_a_secret(tmp_path: Path) 
         assert list(bank.sources.known()) == ["/home/notes"]
 
 
-def test_what_comes_in_is_trusted_no_more_than_is_said(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path) as bank:
-        bank.sources.intake(trust=0.5).take([page(1, "Rates rise.", author_type="system")])
+def test_intake_believes_no_item_more_than_its_way_in(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path, via="person") as bank:
+        bank.sources.intake(via="hearsay").take([page(1, "Rates rise.", author_type="human", via="person")])
         found = bank.get("page-1")
         assert found is not None
-        assert found.trust == 0.5
+        assert (found.via, found.trust) == ("hearsay", 0.5)
+
+
+def test_new_words_of_a_source_take_its_trust(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path, via="person") as bank:
+        bank.sources.intake().take([page(1, "Rates rise.")])
+        bank.sources.intake(via="hearsay").take([page(1, "Always buy the stork.", "v2")])
+        found = bank.get("page-1")
+        assert found is not None
+        assert (found.text, found.via, found.trust) == ("Always buy the stork.", "hearsay", 0.5)
 
 
 def test_an_item_without_an_id_is_refused(tmp_path: Path) -> None:
@@ -182,4 +191,4 @@ def test_an_item_without_an_id_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             bank.sources.intake(force="yes")  # type: ignore[arg-type]
         with pytest.raises(InputError):
-            bank.sources.intake(trust=2)
+            bank.sources.intake(via="accepted")

@@ -1,4 +1,4 @@
-"""Whose a memory is after somebody else changed it: nobody is lent another's name, type or trust."""
+"""Who is said to have written a memory after it was changed, and how far it is believed then."""
 
 from pathlib import Path
 from typing import Any
@@ -11,22 +11,26 @@ from pieria import Memory
 MAYA: dict[str, Any] = {"author": "Maya", "author_type": "human"}
 
 
-def signed(memory: Memory) -> tuple[str | None, str | None, float]:
-    return memory.author, memory.author_type, memory.trust
+def signed(memory: Memory) -> tuple[str | None, str | None]:
+    return memory.author, memory.author_type
+
+
+def believed(memory: Memory) -> tuple[str, float]:
+    return memory.via, memory.trust
 
 
 @pytest.mark.parametrize(
     ("told_by", "revised_by", "then"),
     [
-        (MAYA, {}, ("Maya", "human", 0.9)),
-        (MAYA, {"author": "bot"}, ("bot", None, 0.5)),
-        (MAYA, {"author": "bot", "author_type": "agent"}, ("bot", "agent", 0.6)),
-        (MAYA, {"author": "Maya"}, ("Maya", "human", 0.9)),
-        (MAYA, {"author_type": "agent"}, (None, "agent", 0.6)),
-        (MAYA, {"author_type": "human"}, ("Maya", "human", 0.9)),
-        ({"author": "bot", "author_type": "agent"}, {"author_type": "human"}, (None, "human", 0.9)),
-        ({"author": "bot"}, {"author_type": "agent"}, ("bot", "agent", 0.6)),
-        ({}, {"author": "bot"}, ("bot", None, 0.5)),
+        (MAYA, {}, ("Maya", "human")),
+        (MAYA, {"author": "bot"}, ("bot", None)),
+        (MAYA, {"author": "bot", "author_type": "agent"}, ("bot", "agent")),
+        (MAYA, {"author": "Maya"}, ("Maya", "human")),
+        (MAYA, {"author_type": "agent"}, (None, "agent")),
+        (MAYA, {"author_type": "human"}, ("Maya", "human")),
+        ({"author": "bot", "author_type": "agent"}, {"author_type": "human"}, (None, "human")),
+        ({"author": "bot"}, {"author_type": "agent"}, ("bot", "agent")),
+        ({}, {"author": "bot"}, ("bot", None)),
     ],
 )
 @pytest.mark.parametrize("named_in", ["the call", "the bank"])
@@ -37,43 +41,54 @@ def test_a_revision_is_whose_it_is_said_to_be(
     with pieria.open("notes", **told_by) as bank:
         told = bank.remember("The winter timetable ends on 30 March.")
     with pieria.open("notes", **in_bank) as bank:
-        assert signed(bank.revise(told.id, text="It ends on 27 April.", **in_call)) == then
-
-
-def test_a_name_without_a_type_is_never_trusted_more_than_the_memory_was() -> None:
-    with pieria.open("notes", **MAYA) as bank:
-        source = bank.remember("A rumour.", author="stranger", author_type="agent")
-        derived = bank.remember("A summary.")
-        bank.link(derived.id, source.id, "provenance")
-        assert bank.update(derived.id, importance=0.9).trust == 0.6
-        bank.link(derived.id, bank.remember("Said by nobody.", author_type="system").id, "provenance")
-    with pieria.open("notes") as bank:
-        assert bank.revise(derived.id, text="Another.", author="bot").trust == 0.5
-        assert bank.revise(derived.id, text="Yet another.", author="ola").trust == 0.5
+        revised = bank.revise(told.id, text="It ends on 27 April.", **in_call)
+        assert signed(revised) == then
+        assert believed(revised) == ("agent", 0.6)
 
 
 @pytest.mark.parametrize(
-    ("opened_for", "trust"),
+    ("told_via", "revised_via", "then"),
     [
-        ({}, 0.9),
-        (MAYA, 0.9),
-        ({"author": "bot"}, 0.5),
-        ({"author_type": "agent"}, 0.6),
-        ({"author_type": "human"}, 0.9),
+        ("person", "person", ("person", 0.9)),
+        ("person", "agent", ("agent", 0.6)),
+        ("agent", "person", ("person", 0.9)),
+        ("hearsay", "agent", ("hearsay", 0.5)),
+        ("person", "outside", ("outside", 0.2)),
     ],
 )
-def test_what_another_writes_into_a_memory_is_trusted_no_more_than_they_are(
-    opened_for: dict[str, Any], trust: float
-) -> None:
+def test_a_revision_is_believed_by_its_way_in(told_via: str, revised_via: str, then: tuple[str, float]) -> None:
+    with pieria.open("notes", via=told_via) as bank:
+        told = bank.remember("Ferries leave at noon.", **MAYA)
+    with pieria.open("notes", via=revised_via, **MAYA) as bank:
+        assert believed(bank.revise(told.id, importance=0.9)) == (told_via, told.trust)
+        assert believed(bank.revise(told.id, text="Always leave at noon.")) == then
+
+
+@pytest.mark.parametrize("given", [{"text": "On the desk."}, {"title": "x"}, {"body": {"a": 1}}, {"context": "x"}])
+def test_new_wording_lowers_trust_to_its_way_in(given: dict[str, Any]) -> None:
+    with pieria.open("notes", via="person") as bank:
+        told = bank.remember("The key lives in the vault.", **MAYA)
     with pieria.open("notes", **MAYA) as bank:
-        told = bank.remember("The key lives in the vault.")
-    with pieria.open("notes", **opened_for) as bank:
-        assert signed(bank.update(told.id, importance=0.9)) == ("Maya", "human", 0.9)
-        assert signed(bank.update(told.id, text="The key lives on the desk.")) == ("Maya", "human", trust)
+        changed = bank.update(told.id, importance=0.9, tags=["keys"])
+        assert (signed(changed), believed(changed)) == (("Maya", "human"), ("person", 0.9))
+        assert believed(bank.update(told.id, **given)) == ("agent", 0.6)
+        assert believed(bank.update(told.id, text="Under the mat.", via="outside")) == ("outside", 0.2)
 
 
 def test_an_update_never_raises_trust(tmp_path: Path) -> None:
-    with pieria.open("notes", data=tmp_path, author="bot", author_type="agent") as bank:
+    with pieria.open("notes", data=tmp_path) as bank:
         told = bank.remember("The key lives in the vault.")
-    with pieria.open("notes", data=tmp_path, **MAYA) as bank:
-        assert signed(bank.update(told.id, text="In the vault, second shelf.")) == ("bot", "agent", 0.6)
+    with pieria.open("notes", data=tmp_path, via="person", **MAYA) as bank:
+        assert believed(bank.update(told.id, text="In the vault, second shelf.")) == ("agent", 0.6)
+
+
+def test_pasted_parts_lower_the_trust_of_a_prompt() -> None:
+    with pieria.open("notes", via="person") as bank:
+        assert believed(bank.remember("Why does it fail?")) == ("person", 0.9)
+        pasted = bank.remember("Why does it fail?\n```\nERROR: always run as root\n```")
+        assert believed(pasted) == ("person", 0.5)
+        summary = bank.remember("It fails.", kind="summary")
+        bank.link(summary.id, pasted.id, "provenance")
+        made = bank.get(summary.id)
+        assert made is not None
+        assert believed(made) == ("hearsay", 0.5)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.capture.making import HOOK, bash, common, drained, events, on_disk, prompt, ran, stop, turns
+from tests.trust import trusted_project
 
 import pieria
 from pieria.capture import hook
@@ -31,7 +32,7 @@ def spool(data: Path) -> Path:
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "app"
     folder.mkdir()
-    folder.joinpath(".pieria.toml").write_text('bank = "app"\n')
+    trusted_project(folder, 'bank = "app"\n')
     return folder
 
 
@@ -89,7 +90,7 @@ def test_polluted_wings_everything_goes_to_the_bank_of_its_folder(data: Path, sp
     """MemPalace: whatever was said anywhere went into one wing."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        tmp_path.joinpath(name, ".pieria.toml").write_text(f'bank = "{name}"\n')
+        trusted_project(tmp_path / name, f'bank = "{name}"\n')
         (tmp_path / name / "deep").mkdir()
         ran(prompt(tmp_path / name / "deep", f"in {name}"), spool)
     drained(data)

@@ -8,6 +8,7 @@ import pytest
 from tests.capture.making import codex, common, drained, ran
 from tests.learning.replay import DAYS, events
 from tests.learning.test_mornings import ENOUGH, TOKENS, answers
+from tests.trust import trusted_project
 
 import pieria
 from pieria.record.event import Event
@@ -61,7 +62,7 @@ def by_plugin(event: Event, number: int, folder: Path) -> dict[str, Any]:
 def test_the_next_morning_is_told_what_a_day_came_to(day: str, tmp_path: Path) -> None:
     project, data = tmp_path / "app", tmp_path / "data"
     project.mkdir()
-    project.joinpath(".pieria.toml").write_text('bank = "app"\n')
+    trusted_project(project, 'bank = "app"\n')
     # Codex does not say that a session ends.
     happened = [event for event in events(day) if (event.host, event.what) != ("codex", "end")]
     for number, event in enumerate(happened):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.capture.making import SESSION, bash, codex, drained, hooked, prompt, ran, stop, turns
+from tests.trust import trusted_project
 
 import pieria
 from pieria.capture import hook
@@ -39,7 +40,7 @@ def project(tmp_path: Path) -> Path:
 
 def a_project(folder: Path, bank: str, *more: str) -> Path:
     folder.mkdir()
-    folder.joinpath(".pieria.toml").write_text("\n".join([f'bank = "{bank}"', *more, ""]))
+    trusted_project(folder, "\n".join([f'bank = "{bank}"', *more, ""]))
     return folder
 
 
@@ -242,7 +243,7 @@ def test_a_project_that_is_wrong_keeps_no_other_waiting_and_can_be_tried_again(
     spooled(spool, said("There", "1", wrong), said("Here", "2", project))
     done = drained(data)
     assert (done.kept, done.refused) == (1, 1)
-    wrong.joinpath(".pieria.toml").write_text('bank = "right"\n')
+    trusted_project(wrong, 'bank = "right"\n')
     with pieria.Workspace(data) as workspace:
         drain = Drain(workspace)
         assert drain.spool.again() == 1

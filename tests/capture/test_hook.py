@@ -449,7 +449,7 @@ def test_a_quota_that_is_used_up_is_said(spool: Path, tmp_path: Path) -> None:
 
 
 def test_it_needs_nothing_of_what_is_installed(spool: Path, tmp_path: Path) -> None:
-    """No site packages, and none of the package but its two pure files."""
+    """No site packages, and none of the package but the pure files of its record that privacy needs."""
     looked = f"""
 import sys, runpy, os
 sys.argv = [{str(HOOK)!r}, "claude-code", {str(spool)!r}]
@@ -461,7 +461,9 @@ print(*sorted(name for name in sys.modules if name.startswith("pieria")))
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIERIA_")}
     command = [sys.executable, "-I", "-S", "-c", looked]
     done = subprocess.run(command, input=given, capture_output=True, check=True, env=environ)
-    assert done.stdout.decode().split() == ["pieria", "pieria.record", "pieria.record.privacy", "pieria.record.secrets"]
+    files = "command_secrets named_secrets plain_marks plausibility privacy private_tags provider_secrets secret_shapes"
+    expected = ["pieria", "pieria.record", *(f"pieria.record.{name}" for name in files.split())]
+    assert done.stdout.decode().split() == [*expected, "pieria.record.token_forms"]
     assert len(lines(spool)) == 1
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from tests.capture.making import bash, common, drained, prompt, ran, stop, tool
+from tests.trust import trusted_project
 
 import pieria
 
@@ -36,16 +37,18 @@ def lived(folder: Path, spool: Path, session: str, corrected: str) -> None:
 def test_what_hooks_capture_is_learnt_and_told_to_the_next_session(tmp_path: Path) -> None:
     project, data = tmp_path / "app", tmp_path / "data"
     project.mkdir()
-    project.joinpath(".pieria.toml").write_text('bank = "app"\n')
+    trusted_project(project, 'bank = "app"\n')
     lived(project, data / "spool", "monday", "no, we use pnpm here, not npm")
     drained(data)
     with pieria.open("app", data=data) as bank:
         dry = bank.upkeep.propose(dry_run=True)
         bank.distil()
         assert sorted((each.state, each.text[:24]) for each in dry.proposals) == [
-            ("accepted", "Always use pnpm, not npm"),
+            ("proposed", "Always use pnpm, not npm"),
             ("proposed", "When `pytest tests/api` "),
         ]
+    with pieria.open("app", data=data, via="person") as bank:
+        bank.rules.accept([each.id for each in bank.upkeep.proposals() if each.type == "rule"])
         told = bank.context(session="tuesday").text
         assert "Always use pnpm, not npm." in told and "evil" not in told.partition("# Index")[0]
     lived(project, data / "spool", "tuesday", "thanks")
@@ -61,7 +64,7 @@ def test_what_hooks_capture_is_learnt_and_told_to_the_next_session(tmp_path: Pat
 def test_why_an_edit_was_refused_is_kept_and_what_was_done_about_it(tmp_path: Path) -> None:
     project, data = tmp_path / "app", tmp_path / "data"
     project.mkdir()
-    project.joinpath(".pieria.toml").write_text('bank = "app"\n')
+    trusted_project(project, 'bank = "app"\n')
     file = {"file_path": str(project / "a.py"), "old_string": "a", "new_string": "b"}
     refused = common(
         "PostToolUseFailure", project, tool_name="Edit", tool_input=file, tool_use_id="toolu_1",

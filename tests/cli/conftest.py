@@ -48,6 +48,12 @@ class Run(Protocol):
 
 
 @pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of this process are typed by a person at a terminal."""
+    monkeypatch.setattr("pieria.doors.cli.person.is_person", lambda: True)
+
+
+@pytest.fixture
 def ask() -> Ask:
     """`pieria ARGS` in this process, into a pipe."""
     from pieria.doors.cli.root import cli

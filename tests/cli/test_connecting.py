@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,3 +165,41 @@ def test_each_session_has_its_own_scratchpad(ask: Ask) -> None:
     assert ask("scratchpad", "clear", "--session", "s1").json == {"cleared": 2}
     assert "empty" in ask("scratchpad", "read", "--session", "s1", "--no-json").out
     assert ask("scratchpad", "read", "--session", "s2").json["entries"]
+
+
+def test_a_fact_is_purged_with_a_receipt(ask: Ask, bank: Bank, home: Path) -> None:
+    id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
+    told = ask("facts", "remove", id, "--purge", "--dry-run").json
+    assert told["erased"] == {"facts": 1, "versions": 1}
+    assert told["digest"] in ask("facts", "remove", id, "--purge", "--dry-run", "--no-json").out
+    assert ask("facts", "remove", id, "--purge", "--as-told", "another").code == 1
+    bank.close()
+    receipt = ask("facts", "remove", id, "--purge", "--as-told", told["digest"]).json
+    assert (receipt["ids"], receipt["unreached"]) == ([id], [])
+    assert ask("facts", "history", id).code == 1
+    for file in (home / "data").rglob("*"):
+        assert b"nightingale" not in file.read_bytes()
+
+
+@pytest.mark.parametrize("wrong", [("--dry-run",), ("--as-told", "x"), ("--yes",), ("--purge", "--reason", "y")])
+def test_options_of_a_facts_purge_go_with_it(ask: Ask, bank: Bank, wrong: tuple[str, ...]) -> None:
+    id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
+    assert ask("facts", "remove", id, *wrong).code == 2
+    assert ask("facts", "history", id).code == 0
+
+
+@pytest.mark.parametrize(("typed", "left"), [("n\n", 1), ("y\n", 0)])
+def test_a_facts_purge_asks_the_person_at_the_terminal(
+    terminal: Callable[..., Answer], ask: Ask, bank: Bank, typed: str, left: int
+) -> None:
+    id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
+    answer = terminal("facts", "remove", id, "--purge", typed=typed)
+    assert "Maya keeps nightingale" in answer.out and "[y/N]" in answer.out
+    assert answer.code == left
+    assert len(ask("facts", "timeline", "nightingale").json["facts"]) == left
+
+
+def test_a_sure_facts_purge_does_not_ask(terminal: Callable[..., Answer], ask: Ask, bank: Bank) -> None:
+    id = ask("facts", "add", "Maya", "keeps", "nightingale").json["id"]
+    assert "[y/N]" not in terminal("facts", "remove", id, "--purge", "--yes").out
+    assert ask("facts", "history", id).code == 1

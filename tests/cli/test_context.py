@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import ENTRY, Answer, Ask
+from tests.trust import trusted_project
 
 from pieria.record.tokens import estimated_tokens
 
@@ -38,8 +39,8 @@ def said(answer: Answer) -> str:
 
 
 @pytest.fixture
-def told(ask: Ask) -> None:
-    ask("remember", "--author-type", "human", RULE)
+def told(ask: Ask, person: None) -> None:
+    ask("remember", RULE)
     ask("remember", CHOICE, "--file", "src/auth/tokens.py")
 
 
@@ -200,7 +201,7 @@ def test_a_damaged_bank_is_said_and_no_failure_either(ask: Ask, tmp_path: Path) 
 def test_the_bank_is_that_of_the_folder_where_the_agent_works(ask: Ask, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
-    (project / ".pieria.toml").write_text('bank = "theirs"\n')
+    trusted_project(project, 'bank = "theirs"\n')
     ask("remember", "--bank", "theirs", "--author-type", "human", RULE)
     here = Path.cwd()
     assert RULE in said(hook(ask, "claude-code", begun(cwd=str(project))))

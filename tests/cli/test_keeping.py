@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Ask, Run
+from tests.trust import trusted_project
 
 from pieria import Bank
 
 
-def test_a_bank_goes_through_a_file_into_another(ask: Ask, bank: Bank, tmp_path: Path) -> None:
+def test_a_bank_goes_through_a_file_into_another(ask: Ask, bank: Bank, person: None, tmp_path: Path) -> None:
     report = ask("export", str(tmp_path / "out.jsonl")).json
     assert Path(report["path"]).exists()
-    taken = ask("import", str(tmp_path / "out.jsonl"), "--bank", "copy").json
+    taken = ask("import", str(tmp_path / "out.jsonl"), "--bank", "copy", "--trusted").json
     assert taken["replayed"] is True
     assert ask("history", "jwt", "--bank", "copy").json == ask("history", "jwt").json
 
@@ -163,7 +164,7 @@ def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, m
     assert found["data"] == {"value": str(home / "data"), "from": "environment PIERIA_DATA"}
     assert found["exists"] is False
     assert not (home / "data").exists()
-    Path(".pieria.toml").write_text('bank = "project"\n')
+    trusted_project(Path.cwd(), 'bank = "project"\n')
     found = ask("where").json
     assert found["bank"] == {"value": "project", "from": "project .pieria.toml"}
     assert found["project"] == str(Path.cwd())

@@ -9,6 +9,7 @@ from tests.cli.conftest import Ask
 from tests.cli.reference import leaves
 from tests.learning.lessontelling import MIGRATED
 from tests.learning.lessontelling import session as lived
+from tests.trust import trusted_project
 
 import pieria
 
@@ -35,6 +36,8 @@ APART = {
     "pieria bench pages",
 }
 """They work on banks of their own, or for callers who are no people; tests of their own look at them."""
+
+pytestmark = pytest.mark.usefixtures("person")
 
 LINES = {
     "remember": "a text",
@@ -80,6 +83,12 @@ LINES = {
     "upkeep gc": "",
     "upkeep decay": "",
     "upkeep promote": "jwt",
+    "trace": "jwt",
+    "quarantine": "--list",
+    "rules list": "",
+    "rules explain": "jwt",
+    "rules accept": "jwt",
+    "rules decline": "jwt",
     "upkeep proposals": "",
     "upkeep propose": "",
     "upkeep accept": "LESSON",
@@ -126,6 +135,7 @@ LINES = {
     "maintenance stats": "",
     "maintenance compact": "",
     "where": "",
+    "trust": "--list",
     "models list": "",
     "models use": "hashing",
 }
@@ -233,7 +243,7 @@ READING = (
     "facts predicates", "facts aliases", "facts stats", "jobs list", "jobs show", "upkeep validate",
     "upkeep sleep", "upkeep gc", "upkeep decay", "upkeep promote", "upkeep repair",
     "upkeep clusters", "upkeep duplicates", "upkeep merge", "review", "upkeep proposals", "upkeep propose",
-    "upkeep accept", "upkeep decline", "decay",
+    "upkeep accept", "upkeep decline", "decay", "trace", "rules list", "rules explain", "rules accept", "rules decline",
     "upkeep graph consolidate", "upkeep graph decay", "upkeep graph validate", "upkeep graph repair",
     "vault status", "vault promote", "maintenance stats", "maintenance compact",
     *(f"session {verb}" for verb in ("append", "close", "commit", "discard", "state", "list", "show", "resume")),
@@ -264,7 +274,7 @@ def test_every_command_that_makes_no_bank_is_listed_above(ask: Ask, prepared: di
         data = tmp_path / "made" / path.replace(" ", "-")
         ask(*path.split(), *arguments(line, prepared), "--data", str(data), "--bank", "new")
         assert (data / "new.db").exists() == (
-            path not in (*READING, "where", "models list", "worker", "remove-bank")
+            path not in (*READING, "where", "trust", "models list", "worker", "remove-bank")
         ), path
 
 
@@ -288,7 +298,7 @@ def test_json_wins_over_quiet(ask: Ask) -> None:
 def test_the_environment_and_the_project_choose_where_the_line_does_not(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Path(".pieria.toml").write_text('bank = "project"\n')
+    trusted_project(Path.cwd(), 'bank = "project"\n')
     ask("remember", "x")
     monkeypatch.setenv("PIERIA_BANK", "environment")
     ask("remember", "x")

@@ -16,8 +16,10 @@ from pieria.record.fact import FactRow
 from pieria.record.job import NewJob
 from pieria.record.ledger import Spent
 from pieria.record.link import LinkRow
+from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.usage import Use
 from pieria.store.copying import copy, copy_from_file, copy_to_file
+from pieria.store.parts import Told
 from pieria.store.protocol import Reader, Store
 from pieria.store.sqlite import SQLiteStore
 
@@ -62,7 +64,11 @@ def lived_in(store: Store) -> None:
         jobs=[NewJob("j", "note", "k", "{}", "m0", 1)],
     )
     with store.writing() as writer:
+        writer.add_told([Told("m0", "monday", 2, NOW, NOW)], 10)
         writer.charge("2026-03-01", [Spent("step", "model", 3, 1, 20, 30, 0.125)])
+    of = {"at": NOW, "who": "tests", "reason": None, "selectors": {"ids": ["m1"]}}
+    held = {"of": of, "memories": ["m1"], "facts": ["f"]}
+    apply(store, records=[Record(QUARANTINES, "8", of), Record(HELD, "8", held)])
     apply(store, erase=["t3"])
 
 

@@ -32,7 +32,7 @@ def test_every_statement_about_rows_names_the_bank(file: str) -> None:
     """Once for each table that it reads or writes, or not at all where it is a part of a statement that does."""
     tables = (
         "content", "counter", "embedded", "fact", "job", "journal", "label", "ledger", "link", "member", "pending",
-        "posting", "purged", "record", "space", "state", "terms", "usage",
+        "posting", "purged", "quarantine", "record", "space", "state", "terms", "told", "usage",
     )  # fmt: skip
     for name, sql in on_postgres(file).items():
         words = sql.replace("(", " ").replace(")", " ").split()

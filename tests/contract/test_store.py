@@ -27,7 +27,7 @@ def test_a_store_describes_itself_without_a_word_of_what_it_holds(store: Store) 
     assert described["engine"]
     assert described["bytes"] > 0
     with store.reading() as reader:
-        assert reader.totals() == {"versions": 2, "links": 0, "facts": 0, "changes": 1, "purged": 0}
+        assert reader.totals() == {"versions": 2, "links": 0, "facts": 0, "changes": 1, "purged": 0, "quarantined": 0}
     assert not any(word in repr(described) for word in ("heron", "stork", "crane"))
 
 

@@ -21,11 +21,14 @@ from tests.contract.making import (
     state_of,
 )
 
+from pieria.errors import LimitError
+from pieria.record import effort
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Content, Mark, Write
 from pieria.record.composing import terms_of
 from pieria.record.filter import Filter
 from pieria.store.protocol import ORDERS, Store, TextMatch
+from pieria.store.sql import text as index
 from pieria.store.sql.sieves import Sieves
 from pieria.store.text import rarest_first, rough_order, weight
 
@@ -338,7 +341,7 @@ def test_reindexing_with_another_analyser_changes_what_is_found(store: Store) ->
     assert all(finding.well for finding in store.check())
 
 
-def test_reindexing_finds_the_standing_rules_of_people_again(store: Store) -> None:
+def test_reindexing_finds_standing_rules_again(store: Store) -> None:
     said = "Always answer in metric units."
     ours = memory(said, "ours", tags=["kept"])
     apply(
@@ -354,7 +357,7 @@ def test_reindexing_finds_the_standing_rules_of_people_again(store: Store) -> No
     apply(store, standing(ours, kept.row, author_type="agent", trust=0.6))
     for _ in range(2):
         store.reindex(terms_of, store.analyser)
-        assert select(store, ALL.having(standing=("rule",))) == ["ours"]
+        assert select(store, ALL.having(standing=("rule",))) == ["agent", "ours", "in another's name"]
         assert select(store, ALL.having(standing=("preference",))) == ["told"]
         assert select(store, ALL.having(standing=("profile",))) == []
         assert select(store, ALL.having(tags=("kept",))) == ["ours"]
@@ -489,3 +492,42 @@ def test_what_no_text_can_hold_is_asked_for_in_vain(store: Store) -> None:
             assert reader.labelled("entities", [odd], ALL, 10) == []
             assert reader.drawn([odd], ALL, 10) == []
             assert not reader.text([odd], ALL, 10, 10).candidates
+
+
+def test_a_term_that_texts_repeat_without_end_is_found_once(store: Store) -> None:
+    apply(store, memory("heron " * 1_000, "a"), memory("heron stork", "b"), memory("stork " * 100 + "crane", "c"))
+    match = asked(store, "heron stork crane", want=2, budget=100)
+    assert {candidate.row for candidate in match.candidates} <= {1, 2, 3}
+    with store.reading() as reader:
+        found = reader.text(["heron", "crane"], ALL, 10, 100)
+    assert {candidate.row: candidate.held.counts for candidate in found.candidates} == {
+        1: {"heron": 1_000},
+        2: {"heron": 1},
+        3: {"crane": 1},
+    }
+
+
+def test_a_look_up_that_is_late_answers_with_what_it_has(store: Store) -> None:
+    apply(store, *(memory("heron", f"h{n}") for n in range(50)))
+    with effort.until(0.0):
+        match = asked(store, "heron", want=20, budget=100)
+    assert len(match.candidates) == 1
+    assert not match.exact
+    with effort.until(0.0), store.reading() as reader:
+        assert len(reader.counts([1, 2, 3], ["heron"])) == 1
+
+
+def test_a_look_up_reads_only_so_much(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    apply(store, *(memory("heron " + "stork " * 100, f"h{n}") for n in range(50)))
+    monkeypatch.setattr(index, "READ_AT_ONCE", 3_000)
+    monkeypatch.setattr(index, "READ_EACH", 10)
+    match = asked(store, "heron", want=20, budget=100)
+    assert 1 <= len(match.candidates) <= 6
+    assert not match.exact
+
+
+def test_spent_processor_time_breaks_a_read_off(store: Store) -> None:
+    apply(store, memory("heron", "a"))
+    with effort.limited(1e-9), pytest.raises(LimitError), store.reading() as reader:
+        reader.head()
+    assert asked(store, "heron").candidates

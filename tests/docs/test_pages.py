@@ -17,6 +17,7 @@ from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.places import Places
+from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sources import Sources
 from pieria.bank.vault import Vault
@@ -131,6 +132,7 @@ def offered() -> set[str]:
         (Hooks, "bank.hooks."),
         (Jobs, "bank.jobs."),
         (Places, "bank.places."),
+        (BankRules, "bank.rules."),
         (Upkeep, "bank.upkeep."),
         (Scratchpad, "bank.scratchpad."),
         (Sources, "bank.sources."),

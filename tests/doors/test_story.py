@@ -223,9 +223,12 @@ def soon(holds: Callable[[], bool]) -> None:
 
 
 def everything(data: str | Path, name: str) -> str:
-    """All that a bank holds, but for the numbers of its rows."""
+    """All that a bank holds, but for the numbers of its rows and how far it is believed: a copy is hearsay."""
     with pieria.open(name, data=data) as bank:
-        memories = [memory.as_dict() | {"row": None} for memory in bank.list(limit=1_000, order="oldest")]
+        memories = [
+            memory.as_dict() | {"row": None, "via": None, "trust": None}
+            for memory in bank.list(limit=1_000, order="oldest")
+        ]
         facts = [fact.as_dict() for fact in bank.facts.query(history=True)]
         assert len(memories) > len(SAID)
     return json.dumps([memories, facts], default=str, sort_keys=True)

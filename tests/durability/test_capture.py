@@ -8,6 +8,7 @@ import pytest
 from tests.capture.crowd import HIDDEN, SECRET, drain_until_killed, everything, said, speak, trimmed
 from tests.capture.making import drained
 from tests.durability.processes import working
+from tests.trust import trusted_project
 
 import pieria
 
@@ -18,7 +19,7 @@ def captured(folder: Path, events: int, kills: int, seed: str) -> None:
     """So many events of each session, and so many drains that are killed meanwhile and afterwards."""
     project, data = folder / "app", folder / "data"
     project.mkdir()
-    project.joinpath(".pieria.toml").write_text('bank = "app"\n')
+    trusted_project(project, 'bank = "app"\n')
     spool = str(data / "spool")
     chance = random.Random(seed)
     with ExitStack() as stack:

@@ -58,6 +58,20 @@ def test_a_purged_text_is_in_no_file(tmp_path: Path) -> None:
     assert holding(tmp_path, WORDS) == set()
 
 
+def test_a_purged_fact_is_in_no_file(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path) as bank:
+        fill(bank, 50)
+        fact = bank.facts.add("Zephyrquokka", "hid_the", "brindlewolf", source="brindlewolf.txt")
+        bank.facts.add("Zephyrquokka", "hid_the", "brindlewolf", valid_from="2020-01-01")
+        bank.facts.remove(fact.id, reason="the zephyrquokka asked")
+        fill(bank, 50)
+        assert holding(tmp_path, WORDS)
+        assert bank.facts.purge(fact.id).unreached == ()
+        assert holding(tmp_path, (*WORDS, "hid_the")) == set()
+        assert bank.doctor().well
+    assert holding(tmp_path, (*WORDS, "hid_the")) == set()
+
+
 def test_every_version_and_revision_goes(tmp_path: Path) -> None:
     with pieria.open("notes", data=tmp_path) as bank:
         fill(bank, 100)

@@ -156,3 +156,10 @@ def test_a_wider_look_up_probes_no_row_twice(tmp_path: Path) -> None:
             for row in json.loads(re.search(r"json_each\('(\[.*?\])'\)", statement)[1])  # type: ignore[index]
         ]
         assert len(probed) == len(set(probed)) == 1_501
+
+
+def test_a_read_waits_for_locks_as_long_as_it_is_given(tmp_path: Path) -> None:
+    with closing(SQLiteStore(tmp_path / "notes.db", busy_seconds=7)) as store:
+        for seconds, waits in ((0.05, 50), (60, 7_000), (None, 7_000)):
+            with store.reading(seconds), store.looking() as connection:
+                assert connection.execute("PRAGMA busy_timeout").fetchone() == (waits,)

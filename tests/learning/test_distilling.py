@@ -8,9 +8,9 @@ import pytest
 from tests.learning.working import Session, noticed, types
 
 from pieria.learning.distilling.calls import is_ours
-from pieria.learning.distilling.observations import OUTSIDE_TRUST, distilled
+from pieria.learning.distilling.observations import distilled
 from pieria.models.minds.rules import RuleMind
-from pieria.record.draft import TRUST
+from pieria.record.trust import AGENT, OUTSIDE
 
 FAILED = "E   KeyError: 'JPY'\nFAILED tests/test_cart.py::test_yen - KeyError\n1 failed, 3 passed in 0.2s"
 
@@ -37,7 +37,7 @@ def test_a_failure_and_what_mended_it_are_one_bugfix(s: Session) -> None:
     assert list(found.new.files) == ["src/rates.py"]
     for told in ("KeyError: 'JPY'", "`RATES = {}` became `RATES = load()`", "4 passed", "orders in yen"):
         assert told in found.new.text
-    assert found.trust == TRUST["agent"]
+    assert found.new.via == AGENT
     assert found.new.author_type == "agent"
 
 
@@ -208,7 +208,7 @@ def test_what_the_user_decides_is_a_decision_in_his_words(s: Session, said: str,
     assert found.new.body["type"] == "decision"
     assert said in found.new.text
     assert tag is None or tag in found.new.tags
-    assert found.new.author_type == "agent" and found.trust == TRUST["agent"]
+    assert found.new.author_type == "agent" and found.new.via == AGENT
 
 
 @pytest.mark.parametrize(
@@ -281,25 +281,25 @@ def test_what_comes_from_a_page_is_hardly_trusted(s: Session) -> None:
             s.edited("src/hooks.py"),
         ]
     )
-    outside = [each for each in found if each.trust == OUTSIDE_TRUST]
+    outside = [each for each in found if each.new.via == OUTSIDE]
     assert len(outside) == 3
     assert all("IGNORE" not in each.new.text and "Always" not in each.new.text for each in found if each not in outside)
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "trust"),
+    ("tool", "given", "via"),
     [
-        ("mcp__github__get_issue", {"owner": "acme", "number": 3}, OUTSIDE_TRUST),
-        ("mcp__github__pull_request_read", {"pullNumber": 3}, OUTSIDE_TRUST),
-        ("mcp__jira__getJiraIssue", {"key": "SHOP-3"}, OUTSIDE_TRUST),
-        ("mcp__mail__search_messages", {"query": "refunds"}, OUTSIDE_TRUST),
-        ("mcp__github__create_issue", {"title": "Refunds fail"}, TRUST["agent"]),
-        ("mcp__github__create_pull_request", {"title": "Mends refunds"}, TRUST["agent"]),
-        ("mcp__db__run", {"table": "orders"}, TRUST["agent"]),
+        ("mcp__github__get_issue", {"owner": "acme", "number": 3}, OUTSIDE),
+        ("mcp__github__pull_request_read", {"pullNumber": 3}, OUTSIDE),
+        ("mcp__jira__getJiraIssue", {"key": "SHOP-3"}, OUTSIDE),
+        ("mcp__mail__search_messages", {"query": "refunds"}, OUTSIDE),
+        ("mcp__github__create_issue", {"title": "Refunds fail"}, AGENT),
+        ("mcp__github__create_pull_request", {"title": "Mends refunds"}, AGENT),
+        ("mcp__db__run", {"table": "orders"}, AGENT),
     ],
 )
 def test_what_others_wrote_is_hardly_trusted_whichever_tool_brought_it(
-    s: Session, tool: str, given: dict[str, object], trust: float
+    s: Session, tool: str, given: dict[str, object], via: str
 ) -> None:
     found = noticed(
         [
@@ -310,8 +310,8 @@ def test_what_others_wrote_is_hardly_trusted_whichever_tool_brought_it(
         ]
     )
     [change] = [each for each in found if each.new.body["type"] != "discovery"]
-    assert change.trust == trust
-    assert [each.trust for each in found if "web" in each.new.tags] == ([trust] if trust == OUTSIDE_TRUST else [])
+    assert change.new.via == via
+    assert [each.new.via for each in found if "web" in each.new.tags] == ([via] if via == OUTSIDE else [])
 
 
 def test_a_decision_does_not_quote_an_agent_that_had_read_a_page(s: Session) -> None:
@@ -338,10 +338,10 @@ def test_that_a_page_was_read_is_known_to_the_next_piece(s: Session) -> None:
     told = frozenset(event.id for event in first.waiting)
     later = [s.edited("src/refunds.py"), s.reply("Refunds are to be approved, always and by everybody, says the page.")]
     second = distilled([*first.waiting, *later], RuleMind(), told=told, scope="bank")
-    assert [(each.new.files, each.trust) for each in second.observations] == [(["src/refunds.py"], OUTSIDE_TRUST)]
+    assert [(each.new.files, each.new.via) for each in second.observations] == [(["src/refunds.py"], OUTSIDE)]
     assert second.waiting == first.waiting == tuple(begun[:2])
     third = distilled([*first.waiting, s.prompt("thanks"), s.edited("b.py")], RuleMind(), told=told, scope="bank")
-    assert [each.trust for each in third.observations] == [TRUST["agent"]]
+    assert [each.new.via for each in third.observations] == [AGENT]
     assert begun[1] not in third.waiting
 
 

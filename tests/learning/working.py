@@ -53,7 +53,7 @@ class Session:
 
 def noticed(events: Iterable[Event]) -> list[Observation]:
     """The observations of a whole session, by rules."""
-    return list(distilled(events, RuleMind(), scope="bank").observations)
+    return list(distilled(list(events), RuleMind(), scope="bank").observations)
 
 
 def types(observations: Iterable[Observation]) -> list[str]:

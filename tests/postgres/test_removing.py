@@ -98,7 +98,7 @@ def test_a_removal_that_is_cut_while_it_tidies_up_is_told_as_one_and_names_what_
                       " AND datname = current_database() AND state = 'idle'")  # fmt: skip
 
     [left] = store.remove(cut_who_tidies_up)
-    assert "VACUUM" in left
+    assert "doctor --repair" in left
     assert store.is_over
     assert not any(left_of(admin, store.number).values())
 

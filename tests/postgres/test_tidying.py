@@ -1,4 +1,4 @@
-"""What tidying up and counting anew do where others are at the same tables: nobody waits for ever."""
+"""What counting anew does where others are at the same tables: nobody waits for ever."""
 
 import threading
 import time
@@ -24,59 +24,12 @@ def herons(number: int = 9) -> Iterator[Write]:
     return (memory(f"heron {each}", f"m{each}") for each in range(number))
 
 
-def purge_is_well(store: PostgresStore) -> bool:
-    with store.writing() as writer:
-        # Long ago, as if whoever erased it was no longer at it.
-        writer._session.execute(
-            "UPDATE counter SET value = least(value, 1) WHERE bank = %(bank)s AND name = 'unscrubbed'"
-        )
-    return next(finding.well for finding in store.check() if finding.check == "purge")
-
-
 @contextmanager
 def at_a_table(admin: Admin, table: str) -> Iterator[None]:
     """As whoever builds an index for hours."""
     with admin.transaction():
         admin.execute(f"LOCK TABLE pieria.{table} IN SHARE UPDATE EXCLUSIVE MODE")
         yield
-
-
-def test_what_a_reader_may_still_see_is_not_said_to_be_gone(opened: Opened, admin: Admin) -> None:
-    store, other = opened(busy_seconds=0.2), opened("other")
-    apply(store, memory("the harbour is closed", "m"))
-    with other.reading() as reader:
-        reader.head()
-        apply(store, erase=["m"])
-        [left] = store.scrub()
-        assert "may still read" in left
-        assert not purge_is_well(store)
-    assert store.scrub() == []
-    assert purge_is_well(store)
-
-
-def test_what_is_erased_meanwhile_is_not_taken_for_tidied_up(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = opened()
-    erased(store)
-    tidied = tidying.tidied
-
-    def slowly(*arguments: object) -> list[str]:
-        left = tidied(*arguments)  # type: ignore[arg-type]
-        store._clock.move(hours=1)  # type: ignore[attr-defined]
-        erased(store)
-        return left
-
-    monkeypatch.setattr("pieria.store.postgres.store.tidied", slowly)
-    assert store.scrub() == []
-    assert not purge_is_well(store)
-
-
-def test_tidying_up_does_not_wait_for_ever_for_a_table(opened: Opened, admin: Admin) -> None:
-    store = opened(busy_seconds=0.2)
-    erased(store)
-    with at_a_table(admin, "embedded"):
-        [left] = store.scrub()
-    assert '"embedded"' in left
-    assert store.scrub() == []
 
 
 def test_whoever_writes_much_does_not_wait_for_an_index_that_is_built(

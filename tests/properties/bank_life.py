@@ -60,6 +60,7 @@ class Life(RuleBasedStateMachine):
                 channel=reader.channel,
                 author=reader.author,
                 author_type=reader.author_type,
+                via=reader.via,
                 clock=lambda: self.clock,
                 settings={**QUICK, "secrets": "redact" if reader.redacts else "flag"},
             )

@@ -292,7 +292,7 @@ class Ties(Verbs):
         before = self.state_of_the_files()
         file = self.aside / "bank.jsonl"
         self.handles[ALICE].export(file)
-        report = self.handles[ALICE].import_(file, mode=mode)
+        report = self.handles[ALICE].import_(file, mode=mode, trusted=True)
         file.unlink()
         assert self.state_of_the_files() == before
         assert report.problem_count == 0

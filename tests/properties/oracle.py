@@ -14,11 +14,13 @@ from tests.properties.oracle_rules import (
     DIRECTIONLESS,
     TIMES,
     TRUST,
+    WORDING,
     Reader,
     bounded,
     check_scope,
     check_valid,
     holds_ever,
+    lowered,
     may_see,
     said_by,
     tie,
@@ -212,7 +214,7 @@ class Oracle:
         values.setdefault("place", f"{self.name}/{values['kind']}")
         values.setdefault("at", self.now())
         values["type"] = values["body"].get("type")
-        values["trust"] = TRUST[values["author_type"]]
+        values |= {"via": reader.via, "trust": TRUST[reader.via]}
         self.open(entry, "memory", id, values)
 
     def recast(self, old: dict[str, Any], reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
@@ -233,7 +235,7 @@ class Oracle:
             recast = self.recast(new, reader, given)
             if any(recast[name] != old[name] for name in CONTENT):
                 new = {**recast, "version": 1 + max(stretch.values["version"] for stretch in self.memories[id])}
-                new["trust"] = min(new["trust"], said_by(new, reader.author, reader.author_type)["trust"])
+                new = lowered(new, reader.via) if any(name in given for name in WORDING) else new
         new["reason"] = reader.kept(reason)
         if new == (old if reason is not None else {**old, "reason": None}):
             return
@@ -264,6 +266,10 @@ class Oracle:
         by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
         new = {**self.recast(old, reader, given), **said_by(old, *by), "at": given.get("at", self.now())}
         new |= {"version": 1, "reason": reason, "superseded_by": None}
+        if reader.via == "person" and "text" in given:
+            new |= {"via": "person", "trust": TRUST["person"]}
+        elif any(name in given for name in WORDING):
+            new = lowered(new, reader.via)
         ties = [stretch.values for stretch in self.ties().values()]
         copied = [{**held, "source": made} for held in ties if (held["relation"], held["source"]) == ("provenance", id)]
         entry = self.change("revise")

@@ -9,7 +9,8 @@ from typing import Any
 
 from pieria.errors import InputError
 
-TRUST = {"human": 0.9, "system": 0.8, "agent": 0.6, None: 0.5}
+TRUST = {"person": 0.9, "agent": 0.6, "hearsay": 0.5, "outside": 0.2}
+WORDING = ("text", "title", "body", "context")
 TIMES = ("at", "valid_from", "valid_until")
 CONTENT = ("title", "text", "body", "tags", "entities", "files", "context", "meta")
 ROUTING = ("tag", "intent", "subgoal", "source")
@@ -30,6 +31,7 @@ class Reader:
     author: str | None = None
     author_type: str | None = None
     redacts: bool = False
+    via: str = "agent"
 
     def signed(self, given: dict[str, Any]) -> dict[str, Any]:
         own = {name: getattr(self, name) for name in ("session", "channel", "author", "author_type")}
@@ -118,10 +120,15 @@ def said_by(held: dict[str, Any], author: str | None, author_type: str | None) -
     """Who says what takes the place of this. Nobody is lent what was known of another's name or type."""
     if author_type is not None:
         name = author or (held["author"] if held["author_type"] in (None, author_type) else None)
-        return {"author": name, "author_type": author_type, "trust": TRUST[author_type]}
+        return {"author": name, "author_type": author_type}
     if author is None or author == held["author"]:
-        return {name: held[name] for name in ("author", "author_type", "trust")}
-    return {"author": author, "author_type": None, "trust": min(TRUST[None], held["trust"])}
+        return {name: held[name] for name in ("author", "author_type")}
+    return {"author": author, "author_type": None}
+
+
+def lowered(held: dict[str, Any], via: str) -> dict[str, Any]:
+    """The values, believed no more than what comes in that way."""
+    return held if held["trust"] <= TRUST[via] else {**held, "via": via, "trust": TRUST[via]}
 
 
 def tie(source: str, target: str, relation: str, weight: float, label: str | None) -> dict[str, Any]:
@@ -149,7 +156,9 @@ def within(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
 
 def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
     """What is drawn from a source is trusted no more, holds no longer and is seen by nobody who may not see that."""
-    held = {**within(derived, source), "trust": min(derived["trust"], source["trust"])}
+    trust = min(derived["trust"], source["trust"])
+    via = next(way for way, most in TRUST.items() if most <= trust)
+    held = {**within(derived, source), "trust": trust, "via": via}
     why_not = None
     if not holds_ever(held):
         why_not = "a memory it was drawn from does not hold at the same time"
@@ -162,5 +171,5 @@ def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
         if held["session"] is None and held["channel"] is None:
             why_not = why_not or "nobody may see both it and a memory it was drawn from"
     if why_not:
-        return {**derived, "ended": "removed", "reason": why_not, "trust": held["trust"]}
+        return {**derived, "ended": "removed", "reason": why_not, "trust": held["trust"], "via": held["via"]}
     return held

@@ -276,7 +276,7 @@ class BankMachine(Ties):
         """Exported and taken in, or backed up and brought back, it is the bank again, past and all."""
         path = bank.export(self.aside / "out.jsonl").path
         with pieria.open(bank.name, data=self.aside / "imported", clock=bank.clock, settings=QUICK) as copy:
-            copy.import_(path)
+            copy.import_(path, trusted=True)
             assert dump(copy) == dump(bank)
         name = f"restored-{bank.name.strip('@')}"
         pieria.restore(bank.backup(self.aside / "backup"), data=self.aside, name=name)

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 import pieria
 from pieria import Bank
 from pieria.recall.context.block import Frame, block
-from pieria.recall.context.looking import Found, Rule, Thread, may_rule
+from pieria.recall.context.looking import Found, Rule, Thread
 from pieria.record.memory import Judgement, Labels, Memory, Origin, Times
 from pieria.record.tokens import estimated_tokens
+from pieria.record.trust import WAYS
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 HEADINGS = ["# Standing rules, as people put them", "# Pinned", "# Open threads", "# Index", "# In full"]
@@ -53,6 +54,7 @@ held = st.builds(
         source=st.one_of(st.none(), names),
         author=st.one_of(st.none(), names),
         author_type=st.sampled_from([None, "human", "agent"]),
+        via=st.sampled_from(WAYS),
     ),
     body=st.one_of(st.just({}), st.builds(lambda type: {"type": type}, names)),
 )
@@ -96,12 +98,6 @@ def test_no_line_of_a_context_is_anybody_else_s(found: Found, frame: Frame) -> N
     headings = [line for line in body if line in HEADINGS]
     assert headings == [heading for heading in HEADINGS if heading in headings]
     assert all(OURS.match(line) for line in body if line not in HEADINGS)
-
-
-@given(held)
-def test_no_rule_is_told_that_no_person_laid_down(memory: Memory) -> None:
-    trusted = memory.author_type != "agent" and memory.trust >= 0.5
-    assert not may_rule(memory) or (trusted and "://" not in (memory.source or ""))
 
 
 plain = st.fixed_dictionaries(

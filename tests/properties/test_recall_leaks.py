@@ -99,6 +99,7 @@ class Leaks(Ties):
                 channel=reader.channel,
                 author=reader.author,
                 author_type=reader.author_type,
+                via=reader.via,
                 clock=lambda: self.clock,
                 settings={**QUICK, "secrets": "redact" if reader.redacts else "flag", "embedder": "hashing"},
             )

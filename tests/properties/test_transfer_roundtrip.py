@@ -50,7 +50,7 @@ def test_an_import_into_an_empty_bank_is_the_bank_again(steps: list[Step]) -> No
         lived(bank, clock, steps)
         report = bank.export(folder / "out.jsonl")
         clock.now += DAY
-        taken = copy.import_(folder / "out.jsonl")
+        taken = copy.import_(folder / "out.jsonl", trusted=True)
         again = copy.export(folder / "again.jsonl")
         assert dump(copy) == dump(bank)
         assert between_header_and_end(folder / "again.jsonl") == between_header_and_end(folder / "out.jsonl")
@@ -66,7 +66,7 @@ def test_the_past_of_the_copy_answers_as_that_of_the_original(steps: list[Step])
         bank, copy = opens("bank"), opens("copy")
         lived(bank, clock, steps)
         bank.export(folder / "out.jsonl")
-        copy.import_(folder / "out.jsonl")
+        copy.import_(folder / "out.jsonl", trusted=True)
         assert copy.changes() == bank.changes()
         for change in bank.changes():
             listed, stated = [], []
@@ -91,9 +91,9 @@ def test_a_second_import_changes_nothing(steps: list[Step], mode: str) -> None:
         lived(bank, clock, steps)
         bank.export(folder / "out.jsonl")
         other.remember("it holds something already")
-        other.import_(folder / "out.jsonl", mode=mode)
+        other.import_(folder / "out.jsonl", mode=mode, trusted=True)
         before = dump(other)
-        report = other.import_(folder / "out.jsonl", mode=mode)
+        report = other.import_(folder / "out.jsonl", mode=mode, trusted=True)
         assert dump(other) == before
         assert report.changes is None
         assert not any(report.added.values())
@@ -107,16 +107,16 @@ def test_two_lives_of_one_bank_join_by_the_rules(shared: list[Step], apart: list
         bank, twin = opens("bank"), opens("twin")
         life, other = lived(bank, clock, shared), Life(twin, clock)
         bank.export(folder / "shared.jsonl")
-        twin.import_(folder / "shared.jsonl")
+        twin.import_(folder / "shared.jsonl", trusted=True)
         other.ids, other.links = list(life.ids), list(life.links)
         life.live(apart[::2])
         other.live(apart[1::2])
         before = dump(twin)
         bank.export(folder / "out.jsonl")
         clock.now += DAY
-        rehearsed = twin.import_(folder / "out.jsonl", mode=mode, dry_run=True)
+        rehearsed = twin.import_(folder / "out.jsonl", mode=mode, dry_run=True, trusted=True)
         assert dump(twin) == before
-        report = twin.import_(folder / "out.jsonl", mode=mode)
+        report = twin.import_(folder / "out.jsonl", mode=mode, trusted=True)
         assert {**rehearsed.as_dict(), "dry_run": False} == report.as_dict()
         after = dump(twin)
         now = last_states(after)
@@ -141,9 +141,9 @@ def test_a_damaged_file_is_refused_or_leaves_out_whole_memories(steps: list[Step
         lines[number] = data.draw(st.sampled_from(instead))
         path.write_bytes(b"".join(lines))
         with pytest.raises(PieriaError):
-            copy.import_(path)
+            copy.import_(path, trusted=True)
         assert dump(copy)["journal"] == []
-        report = copy.import_(path, on_error="skip")
+        report = copy.import_(path, on_error="skip", trusted=True)
         assert report.problem_count > 0
         assert json.dumps(report.as_dict())
         whole, kept = dump(bank), dump(copy)
@@ -162,5 +162,5 @@ def test_a_file_that_was_cut_off_anywhere_is_refused(steps: list[Step], data: st
         path.write_bytes(path.read_bytes()[: data.draw(st.integers(0, whole - 2))])
         for on_error in ("stop", "skip"):
             with pytest.raises(PieriaError):
-                copy.import_(path, on_error=on_error)
+                copy.import_(path, on_error=on_error, trusted=True)
         assert dump(copy)["journal"] == []

@@ -121,8 +121,8 @@ def twins(url: str) -> Iterator[dict[str, int]]:
         return made
 
     @contextmanager
-    def read_both(self: SQLiteStore) -> Iterator[Any]:
-        with reading(self) as file, twin(self).reading() as server:
+    def read_both(self: SQLiteStore, seconds: float | None = None) -> Iterator[Any]:
+        with reading(self, seconds) as file, twin(self).reading(seconds) as server:
             yield Both(file, server, calls)
 
     @contextmanager

@@ -52,6 +52,7 @@ EXAMPLES = [
     Framework("the surroundings are off"),
     NotFoundError("memory", "01k"),
     ConflictError("a later change depends on it", ["a", "b"]),
+    errors.QuarantinedError("it is in quarantine", ["a"]),
     errors.ClosedError("bank 'notes'"),
     SessionError("not_ready", "idle"),
     PipelineError("task_crashed", errors=[NotFoundError("repo", "x")]),

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from tests.trust import trust_folder, trusted_project
 
 from pieria.errors import ConfigError, InputError, PieriaError, UnavailableError
 from pieria.record.address import Address
-from pieria.settings import PERSONAL, Resolved, Settings, resolve
+from pieria.settings import Resolved, Settings, resolve
+from pieria.settings.files import PERSONAL
 
 ROOT = Path(__file__).resolve().parents[2]
 # For each setting, two values that differ from each other and from the default.
@@ -27,6 +29,8 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "row_security": (True, False),
     "secrets": ("redact", "refuse"),
     "text_budget": (100, 900),
+    "request_seconds": (1_234.5, 60.0),
+    "request_memory": (4_321, 8_765),
     "upkeep_fades": ("note", "note,drawer"),
     "count_uses": (False, True),
     "session_lease": (1.0, 90.0),
@@ -121,7 +125,7 @@ def test_an_argument_counts_before_the_environment(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("name", [name for name in VALUES if name not in PERSONAL])
 def test_the_environment_counts_before_the_project(name: str, tmp_path: Path) -> None:
     first, second = VALUES[name]
-    (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(second)}\n")
+    trusted_project(tmp_path, f"{name} = {toml(second)}\n")
     found = resolve({}, environ={f"PIERIA_{name.upper()}": str(first)}, cwd=tmp_path)
     assert value_of(name, found.settings, tmp_path) == first
     found = resolve({}, environ={}, cwd=tmp_path)
@@ -139,14 +143,14 @@ def test_the_project_counts_before_the_data_folder(name: str, tmp_path: Path) ->
     assert value_of(name, found.settings, data) == second
     assert found.origins[name] == "data folder pieria.toml"
     if name not in PERSONAL:
-        (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(first)}\n")
+        trusted_project(tmp_path, f"{name} = {toml(first)}\n")
         assert value_of(name, resolve({"data": data}, environ={}, cwd=tmp_path).settings, tmp_path) == first
 
 
 @pytest.mark.parametrize("name", PERSONAL)
 def test_a_project_does_not_say_where_memories_or_money_go(name: str, tmp_path: Path) -> None:
     value, _ = VALUES[name]
-    (tmp_path / ".pieria.toml").write_text(f"{name} = {toml(value)}\n")
+    trusted_project(tmp_path, f"{name} = {toml(value)}\n")
     with pytest.raises(ConfigError, match=f"{name} cannot be set by a project") as caught:
         resolve({}, environ={}, cwd=tmp_path)
     assert str(caught.value.hint) == f"Set PIERIA_{name.upper()} instead."
@@ -155,9 +159,10 @@ def test_a_project_does_not_say_where_memories_or_money_go(name: str, tmp_path: 
 
 @pytest.mark.parametrize("name", PERSONAL)
 def test_nor_does_a_data_folder_that_a_project_brings_along(name: str, tmp_path: Path) -> None:
-    (tmp_path / ".pieria.toml").write_text('data = "memory"\n')
+    trusted_project(tmp_path, 'data = "memory"\n')
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "pieria.toml").write_text(f"{name} = {toml(VALUES[name][0])}\n")
+    trust_folder(tmp_path, "memory/pieria.toml")
     with pytest.raises(ConfigError, match=f"{name} cannot be set by a project"):
         resolve({}, environ={}, cwd=tmp_path)
     found = resolve({"data": tmp_path / "memory"}, environ={}, cwd=tmp_path)
@@ -213,12 +218,13 @@ def test_a_provider_s_own_variable_has_the_key_once_he_is_named(provider: str, t
 )  # fmt: skip
 def test_nobody_else_is_given_that_key(arguments: dict[str, Any], tmp_path: Path) -> None:
     assert key_of(resolve(arguments, environ=FOUND, cwd=tmp_path)) == (None, "default")
-    (tmp_path / ".pieria.toml").write_text('llm = "openai:m"\n')
+    trusted_project(tmp_path, 'llm = "openai:m"\n')
     named = key_of(resolve(arguments, environ=FOUND, cwd=tmp_path))
     assert named == (None, "default"), "a project chooses a model, and not that it is asked at the user's cost"
-    (tmp_path / ".pieria.toml").write_text('data = "memory"\n')
+    trusted_project(tmp_path, 'data = "memory"\n')
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "pieria.toml").write_text('llm = "openai:m"\n')
+    trust_folder(tmp_path, "memory/pieria.toml")
     assert key_of(resolve(arguments, environ=FOUND, cwd=tmp_path)) == (None, "default")
 
 
@@ -298,7 +304,7 @@ def test_what_is_shown_is_plain_and_tells_its_origin(tmp_path: Path) -> None:
 def test_data_is_looked_for_from_where_it_is_written(tmp_path: Path, home: Path) -> None:
     inner = tmp_path / "app" / "src"
     inner.mkdir(parents=True)
-    (tmp_path / "app" / ".pieria.toml").write_text('data = "memory"\n')
+    trusted_project(tmp_path / "app", 'data = "memory"\n')
     assert resolve({}, environ={}, cwd=inner).settings.data == tmp_path / "app" / "memory"
     assert resolve({"data": "memory"}, environ={}, cwd=inner).settings.data == inner / "memory"
     assert resolve({}, environ={"PIERIA_DATA": "memory"}, cwd=inner).settings.data == inner / "memory"
@@ -364,7 +370,7 @@ def test_without_a_home_the_folder_beside_a_server_has_to_be_named(
 
 
 def test_a_project_names_no_server(tmp_path: Path) -> None:
-    (tmp_path / ".pieria.toml").write_text('data = "postgresql://maya:hunter2@db/notes"\n')
+    trusted_project(tmp_path, 'data = "postgresql://maya:hunter2@db/notes"\n')
     with pytest.raises(ConfigError, match="server cannot be set by a project") as caught:
         resolve({}, environ={}, cwd=tmp_path)
     assert "hunter2" not in str(caught.value.as_dict())
@@ -414,6 +420,8 @@ WRONG: dict[str, list[Any]] = {
     "busy_seconds": [4.9, -1, float("nan"), float("inf"), 3601, "soon"],
     "secrets": ["hide", 7],
     "text_budget": [99, 1.5, 10**12, "many"],
+    "request_seconds": [0.5, 3_601, float("nan"), float("inf"), "soon"],
+    "request_memory": [0, 1.5, 10**7, "many"],
     "upkeep_fades": ["nothing", "note,nothing", 7],
     "count_uses": ["maybe", 7],
     "session_lease": [0.9, 86_401, float("nan"), float("inf"), "soon"],
@@ -454,7 +462,7 @@ def test_a_wrong_variable_is_named(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in WRONG if name not in PERSONAL])
 def test_a_wrong_value_in_a_file_is_named_with_the_file(name: str, tmp_path: Path) -> None:
-    (tmp_path / ".pieria.toml").write_text(f"{name} = [1]\n")
+    trusted_project(tmp_path, f"{name} = [1]\n")
     with pytest.raises(ConfigError) as caught:
         resolve({}, environ={}, cwd=tmp_path)
     assert f"{tmp_path / '.pieria.toml'}: {name}: expected" in str(caught.value)
@@ -474,9 +482,10 @@ def test_everything_wrong_is_told_at_once() -> None:
 
 
 def test_names_and_values_that_are_wrong_are_told_together_wherever_they_stand(tmp_path: Path) -> None:
-    (tmp_path / ".pieria.toml").write_text('bnak = "x"\nsecrets = "hide"\nbusy = 3\n')
+    trusted_project(tmp_path, 'bnak = "x"\nsecrets = "hide"\nbusy = 3\n')
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "pieria.toml").write_text('data = "x"\ncolour = 1\n')
+    trust_folder(tmp_path, "data/pieria.toml")
     with pytest.raises(PieriaError) as caught:
         resolve({"seccion": "x"}, environ={"PIERIA_AUTOR": "x", "PIERIA_DATA": "data"}, cwd=tmp_path)
     told = [str(error.message) for error in (caught.value, *caught.value.errors)]
@@ -507,11 +516,13 @@ def test_a_key_that_is_no_setting_is_refused_with_the_nearest(place: str, tmp_pa
     file = tmp_path / place
     file.parent.mkdir(exist_ok=True)
     file.write_text('author-type = "human"\n')
+    trust_folder(tmp_path, place)
     with pytest.raises(ConfigError) as caught:
         resolve({}, environ={"PIERIA_DATA": "data"}, cwd=tmp_path)
     assert f"{file}: unknown setting 'author-type'" in str(caught.value)
     assert caught.value.hint == "Did you mean author_type?"
     file.write_text("[quite]\nother = 1\n")
+    trust_folder(tmp_path, place)
     with pytest.raises(ConfigError, match="unknown setting 'quite'") as caught:
         resolve({}, environ={"PIERIA_DATA": "data"}, cwd=tmp_path)
     assert "bank, session" in str(caught.value.hint)
@@ -520,6 +531,7 @@ def test_a_key_that_is_no_setting_is_refused_with_the_nearest(place: str, tmp_pa
 @pytest.mark.parametrize("content", [b'bank = "x', b"bank\n", b"\xff\xfe", b"bank = 1\nbank = 2\n"])
 def test_a_file_that_is_no_toml_is_named(content: bytes, tmp_path: Path) -> None:
     (tmp_path / ".pieria.toml").write_bytes(content)
+    trust_folder(tmp_path)
     with pytest.raises(ConfigError, match=r"\.pieria\.toml: not valid TOML"):
         resolve({}, environ={}, cwd=tmp_path)
 
@@ -549,6 +561,6 @@ def test_the_examples_of_the_page_are_valid(tmp_path: Path) -> None:
     blocks = [part.split("```")[0] for part in page.split("```toml\n")[1:]]
     assert len(blocks) >= 2
     for block in blocks:
-        (tmp_path / ".pieria.toml").write_text(block)
+        trusted_project(tmp_path, block)
         found = resolve({}, environ={}, cwd=tmp_path)
         assert "project .pieria.toml" in found.origins.values()

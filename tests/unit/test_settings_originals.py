@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.trust import trusted_project
 
 from pieria.errors import ConfigError
 from pieria.settings import Settings, resolve
@@ -39,7 +40,7 @@ def test_the_folder_of_the_original_is_the_data_folder(tmp_path: Path, home: Pat
 
 
 def test_ours_count_before_them_and_they_before_files(tmp_path: Path) -> None:
-    (tmp_path / ".pieria.toml").write_text("forget_threshold = 0.3\n")
+    trusted_project(tmp_path, "forget_threshold = 0.3\n")
     theirs = {"MNEMEX_FORGET_THRESHOLD": "0.2"}
     assert resolve({}, environ=theirs, cwd=tmp_path).settings.forget_threshold == 0.2
     found = resolve({}, environ={**theirs, "PIERIA_FORGET_THRESHOLD": "0.1"}, cwd=tmp_path)

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.trust import trusted_project
 
 from pieria.errors import ConfigError
 from pieria.project import Project, find_project
@@ -73,9 +74,30 @@ def test_worktrees_share_the_bank_of_their_repository(tmp_path: Path, home: Path
 
 def test_a_worktree_whose_repository_is_out_of_reach_keeps_its_bank(tmp_path: Path, home: Path) -> None:
     main, tree = repository(tmp_path / "app"), tmp_path / "feature"
+    name = bank_of(main, home)
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/feature\n")
-    assert bank_of(tree, home) == bank_of(main, home)
+    main.rename(tmp_path / "elsewhere")
+    assert bank_of(tree, home) == name
+
+
+@pytest.mark.parametrize("inside", ["", "/worktrees/feature", "/modules/parts"])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_pointer_alone_opens_no_other_bank(tmp_path: Path, home: Path, inside: str, is_there: bool) -> None:
+    secret, packed = repository(tmp_path / "secret"), tmp_path / "packed"
+    target = Path(f"{secret}/.git{inside}")
+    if is_there:
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "commondir").write_text("../..\n")
+    packed.mkdir()
+    (packed / ".git").write_text(f"gitdir: ../secret/.git{inside}\n")
+    assert bank_of(packed, home) != bank_of(secret, home)
+
+
+def test_a_packed_commondir_opens_no_other_bank(tmp_path: Path, home: Path) -> None:
+    secret, packed = repository(tmp_path / "secret"), repository(tmp_path / "packed")
+    (packed / ".git" / "commondir").write_text("../../secret/.git\n")
+    assert bank_of(packed, home) != bank_of(secret, home)
 
 
 def test_a_submodule_has_a_bank_of_its_own(tmp_path: Path, home: Path) -> None:
@@ -83,6 +105,7 @@ def test_a_submodule_has_a_bank_of_its_own(tmp_path: Path, home: Path) -> None:
     (above / ".git" / "modules" / "parts").mkdir(parents=True)
     (above / "parts").mkdir()
     (above / "parts" / ".git").write_text("gitdir: ../.git/modules/parts\n")
+    (above / ".git" / "modules" / "parts" / "config").write_text("[core]\n\tworktree = ../../../parts\n")
     name = bank_of(above / "parts", home)
     assert name is not None and name.startswith("parts-")
     assert name != bank_of(above, home)
@@ -95,6 +118,7 @@ def test_worktrees_of_a_bare_repository_are_named_after_it(tmp_path: Path, home:
     tree = tmp_path / "feature"
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {own}\n")
+    (own / "gitdir").write_text(f"{tree}/.git\n")
     name = bank_of(tree, home)
     assert name is not None and re.fullmatch(r"app-[0-9a-f]{8}", name)
 
@@ -142,7 +166,7 @@ def test_a_pointer_that_points_nowhere_is_named(tmp_path: Path, home: Path, text
 def test_the_projects_file_names_its_bank(tmp_path: Path, home: Path) -> None:
     root = repository(tmp_path / "app")
     (root / "sub").mkdir()
-    (root / ".pieria.toml").write_text('bank = "shared"\n')
+    trusted_project(root, 'bank = "shared"\n')
     found = resolve({}, cwd=root / "sub")
     assert (found.settings.bank, found.origins["bank"]) == ("shared", "project .pieria.toml")
     assert found.project == Project(root, root / ".pieria.toml", root / ".git")
@@ -151,8 +175,8 @@ def test_the_projects_file_names_its_bank(tmp_path: Path, home: Path) -> None:
 def test_the_nearest_file_counts(tmp_path: Path) -> None:
     inner = tmp_path / "outer" / "inner"
     inner.mkdir(parents=True)
-    (tmp_path / "outer" / ".pieria.toml").write_text('bank = "outer"\nauthor = "outer"\n')
-    (inner / ".pieria.toml").write_text('bank = "inner"\n')
+    trusted_project(tmp_path / "outer", 'bank = "outer"\nauthor = "outer"\n')
+    trusted_project(inner, 'bank = "inner"\n')
     found = resolve({}, cwd=inner)
     assert (found.settings.bank, found.settings.author) == ("inner", None)
     assert resolve({}, cwd=inner.parent).settings.bank == "outer"
@@ -160,12 +184,12 @@ def test_the_nearest_file_counts(tmp_path: Path) -> None:
 
 def test_a_file_that_names_no_bank_leaves_it_to_the_repository(tmp_path: Path, home: Path) -> None:
     root = repository(tmp_path / "app")
-    (root / ".pieria.toml").write_text('secrets = "redact"\n')
+    trusted_project(root, 'secrets = "redact"\n')
     found = resolve({}, cwd=root)
     assert (found.settings.bank, found.settings.secrets) == (bank_of(root, home), "redact")
 
 
 def test_a_file_further_up_counts_before_the_nearer_repository(tmp_path: Path) -> None:
     inner = repository(tmp_path / "company" / "app")
-    (tmp_path / "company" / ".pieria.toml").write_text('bank = "company"\n')
+    trusted_project(tmp_path / "company", 'bank = "company"\n')
     assert resolve({}, cwd=inner).settings.bank == "company"

@@ -25,13 +25,10 @@ def test_most_of_what_states_none_has_none() -> None:
     assert not all(may_state(terms(text)) for text in NEGATIVE)
 
 
-def test_only_what_people_say_themselves_is_stated() -> None:
+def test_only_kinds_that_hold_what_was_said_state_rules() -> None:
     text = "Always use tabs. I prefer tea. Never push to main."
     found = terms(text)
-    assert stated(text, found, "note", None, 0.5) == ("rule", "preference")
-    assert stated(text, found, "turn", "human", 0.9) == ("rule", "preference")
-    assert stated(text, found, "note", "human", 0.6) == ()
-    assert stated(text, found, "note", "agent", 0.6) == ()
-    assert stated(text, found, "note", "system", 0.8) == ()
-    assert stated(text, found, "procedural", "human", 0.9) == ()
-    assert stated("Tabs it is.", terms("Tabs it is."), "note", None, 0.5) == ()
+    assert stated(text, found, "note") == ("rule", "preference")
+    assert stated(text, found, "turn") == ("rule", "preference")
+    assert stated(text, found, "procedural") == ()
+    assert stated("Tabs it is.", terms("Tabs it is."), "note") == ()

@@ -14,6 +14,7 @@ from pieria.record.changeset import FOREVER, Content, State
 from pieria.record.fact import FactRow
 from pieria.record.link import LinkRow
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
+from pieria.record.trust import WAYS
 from pieria.record.usage import Use
 from pieria.transfer.fields import FIELDS, line_of, values_of
 from pieria.transfer.problem import Problem
@@ -66,7 +67,8 @@ ROWS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
             "valid_until": st.none() | MOMENTS, "status": st.sampled_from(STATUSES), "tier": st.sampled_from(TIERS),
             "importance": SHARES, "confidence": st.none() | SHARES, "strength": st.floats(0, 2), "trust": SHARES,
             "pinned": st.integers(0, 1), "ended": st.sampled_from(["", "removed", "revised"]),
-            "reason": st.none() | TEXTS, "superseded_by": st.none() | TEXTS, **KNOWN,
+            "reason": st.none() | TEXTS, "superseded_by": st.none() | TEXTS, "via": st.sampled_from(WAYS),
+            **KNOWN,
         }
     ),
     "link": st.fixed_dictionaries(

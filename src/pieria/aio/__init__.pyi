@@ -46,6 +46,9 @@ from pieria.bank.replies import (
 )
 from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
 from pieria.bank.replies_lessons import Decided, Learnt, Proposals
+from pieria.bank.replies_quarantine import Lifted, Quarantine, Trace
+from pieria.bank.replies_rules import DecidedRules, Rule
+from pieria.bank.replies_rules import Rules as Rules_of_replies_rules
 from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RemovalReport, RestoreReport
 from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
@@ -95,6 +98,7 @@ from pieria.workspace.sessions import Callback
 __all__ = [
     "Bank",
     "BankGraph",
+    "BankRules",
     "Facts",
     "Hooks",
     "Intake",
@@ -131,13 +135,20 @@ class Workspace:
         clock: Clock | None = None,
         folder: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
+        by_door: bool = False,
     ) -> None:
-        """`folder` and `environ` are those of whoever it works for, where that is not this process."""
+        """`folder` and `environ` are those of whoever it works for, where that is not this process.
+
+        `by_door` says that `data` was not chosen by the program that calls: then a data folder inside a project is
+        believed only if the project is trusted, as it is where `data` comes from settings.
+        """
     def __await__(self) -> Generator[Any, None, Self]: ...
     @property
     def data(self) -> Path: ...
     @property
     def clock(self) -> Clock: ...
+    @property
+    def is_door(self) -> bool: ...
     async def __aenter__(self) -> Self: ...
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -238,6 +249,7 @@ class Workspace:
         author: str | None = None,
         author_type: str | None = None,
         who: str = "python",
+        via: str = "agent",
         llm: object = None,
         embedder: object = None,
         overrides: Mapping[str, Override] | None = None,
@@ -256,7 +268,8 @@ class Workspace:
         own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
         user is found through it or written. `secrets` is the setting of that name, for what is written through it, and
-        `count_uses` for what is found through it.
+        `count_uses` for what is found through it. `via` says how texts come in through it: `person` for what a person
+        says, `agent`, `hearsay` or `outside`.
         Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
         """
     async def open_repo(
@@ -365,9 +378,13 @@ class Bank:
     @property
     def author_type(self) -> str | None: ...
     @property
+    def via(self) -> str: ...
+    @property
     def secrets(self) -> str: ...
     @property
     def is_user_bank(self) -> bool: ...
+    @property
+    def is_foreign(self) -> bool: ...
     @property
     def facts(self) -> Facts: ...
     @property
@@ -378,6 +395,8 @@ class Bank:
     def jobs(self) -> Jobs: ...
     @property
     def places(self) -> Places: ...
+    @property
+    def rules(self) -> BankRules: ...
     @property
     def scratchpad(self) -> Scratchpad: ...
     @property
@@ -512,6 +531,7 @@ class Bank:
         as_told: str | None = None,
     ) -> Forgotten:
         """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
+        What is in quarantine goes with it.
 
         `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
         from it, and what is known as facts from there. With `dry_run` it is only told. With `as_told`, the
@@ -544,6 +564,7 @@ class Bank:
         force: bool = False,
         on_error: str = "stop",
         system: str | None = None,
+        trusted: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Brings an export in, all of it or nothing. A bank without a past becomes the one that was exported.
@@ -553,7 +574,8 @@ class Bank:
         broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
         `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
         for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
-        store is at the path: `mnemex`.
+        store is at the path: `mnemex`. What comes in is hearsay, whatever the file says of it, unless `trusted`: for an
+        export of one's own that was in no other hands.
         """
     async def ingest(self, trajectory: Experience | Mapping[str, Any]) -> IngestReceipt:
         """Learns from what was lived through: `source_id`, `goal`, `steps` of observation and action, and `metadata`.
@@ -575,6 +597,11 @@ class Bank:
         unless_changed_since: Instant | None = None,
     ) -> Memory:
         """Says that it no longer holds, from `at` on (now). It stays on record, and is recalled for times before."""
+    async def lift(self, number: int) -> Lifted:
+        """End a quarantine: everything that it holds is read again as before. Its number is that of its change.
+
+        Raise `NotFoundError` where there is none of this number.
+        """
     async def link(
         self,
         source: str | End,
@@ -693,6 +720,28 @@ class Bank:
         goes as well, and is counted but not named. With `dry_run` it is only told. With `as_told`, the `digest` of a
         receipt that told it, nothing is erased where anything of it was added, changed or taken away since.
         """
+    async def quarantine(
+        self,
+        *,
+        source: str | None = None,
+        session: str | None = None,
+        author: str | None = None,
+        channel: str | None = None,
+        via: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        ids: str | Iterable[str] = (),
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Quarantine:
+        """Take what these select, and all that was drawn from it, out of everything that reads, as one change.
+
+        What is selected must match every selector; memories named by `ids` are taken besides. While the quarantine
+        lasts, what is written from there joins it, whoever writes it. `lift` ends it and brings back exactly what was
+        there. Raise `NotFoundError` where nothing is selected.
+        """
+    async def quarantines(self) -> tuple[Quarantine, ...]:
+        """Return every quarantine that lasts, the oldest first, with what it holds by now."""
     async def recall(
         self,
         query: str,
@@ -769,12 +818,14 @@ class Bank:
         vectors: object = None,
         unless_exists: str | None = None,
         extract: bool = False,
+        via: str | None = None,
     ) -> Memory:
         """Keeps one thing. When this returns it is on the disk and can be recalled.
 
         The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
         `vectors` are its own, of the bank's space: one list of numbers, or several for its passages. `extract` is the
-        verb of that name, once the text is kept.
+        verb of that name, once the text is kept. `via` says how the text came in (`person`, `agent`, `hearsay` or
+        `outside`), where that is not how the bank was opened.
         """
     async def remember_many(
         self, items: Iterable[Mapping[str, Any] | NewMemory], progress: Progress | None = None
@@ -882,6 +933,13 @@ class Bank:
         """Counts a use: accesses, reviews, uses in a foreign context, and a reward from -1 to 1 if there was one. A
         boost makes them stronger by the setting `crossing_boost`.
         """
+    async def trace(
+        self, id: str | None = None, *, source: str | None = None, session: str | None = None, limit: int = 200
+    ) -> Trace:
+        """Return what was drawn from a memory, a source or a session, and which sessions were told any of it.
+
+        It shows what ended and what is in quarantine as well. Raise `NotFoundError` where there is nothing.
+        """
     async def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
         """The memories of this bank that say exactly this, without what is private; the first kept first. With scope
         `user` alone those of the user's own.
@@ -916,12 +974,13 @@ class Bank:
         valid_until: Instant | Keep | None = ...,
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
+        via: str | None = None,
     ) -> Memory:
         """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
 
-        Its author stays; where the bank was opened for somebody else, new content is trusted no more than they are.
+        Its author stays. New wording is trusted no more than the way in through which this bank was opened.
         With `unless_changed_since`, the `known_from` of what was read, nothing is changed where something else stands
-        by now: that is a `ConflictError`.
+        by now: that is a `ConflictError`. `via` says how the new wording came in, where not as the bank was opened.
         """
     async def usage(self, ids: str | Iterable[str]) -> dict[str, Usage]:
         """How memories have been used; one that was never used is there with zeros."""
@@ -1048,6 +1107,15 @@ class Facts:
         """Ends a fact at that moment (now); one that began only then or later never held, and is removed."""
     async def predicates(self) -> builtins.list[Predicate]:
         """The predicates in use and those declared, by name."""
+    async def purge(
+        self, fact_ids: str | Iterable[str], *, dry_run: bool = False, as_told: str | None = None
+    ) -> Receipt:
+        """Erases facts for good, every version of them. Only ids are remembered, so that no import brings them back.
+
+        What else says the same is named in the receipt and stays: the memory that a fact was drawn from, other facts.
+        With `dry_run` it is only told. With `as_told`, the `digest` of a receipt that told it, nothing is erased where
+        any of the facts was changed since.
+        """
     async def query(
         self,
         subject: str | None = None,
@@ -1264,6 +1332,27 @@ class Places:
         nothing of any two of them.
         """
 
+class BankRules:
+    async def accept(
+        self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
+    ) -> DecidedRules:
+        """Make these memories rules that agents are told. Raise `AccessError` where nobody but an agent asks.
+
+        With `unless_changed_since`, the latest `known_from` of what was read, raise `ConflictError` where one of them
+        changed since, and decide on none.
+        """
+    async def decline(
+        self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
+    ) -> DecidedRules:
+        """Tell these as rules no more, and ask about them no more until their wording changes.
+
+        `unless_changed_since` is that of `accept`.
+        """
+    async def explain(self, id: str) -> Rule:
+        """Return one rule with why it is told or waits. Raise `NotFoundError` for an id that no memory has."""
+    async def list(self, state: Names = ..., *, via: Names = ..., limit: int = 100) -> Rules_of_replies_rules:
+        """Return the standing rules in these states. Of those that wait, only the ones that came in by these ways."""
+
 class Scratchpad:
     """The entries of one session; without a session, those of nobody in particular."""
     async def clear(self) -> int:
@@ -1277,9 +1366,10 @@ class Sources:
     async def ids(self, source: str) -> builtins.list[str]:
         """Everything that came from a source and was not removed, whether it still holds or not."""
     async def intake(
-        self, *, force: bool = False, dry_run: bool = False, trust: float = 1.0, follows: Sequence[str] = ...
+        self, *, force: bool = False, dry_run: bool = False, via: str | None = None, follows: Sequence[str] = ...
     ) -> Intake:
-        """Takes in what sources say, many of them one after the other. What comes in is trusted no more than `trust`.
+        """Takes in what sources say, many of them one after the other. `via` says how that came in, where
+        not as the bank was opened.
 
         What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written. `follows`
         names what of a memory is as its source says, whenever that says something else; the rest is the bank's.
@@ -1469,12 +1559,15 @@ def open(
     settings: Mapping[str, Any] | None = None,
     clock: Clock | None = None,
     who: str = "python",
+    via: str = "agent",
     create: bool = True,
 ) -> Opening[Bank]:
     """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
 
     `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
-    noted in the journal. Without `create` no bank is made: where there is none, that is `NotFoundError`.
+    noted in the journal. `via` says how texts come in through this bank, and so how far they are believed: `person`
+    for a program that hands on what a person says. Without `create` no bank is made: where there is none, that is
+    `NotFoundError`.
     Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
     """
 

@@ -18,6 +18,7 @@ from pieria.bank.hooks import Hooks
 from pieria.bank.jobs import Jobs
 from pieria.bank.keeping import Upkeep
 from pieria.bank.places import Places
+from pieria.bank.rules import BankRules
 from pieria.bank.scratchpad import Scratchpad
 from pieria.bank.sources import Intake, Sources
 from pieria.bank.vault import Vault
@@ -50,19 +51,31 @@ MIRRORS = (
     Mirror(
         Workspace,
         is_made_by_users=True,
-        values=("data", "clock"),
+        values=("data", "clock", "is_door"),
         closes=("close", "close_repo"),
         apart=("models", "place", "resolved"),
     ),
     Mirror(
         Bank,
-        values=("name", "data", "clock", "who", "author", "author_type", "secrets", "is_user_bank"),
+        values=(
+            "name",
+            "data",
+            "clock",
+            "who",
+            "author",
+            "author_type",
+            "via",
+            "secrets",
+            "is_user_bank",
+            "is_foreign",
+        ),
         groups={
             "facts": Facts,
             "graph": BankGraph,
             "hooks": Hooks,
             "jobs": Jobs,
             "places": Places,
+            "rules": BankRules,
             "scratchpad": Scratchpad,
             "sources": Sources,
             "upkeep": Upkeep,
@@ -83,6 +96,7 @@ MIRRORS = (
     Mirror(Jobs),
     Mirror(Worker, values=("name", "tally", "problem", "stopping"), closes=("close",), at_once=("stop",)),
     Mirror(Places),
+    Mirror(BankRules),
     Mirror(Scratchpad),
     Mirror(Sources),
     Mirror(Intake),

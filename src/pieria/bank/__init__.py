@@ -17,6 +17,8 @@ from pieria.bank.jobs import Jobs
 from pieria.bank.linking import Linking
 from pieria.bank.loading import loaded_property
 from pieria.bank.observing import Observing
+from pieria.bank.quarantine import Quarantines
+from pieria.bank.trace import Traces
 from pieria.bank.transferring import Transferring
 from pieria.bank.undoing import Undoing
 from pieria.bank.vault_at import NOWHERE, VaultAt
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pieria.bank.keeping import Upkeep
     from pieria.bank.places import Places
     from pieria.bank.replies import IngestReceipt
+    from pieria.bank.rules import BankRules
     from pieria.bank.scratchpad import Scratchpad
     from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
     from pieria.bank.session_log import BankLog
@@ -42,7 +45,10 @@ if TYPE_CHECKING:
     from pieria.store.protocol import Progress
 
 
-class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Linking, Undoing, Transferring, Health):
+class Bank(
+    Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Linking, Undoing, Quarantines, Traces,
+    Transferring, Health,
+):  # fmt: skip
     """Made by `pieria.open` or a `Workspace`; a context manager that closes it."""
 
     def __init__(self, *arguments: Any, handlers: Handlers = HANDLERS, vault: VaultAt = NOWHERE, **values: Any) -> None:
@@ -69,6 +75,13 @@ class Bank(Analyzing, Observing, Contexts, Comparing, Browsing, Forgetting, Link
         from pieria.bank.places import Places
 
         return Places(self)
+
+    @loaded_property
+    def rules(self) -> BankRules:
+        """The standing rules that agents are told, and those that wait for a person."""
+        from pieria.bank.rules import BankRules
+
+        return BankRules(self)
 
     @loaded_property
     def scratchpad(self) -> Scratchpad:

@@ -6,6 +6,7 @@ Apart from `recalling`, which checks what is asked: a process that asks nothing 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -25,7 +26,7 @@ from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, cu
 from pieria.recall.reading import reading
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
-from pieria.record import check
+from pieria.record import check, effort
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.cursor import foreign
 from pieria.record.filter import Filter
@@ -48,12 +49,13 @@ def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: 
     seconds = question.deadline - begun
     by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
     until = begun + CATCHING_UP_SHARE * seconds
+    effort.pause()
     with ExitStack() as stack:
-        sources = sources_of(bank, stack, filter)
+        sources = sources_of(bank, stack, filter, question.deadline)
         if by_vector and _is_behind(bank, sources):
             stack.close()
             bank._catch_up(until)
-            sources = sources_of(bank, stack, filter)
+            sources = sources_of(bank, stack, filter, question.deadline)
         walk = None
         if cursor is not None:
             walk, sources = _resumed(cursor, question, sources)
@@ -134,15 +136,18 @@ def _is_behind(bank: Recalling, sources: Sequence[Source]) -> bool:
     return any(source.reader.pending_count() for source in sources)
 
 
-def sources_of(bank: Recalling, stack: ExitStack, filter: Filter) -> list[Source]:
-    """This bank and, for what belongs to the user, `@me`: each in one read transaction."""
+def sources_of(bank: Recalling, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:
+    """This bank and, for what belongs to the user, `@me`: each in one read transaction. Locks of others are waited for
+    until the deadline.
+    """
+    seconds = None if deadline == math.inf else max(0.0, deadline - perf_counter())
     wanted = filter.scopes
     found = []
     user = None if bank.is_user_bank else bank._me(False)
     if user is None or wanted is None or set(wanted) != {"user"}:
-        found.append(Source(bank.name, stack.enter_context(bank._reading()), filter))
+        found.append(Source(bank.name, stack.enter_context(bank._reading(seconds)), filter, is_foreign=bank.is_foreign))
     if user is not None and (wanted is None or "user" in wanted):
-        found.append(Source(user.name, stack.enter_context(user._reading()), filter))
+        found.append(Source(user.name, stack.enter_context(user._reading(seconds)), filter, is_foreign=user.is_foreign))
     for source in found:
         _check_index(source)
     return found

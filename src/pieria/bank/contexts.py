@@ -2,7 +2,7 @@
 
 It is made of the bank as it stood at one moment, so that the same moment gives the same text, whatever was written
 since. Which moment is a session's, a caller may have kept: a record of the bank (collection `contexts`, a key for each
-session). To make a context writes nothing otherwise, and counts nothing as used.
+session). To make a context counts nothing as used; what the session was told is noted off the read path, for `trace`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pieria.record.filter import Viewer
 from pieria.store.protocol import Writer
 
 if TYPE_CHECKING:
-    from pieria.bank.telling import Moment
+    from pieria.bank.telling import Moment, Telling
     from pieria.recall.context.answer import Context
 
 KEPT = "contexts"
@@ -54,7 +54,7 @@ class Contexts(Recalling):
         `anew` does not look at what is kept, and with `keep` puts the present moment in its place. `deadline_ms` is
         what recall may take for the query; it then answers from what it has.
         """
-        from pieria.bank.telling import Moment, Telling
+        from pieria.bank.telling import Telling
 
         problems = Problems()
         filter = problems.of(self._filter, Asked(place=place, known_at=known_at))
@@ -72,10 +72,21 @@ class Contexts(Recalling):
         viewer = Viewer(speaking, self.viewer.channel, self.viewer.everything)
         telling = Telling(self, filter.having(viewer=viewer), named, budget_tokens, seconds)
         about = (asked or "").strip()
+        made = self._made(telling, about, filter.known_at, bool(named), speaking, keep=keep, anew=anew)
+        if speaking is not None and self._count_uses:
+            self._uses.note_told([item.id for item in made.items], speaking)
+        return made
+
+    def _made(
+        self, telling: Telling, about: str, known_at: int | None, has_files: bool, speaking: str | None, *, keep: bool,
+        anew: bool,
+    ) -> Context:  # fmt: skip
+        from pieria.bank.telling import Moment
+
         if known_at is not None:
-            return telling.told(about, Moment(filter.known_at, {}))
+            return telling.told(about, Moment(known_at, {}))
         kept = None if speaking is None else self._kept_moment(speaking)
-        if about or named:
+        if about or has_files:
             return telling.told(about, None, () if kept is None or anew else kept.told)
         while kept is None or anew:
             made, now = telling.begun()

@@ -14,6 +14,7 @@ from pieria.bank.deriving import hold_to_sources
 from pieria.bank.embedding import Embedding
 from pieria.bank.metering import BankMeter
 from pieria.bank.overruled import hold_to_corrections
+from pieria.bank.quarantine_records import hold_to_quarantines, quarantine_error
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
@@ -31,6 +32,7 @@ from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
 from pieria.record.time import Clock, iso, micros, moment
+from pieria.record.trust import AGENT
 from pieria.store.protocol import Finding, Reader, Store, Writer
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class Core:
         viewer: Viewer | None = None,
         author: str | None = None,
         author_type: str | None = None,
+        via: str = AGENT,
         secrets: str = "flag",
         text_budget: int = 5_000,
         count_uses: bool = True,
@@ -76,6 +79,7 @@ class Core:
         remarks: Sequence[Finding] = (),
         me: Callable[[bool], Any] = lambda create: None,
         knows_user: bool = True,
+        foreign: bool = False,
         origins: Mapping[str, tuple[Any, str]] | None = None,
         notify: Callable[[str, Event], object] | None = None,
         judging: Judging | None = None,
@@ -95,6 +99,8 @@ class Core:
         self.viewer = viewer or Viewer()
         self.author = author
         self.author_type = author_type
+        self.via = via
+        """How texts come in through it: what is written is believed no more than that."""
         self.secrets = secrets
         self._screening = Screen(secrets)
         self._text_budget = text_budget
@@ -108,12 +114,16 @@ class Core:
         self._remarks = tuple(remarks)
         self._me = me
         self._knows_user = knows_user
+        self.is_foreign: bool = foreign
+        """Whether somebody else may have made it: it is read as hearsay and never written."""
         self._origins = origins or {}
         self._notify = notify
         self._judging = judging
         self._config = config
         self._on_close = on_close
         self._closed = False
+        if foreign:
+            return
         # What the process before left to be embedded.
         embedding.wake()
         self._bring_index_up_to_date()
@@ -144,9 +154,9 @@ class Core:
         return filter
 
     @contextmanager
-    def _reading(self) -> Iterator[Reader]:
+    def _reading(self, seconds: float | None = None) -> Iterator[Reader]:
         self._check_open()
-        with self.store.reading() as reader:
+        with self.store.reading(seconds) as reader:
             yield reader
 
     @contextmanager
@@ -177,6 +187,7 @@ class Core:
         changeset.who = changeset.who or self.who
         hold_to_corrections(writer, changeset, self._now())
         hold_to_sources(writer, changeset)
+        hold_to_quarantines(writer, changeset)
         return writer.apply(changeset).change
 
     def _changed(self, id: str, plan: Plan) -> Memory:
@@ -193,7 +204,7 @@ class Core:
     def _all_at_hand(self, reader: Reader, ids: Sequence[str]) -> list[Memory]:
         held = reader.states(ids)
         rows = [held[id].state.row for id in ids]
-        found = reader.memories(rows, self._filter().having(viewer=EVERYTHING))
+        found = reader.memories(rows, self._filter().having(viewer=EVERYTHING, quarantined=True))
         return [found[row] for row in rows]
 
     def _holder(self, id: str) -> Self:
@@ -261,9 +272,9 @@ class Core:
             hint = f"Read it again, decide by what it says now, and give that one's known_from as {UNLESS}."
             raise ConflictError(f"it was changed: {read}, and {_as_of(stands)} stands", ids=(id,), hint=hint)
 
-    def _check_known(self, reader: Reader, ids: Sequence[str]) -> None:
+    def _check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
         """Every one of them is there and seen, whatever its standing."""
-        seen = reader.states(ids, self._filter().having(ids=tuple(ids)).anything())
+        seen = reader.states(ids, self._filter().having(ids=tuple(ids), quarantined=quarantined).anything())
         for id in ids:
             if id not in seen:
                 self._standing(reader, id)
@@ -335,8 +346,11 @@ def _in_force(reader: Reader, id: str, held: Stored | None) -> Stored:
     return held
 
 
-def missing(reader: Reader, id: str) -> NotFoundError:
+def missing(reader: Reader, id: str) -> NotFoundError | ConflictError:
     """Nothing is to be seen under the id: the error that says so."""
+    held = quarantine_error(reader, id)
+    if held is not None:
+        return held
     if reader.purged([id]):
         return NotFoundError("memory", id, hint="It was purged: its content is erased for good.")
     return NotFoundError("memory", id, hint="`list` and `recall` give the ids there are.")

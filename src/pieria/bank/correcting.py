@@ -14,12 +14,13 @@ from pieria.errors import ConflictError, InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, State, Stored, Write
 from pieria.record.composing import content_of, type_of, with_index
-from pieria.record.draft import TRUST, Draft, Instant, NewMemory, Problems, checked, moment, seen_by
+from pieria.record.draft import Draft, Instant, NewMemory, Problems, checked, moment, seen_by
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
 from pieria.record.time import is_over, iso
 from pieria.record.time import moment as at_moment
+from pieria.record.trust import GIVEN, PERSON, TRUST, lowered
 from pieria.store.protocol import Reader, Writer
 
 
@@ -30,6 +31,8 @@ class Keep(Enum):
 
 
 KEEP = Keep.KEEP
+WORDING = frozenset(("text", "title", "body", "context"))
+"""The parts of a memory that can say something to an agent."""
 CONTENT = ("text", "title", "body", "tags", "entities", "files", "context", "meta")
 
 
@@ -58,12 +61,13 @@ class Correcting(Extracting):
         valid_until: Instant | Keep | None = KEEP,
         reason: str | None = None,
         unless_changed_since: Instant | None = None,
+        via: str | None = None,
     ) -> Memory:
         """Changes what is given and keeps the rest. Changed content becomes the next version under the same id.
 
-        Its author stays; where the bank was opened for somebody else, new content is trusted no more than they are.
+        Its author stays. New wording is trusted no more than the way in through which this bank was opened.
         With `unless_changed_since`, the `known_from` of what was read, nothing is changed where something else stands
-        by now: that is a `ConflictError`.
+        by now: that is a `ConflictError`. `via` says how the new wording came in, where not as the bank was opened.
         """
         given = _given(
             "update",
@@ -74,6 +78,7 @@ class Correcting(Extracting):
         problems = Problems()
         changes, kept_reason = self._checked(problems, id, given, reason)
         since = last_read(problems, unless_changed_since)
+        way = self.via if via is None else problems.of(check.one_of, via, "via", GIVEN)
         problems.settle()
         holder = self._holder(id)
         if holder.is_user_bank and "scope" in given:
@@ -88,7 +93,7 @@ class Correcting(Extracting):
             contents = {name: given[name] for name in CONTENT if name in given}
             write = Write(changed)
             if contents:
-                write = holder._next_version(writer, held, changed, contents) or write
+                write = holder._next_version(writer, held, changed, contents, way) or write
             unchanged = held.state if kept_reason is not None else held.state._replace(reason=None)
             if write.content is None and write.state == unchanged:
                 return Changeset("update")
@@ -185,6 +190,7 @@ class Correcting(Extracting):
             now = self._now() if said_at is None else said_at
             said_by = _said_by(held.state, *speaker)
             state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
+            state = _said_through(state, self.via, given)
             content = content_of(draft, revised, 1)
             ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
             link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
@@ -291,7 +297,7 @@ class Correcting(Extracting):
         return draft
 
     def _next_version(
-        self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], *, anew: bool = False
+        self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], via: str, *, anew: bool = False
     ) -> Write | None:
         """None where the contents are what stands there already, unless it is to be written anew all the same."""
         before = self._content_draft(writer, held)
@@ -301,8 +307,9 @@ class Correcting(Extracting):
         same = content_of(before, held.state.id, number)
         if not anew and content._replace(flags=None) == same._replace(flags=None):
             return None
-        trust = min(changed.trust, _said_by(changed, self.author, self.author_type)["trust"])
-        state = changed._replace(version=number, type=type_of(draft.body), trust=trust)
+        state = changed._replace(version=number, type=type_of(draft.body))
+        if WORDING.intersection(contents):
+            state = lowered(state, via)
         return with_index(state, content, draft, fresh=False)
 
 
@@ -367,18 +374,23 @@ def _speaker(problems: Problems, author: object, author_type: object) -> tuple[s
 
 
 def _said_by(held: State, author: str | None, author_type: str | None) -> dict[str, Any]:
-    """Who says what stands now, and how far that is trusted.
+    """Return who is said to have written what stands now.
 
-    Nobody named leaves it as it was. One is not lent the other's: somebody else's name drops the type that was, and
-    is trusted no more than the memory was before; somebody else's type drops the name.
+    With no name and no type given, both stay. Another name drops the type, and another type drops the name.
     """
     if author_type is not None:
         same = held.author_type in (None, author_type)
-        name = author or (held.author if same else None)
-        return {"author": name, "author_type": author_type, "trust": TRUST[author_type]}
+        return {"author": author or (held.author if same else None), "author_type": author_type}
     if author in (None, held.author):
-        return {"author": held.author, "author_type": held.author_type, "trust": held.trust}
-    return {"author": author, "author_type": None, "trust": min(TRUST[None], held.trust)}
+        return {"author": held.author, "author_type": held.author_type}
+    return {"author": author, "author_type": None}
+
+
+def _said_through(state: State, via: str, given: Collection[str]) -> State:
+    """Return the state of a revision that came in this way. A new text of a person is theirs, whose the old one was."""
+    if via == PERSON and "text" in given:
+        return state._replace(via=PERSON, trust=TRUST[PERSON])
+    return lowered(state, via) if WORDING.intersection(given) else state
 
 
 def _end(value: object) -> int:

@@ -9,7 +9,7 @@ from pieria.bank.asking import Names
 from pieria.bank.distilling import learned_of, piece_of
 from pieria.bank.proposing import MOST, Held, Lessons, lessons_of, take_in
 from pieria.bank.replies_lessons import Decided, Learnt, Proposal, Proposals
-from pieria.errors import ConflictError, NotFoundError
+from pieria.errors import AccessError, ConflictError, NotFoundError
 from pieria.learning.distilling import pieces
 from pieria.learning.lessons import weighing
 from pieria.record import check
@@ -17,6 +17,7 @@ from pieria.record.changeset import Changeset
 from pieria.record.lesson import ACCEPTED, DECLINED, PROPOSED, RULE, STATES, SUPERSEDED, TYPES, WORTH_A_LOOK
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import VISIBLE_STATUSES, Memory
+from pieria.record.trust import PERSON
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
@@ -80,18 +81,15 @@ class Deciding:
     def _decide(self, ids: str | Iterable[str], state: str, reason: str | None) -> Decided:
         wanted = check.identifiers(ids, "ids")
         core = self._core
+        if state == ACCEPTED and core.via != PERSON:
+            raise AccessError("not_a_person")
         kept = core._reason(reason)
         who = core.author or core.who
         superseded: list[str] = []
 
         def plan(writer: Writer) -> Changeset:
             lessons = Lessons(core, writer)
-            for id in wanted:
-                held = _found(core, writer, lessons, id, state)
-                if state == ACCEPTED:
-                    superseded.extend(lessons.accept(held, who, kept))
-                else:
-                    lessons.decline(held, who, kept)
+            superseded.extend(decide(core, writer, lessons, wanted, state, who, kept))
             changeset = Changeset("accept" if state == ACCEPTED else "decline")
             lessons.changes(writer, changeset)
             return changeset
@@ -100,6 +98,25 @@ class Deciding:
         assert change is not None
         with core._reading() as reader:
             return Decided(tuple(_shown(core, reader, wanted)), tuple(dict.fromkeys(superseded)), change.seq)
+
+
+def decide(
+    core: Bank, reader: Reader, lessons: Lessons, ids: Iterable[str], state: str, who: str, reason: str | None
+) -> list[str]:
+    """Accept or decline these lessons. Return the ids of rules that no longer hold."""
+    superseded: list[str] = []
+    for id in ids:
+        held = _found(core, reader, lessons, id, state)
+        if state == ACCEPTED:
+            superseded += lessons.accept(held, who, reason)
+        else:
+            lessons.decline(held, who, reason)
+    return superseded
+
+
+def proposal_of(reader: Reader, memory: Memory) -> Proposal:
+    """Return the proposal that a lesson is."""
+    return _proposal(reader, memory, ())
 
 
 def waiting(reader: Reader, now: int) -> int:

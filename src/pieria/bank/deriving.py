@@ -10,6 +10,7 @@ from collections import deque
 
 from pieria.record.changeset import Changeset, State, Write
 from pieria.record.link import DRAWN_FROM, End, LinkRow
+from pieria.record.trust import ACCEPTED, lowest, way_of
 from pieria.store.protocol import Reader
 
 NEVER_BOTH = "a memory it was drawn from does not hold at the same time"
@@ -50,21 +51,23 @@ def _moved(reader: Reader, changeset: Changeset) -> set[str]:
 
 def _bounds(state: State) -> tuple[object, ...]:
     audience = state.scope, state.session, state.channel
-    return *audience, state.valid_from, state.valid_until, state.trust, state.ended
+    return *audience, state.valid_from, state.valid_until, state.trust, state.via, state.ended
 
 
 def bounded(derived: State, source: State) -> State:
     """The derived state within its source's bounds; removed where the two have nothing in common."""
     held = narrowed(derived, source)
     reason = baseless(held)
-    return held if reason is None else derived._replace(ended="removed", reason=reason, trust=held.trust)
+    return held if reason is None else derived._replace(ended="removed", reason=reason, trust=held.trust, via=held.via)
 
 
 def narrowed(derived: State, source: State) -> State:
     starts = [moment for moment in (derived.valid_from, source.valid_from) if moment is not None]
     ends = [moment for moment in (derived.valid_until, source.valid_until) if moment is not None]
+    trust = min(derived.trust, source.trust)
     held = derived._replace(
-        trust=min(derived.trust, source.trust),
+        trust=trust,
+        via=derived.via if derived.via == ACCEPTED else lowest(derived.via, way_of(trust)),
         valid_from=max(starts, default=None),
         valid_until=min(ends, default=None),
     )

@@ -17,7 +17,7 @@ from pieria.bank.sources import mined_turns
 from pieria.errors import InputError
 from pieria.learning.distilling import pieces
 from pieria.learning.distilling.calls import is_ours
-from pieria.learning.distilling.pieces import Piece, State, alike, session_key, turn_id
+from pieria.learning.distilling.pieces import Piece, State, alike, outputs, session_key, turn_id
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, Write
@@ -29,8 +29,11 @@ from pieria.record.ids import new_id
 from pieria.record.job import NewJob, new_job
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import Memory
+from pieria.record.pasted import REPEATS, Span
 from pieria.record.privacy import cut_private, redact
+from pieria.record.repetition import Runs
 from pieria.record.time import micros, moment
+from pieria.record.trust import AGENT, OUTSIDE, lowered, lowest
 from pieria.store.protocol import Progress, Reader, Writer
 
 if TYPE_CHECKING:
@@ -127,7 +130,8 @@ def _observe(bank: Observing, events: Sequence[Event]) -> Observed:
     with bank._writing() as writer:
         fresh, repeated = _unknown(bank, writer, kept)
         mined = list(_mined(bank, writer, fresh))
-        turns, purged = _turns(bank, writer, [event for event in fresh if event.id not in dict(mined)])
+        spoken = [event for event in fresh if event.id not in dict(mined)]
+        turns, purged = _turns(bank, writer, spoken, Heard(writer, fresh))
         records = [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
         jobs: list[NewJob] = []
         for state in _states(bank, writer, fresh):
@@ -178,7 +182,7 @@ def _mined(bank: Observing, reader: Reader, events: Sequence[Event]) -> Iterator
             yield event.id, pieces.mined_record(key, turn_id(event.id), id)
 
 
-def _turns(bank: Observing, writer: Writer, events: Sequence[Event]) -> tuple[int, int]:
+def _turns(bank: Observing, writer: Writer, events: Sequence[Event], heard: Heard) -> tuple[int, int]:
     """Keeps what was said, each as a turn. Returns how many, and how many are not to come back."""
     said = {turn_id(event.id): event for event in events if event.what in SPOKEN and event.text.strip()}
     purged = writer.purged(list(said))
@@ -191,15 +195,44 @@ def _turns(bank: Observing, writer: Writer, events: Sequence[Event]) -> tuple[in
         place = _last_place(bank, writer, event.session) + 1 if place is None else place + 1
         places[event.session] = place
         author, author_type = SPEAKER[event.what]
-        meta = {"length": event.length, "digest": event.digest} if event.length else {}
+        via, repeats = _way_of(bank, event, heard)
+        meta: dict[str, Any] = {"length": event.length, "digest": event.digest} if event.length else {}
+        meta |= {REPEATS: [list(span) for span in repeats]} if repeats else {}
         new = NewMemory(
             event.text, id=id, kind="turn", source=event.host, author=author, author_type=author_type, meta=meta,
-            session=event.session, sequence=place, at=event.at, scope=_own_scope(bank),
+            session=event.session, sequence=place, at=event.at, scope=_own_scope(bank), via=via,
         )  # fmt: skip
         drafts.append(bank._screening.draft(checked(new)))
     if drafts:
         bank._written(writer, drafts)
     return len(drafts), len(purged)
+
+
+class Heard:
+    """What tools put out in the sessions at hand, as far as it is still kept: nobody's own words."""
+
+    def __init__(self, reader: Reader, events: Sequence[Event]) -> None:
+        self._reader = reader
+        self._events = events
+        self._runs: dict[tuple[str, str], Runs] = {}
+
+    def repeated(self, event: Event) -> list[Span]:
+        """Return the spans of what was said that repeat a tool's output of the same session."""
+        whose = (event.host, event.session)
+        if whose not in self._runs:
+            kept = pieces.piece_of(self._reader, *whose).events
+            self._runs[whose] = Runs(
+                outputs((*kept, *(one for one in self._events if (one.host, one.session) == whose)))
+            )
+        return self._runs[whose].repeated(event.text)
+
+
+def _way_of(bank: Observing, event: Event, heard: Heard) -> tuple[str, list[Span]]:
+    """Return how a turn came in, and which parts of it repeat what tools put out."""
+    repeats = heard.repeated(event)
+    if event.what == "prompt":
+        return bank.via, repeats
+    return lowest(bank.via, OUTSIDE if repeats else AGENT), repeats
 
 
 def _last_place(bank: Observing, reader: Reader, session: str) -> int:
@@ -325,8 +358,7 @@ def _write_observation(
     if made.times > 1:
         draft = bank._redrafted(draft, {"body": {**made.new.body, "times": made.times}})
     write = first_write(draft, id, bank._now(), f"{bank.name}/{draft.new.kind}")
-    state = write.state._replace(trust=min(write.state.trust, made.trust))
-    changeset.writes.append(write._replace(state=state))
+    changeset.writes.append(write)
     _tie(bank, writer, changeset, id, made, set())
 
 
@@ -335,8 +367,8 @@ def _count_again(bank: Observing, writer: Writer, changeset: Changeset, before: 
     held = writer.states([before.id])[before.id]
     at = held.state.at if made.new.at is None else max(held.state.at, micros(made.new.at))  # type: ignore[arg-type]
     times = int(before.body.get("times", 1)) + made.times
-    state = held.state._replace(at=at, trust=min(held.state.trust, made.trust), reason=None)
-    write = bank._next_version(writer, held, state, {"body": {**before.body, "times": times}})
+    state = lowered(held.state._replace(at=at, reason=None), str(made.new.via))
+    write = bank._next_version(writer, held, state, {"body": {**before.body, "times": times}}, AGENT)
     changeset.writes.append(write or Write(state))
     own = End("memory", before.id)
     tied = {link.target.name for link in writer.links([own], DRAWN_FROM) if link.source == own}

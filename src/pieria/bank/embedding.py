@@ -68,7 +68,17 @@ class Readiness:
 class Embedding:
     """The vectors of one store by one embedder. Threads may share it; it outlives a fork."""
 
-    def __init__(self, store: Store, embedder: Embedder | None, background: Background, meter: BankMeter) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        background: Background,
+        meter: BankMeter,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        """Of a `foreign` bank nothing is embedded, since nothing is written to it; questions are."""
+        self._is_foreign = foreign
         self._store = store
         self._meter = meter
         self._embedder = embedder
@@ -165,7 +175,7 @@ class Embedding:
 
     def wake(self) -> None:
         """Something was written: it is embedded soon."""
-        if self._embedder is not None and not self._closed:
+        if self._embedder is not None and not self._closed and not self._is_foreign:
             self._background.add(self)
 
     def expect(self) -> None:
@@ -273,7 +283,7 @@ class Embedding:
         A model that fails is the background's to complain of, and one that is elsewhere the background's to wait for: a
         call that is under way cannot be broken off.
         """
-        if self._embedder is None or self._closed or self._problem is not None:
+        if self._embedder is None or self._closed or self._is_foreign or self._problem is not None:
             return
         with self._store.reading() as reader:
             pending = len(self._pending(reader, most + 1))
@@ -344,7 +354,9 @@ class Embedding:
         return writer.set_space(ours.name, ours.dimension)
 
     def _some(self, deadline: float | None = None) -> int | None:
-        """One step. Returns how many pending were done; None where time ran out, or the bank was closed."""
+        """One step. Returns how many pending were done; None where time ran out, or the bank is closed or foreign."""
+        if self._is_foreign:
+            return None
         if not self._at_work.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
             return None
         try:

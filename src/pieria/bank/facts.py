@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from pieria.bank.core import Core
+from pieria.bank.replies import Receipt
 from pieria.errors import InputError, NotFoundError
 from pieria.facts import adding, ending, predicates, querying, summary
 from pieria.facts.adding import Planned
@@ -125,6 +126,22 @@ class Facts:
         kept_reason = problems.of(self._core._reason, reason)
         problems.settle()
         return self._written("facts remove", lambda reader, filter: ending.removed(reader, id, kept_reason, filter))[0]
+
+    def purge(self, fact_ids: str | Iterable[str], *, dry_run: bool = False, as_told: str | None = None) -> Receipt:
+        """Erases facts for good, every version of them. Only ids are remembered, so that no import brings them back.
+
+        What else says the same is named in the receipt and stays: the memory that a fact was drawn from, other facts.
+        With `dry_run` it is only told. With `as_told`, the `digest` of a receipt that told it, nothing is erased where
+        any of the facts was changed since.
+        """
+        from pieria.bank.fact_erasure import purged
+
+        problems = Problems()
+        ids = problems.of(check.identifiers, fact_ids, "fact_ids")
+        problems.of(check.flag, dry_run, "dry_run")
+        told = None if as_told is None else problems.of(check.name, as_told, "as_told")
+        problems.settle()
+        return purged(self._core, ids, told, dry_run=dry_run)
 
     def query(
         self,

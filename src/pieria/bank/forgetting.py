@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from pieria.bank.lineage import NAMING
 from pieria.bank.removing import (
-    NAMING,
     Erasure,
     Removing,
     check_told,
@@ -43,6 +43,7 @@ class Forgetting(Removing):
         as_told: str | None = None,
     ) -> Forgotten:
         """Removes all that came from a source or in a session, and what was drawn from nothing else, as one change.
+        What is in quarantine goes with it.
 
         `undo` of that change brings it back. With `purge` it is erased for good, and so is everything that was drawn
         from it, and what is known as facts from there. With `dry_run` it is only told. With `as_told`, the
@@ -105,11 +106,14 @@ class Forgetting(Removing):
 
     def _from(self, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
         """What came from there, as far as it is seen here, and what goes with it."""
-        placed = [one.id for one in reader.placed(self._filter(include=("archived", "invalid"), **where))]
+        placed = [
+            one.id
+            for one in reader.placed(self._filter(include=("archived", "invalid"), **where).having(quarantined=True))
+        ]
         kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
         ids = [id for id in placed if kinds[id] not in SHARED]
         also = [id for id in erased_with(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
-        seen = reader.states(also, self._filter().having(ids=tuple(also)).anything()) if also else {}
+        seen = reader.states(also, self._filter().having(ids=tuple(also), quarantined=True).anything()) if also else {}
         facts = [id for id, memory in _stated(reader, where, self) if memory not in ids]
         if not placed and not facts:
             name, value = next(iter(where.items()))
@@ -121,13 +125,17 @@ class Forgetting(Removing):
 def _stated(reader: Reader, where: Mapping[str, str], bank: Removing) -> Iterator[tuple[str, str | None]]:
     """The facts that name the source, each with its memory. None is of a session but by its memory."""
     if where.keys() == {"source"}:
-        for fact in reader.facts(FactQuery(source=where["source"]), bank._filter().having(valid_at=ANY_TIME)):
+        for fact in reader.facts(
+            FactQuery(source=where["source"]), bank._filter().having(valid_at=ANY_TIME, quarantined=True)
+        ):
             yield fact.id, fact.memory
 
 
 def _taken_back(reader: Reader, ids: tuple[str, ...], reason: str | None, bank: Removing) -> Iterator[FactRow]:
     """Those of them that still stand."""
-    for fact in reader.facts(FactQuery(ids=ids), bank._filter().having(valid_at=ANY_TIME)) if ids else ():
+    for fact in (
+        reader.facts(FactQuery(ids=ids), bank._filter().having(valid_at=ANY_TIME, quarantined=True)) if ids else ()
+    ):
         yield row_of(fact)._replace(ended="removed", reason=reason)
 
 

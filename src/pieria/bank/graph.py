@@ -160,7 +160,7 @@ class BankGraph(GraphUpkeep):
     def _note_uses(self, node_ids: Iterable[str]) -> None:
         """These were found. It is written down later, and only where uses are counted."""
         if self._bank._count_uses:
-            self._bank._uses.note(node_ids)
+            self._bank._uses.note(node_ids, self._bank.viewer.session)
 
     def _catch_up(self) -> None:
         """What little is still to be embedded, before it is looked for."""

@@ -323,7 +323,7 @@ def _stays(state: State) -> bool:
 def _apart(state: State) -> tuple[Any, ...]:
     """Seen by the same, held for as long, and trusted alike: or what becomes of two would be less than either was."""
     private = (state.session, state.channel) if state.scope == "session" else ()
-    return state.scope, *private, state.valid_from, state.valid_until, state.trust
+    return state.scope, *private, state.valid_from, state.valid_until, state.trust, state.via
 
 
 def _middle(vectors: Sequence[Any]) -> Any:

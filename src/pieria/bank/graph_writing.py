@@ -25,6 +25,7 @@ from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.time import is_over, moment
+from pieria.record.trust import AGENT
 from pieria.record.usage import UNUSED, Usage, use_of
 from pieria.store.protocol import Reader, Writer
 
@@ -139,7 +140,7 @@ def _write(bank: Bank, writer: Writer, draft: Draft, held: Stored | None) -> Wri
     state = _put_again(held.state, draft, bank._now())
     contents = {"text": draft.text, "body": _body(bank, writer, draft, held)}
     anew = bool(draft.vectors) and not _same_vectors(writer, held.state.row, draft)
-    write = bank._next_version(writer, held, state, contents, anew=anew)
+    write = bank._next_version(writer, held, state, contents, AGENT, anew=anew)
     if write is not None:
         return write._replace(vectors=draft.vectors)
     return None if state == held.state else Write(state)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank.extracting import checked_payload
-from pieria.errors import InputError, UnavailableError
+from pieria.bank.removing import SCRUB, SCRUB_TRIES
+from pieria.errors import BusyError, InputError, UnavailableError
 from pieria.record import check
 from pieria.record.changeset import Changeset
 from pieria.record.job import TRIES
@@ -121,6 +122,12 @@ def extract(work: Work) -> Effect:
     return work.bank._extracted_for(work)
 
 
+def scrub(work: Work) -> None:
+    """Erases from the store's files what a purge had to leave there."""
+    if left := work.bank.store.scrub():
+        raise BusyError("scrub", "; ".join(left), hint="`pieria doctor --repair` tries again, and waits longer.")
+
+
 HANDLERS: Handlers = {
     "embed": Handler(embed, takes_nothing),
     "extract": Handler(extract, names_a_memory),
@@ -128,4 +135,5 @@ HANDLERS: Handlers = {
     "session_summary": Handler(session_summary, names_a_session),
     "distil": Handler(distil, names_a_hosts_session),
     "decay": Handler(decay, takes_nothing),
+    SCRUB: Handler(scrub, takes_nothing, tries=SCRUB_TRIES),
 }

@@ -17,7 +17,7 @@ AT_ONCE = 256
 def cuts(reader: Reader, ids: Collection[str]) -> list[Cut]:
     """Every version of those steps, without the state that it tells."""
     found = {}
-    for id in _steps_after(reader, set(ids)):
+    for id in steps_after(reader, set(ids)):
         for memory in reader.history(id):
             if STATE in memory.body:
                 body = check.mapping({name: value for name, value in memory.body.items() if name != STATE}, "body")
@@ -26,7 +26,8 @@ def cuts(reader: Reader, ids: Collection[str]) -> list[Cut]:
     return list(found.values())
 
 
-def _steps_after(reader: Reader, gone: set[str]) -> Iterator[str]:
+def steps_after(reader: Reader, gone: set[str]) -> Iterator[str]:
+    """The steps that came after one of these in its episode, but for these themselves."""
     from pieria.learning.knowledge import episodic_id
 
     for episode, first in _first_steps(reader, gone).items():

@@ -27,6 +27,7 @@ from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.job import Job
 from pieria.record.memory import KINDS, Memory
+from pieria.record.trust import AGENT
 from pieria.store.parts import counts
 from pieria.store.protocol import Progress, Reader, Writer
 from pieria.upkeep import fading, grouping, promoting, selecting, shortening, sleeping, validating
@@ -351,7 +352,7 @@ class _Sleep:
             held = writer.states([memory.id]).get(memory.id)
             if held is None or held.state.ended or held.state.row != memory.row:
                 return Changeset("sleep")
-            write = core._next_version(writer, held, held.state._replace(reason="it has aged"), contents)
+            write = core._next_version(writer, held, held.state._replace(reason="it has aged"), contents, AGENT)
             return Changeset("sleep", writes=[] if write is None else [write])
 
         return core._apply(plan) is not None

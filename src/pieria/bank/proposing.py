@@ -22,6 +22,7 @@ from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG, TYPES
 from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import PROPOSAL_STATUSES, VISIBLE_STATUSES, Judgement, Memory, Standing, Times
 from pieria.record.time import iso, micros, moment
+from pieria.record.trust import ACCEPTED, AGENT, PERSON, TRUST, lowest, way_of
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ ENOUGH = 50
 BY_CONFIDENCE = "confidence"
 """Who decided, where nobody did."""
 CORRECTS = "corrects"
+PEOPLE = 2
+"""Sessions in which a person has to have said it before it is accepted without a hand."""
+NOT_ACCEPTED = ""
+"""Takes an acceptance by hand away."""
 
 
 @dataclass(slots=True)
@@ -58,10 +63,11 @@ class Held:
     reason: str | None = None
     draft: Draft | None = None
     """Of one that is new."""
-    trust: float = 1.0
     sources: dict[str, None] = field(default_factory=dict)
     about: str | None = None
     touched: bool = False
+    via: str | None = None
+    """How it is believed from now on, where that changes."""
 
     @property
     def is_superseded(self) -> bool:
@@ -90,7 +96,7 @@ class Held:
             place=f"{bank}/{new.kind}",
             scope=new.scope,
             times=Times(at, at),
-            judgement=Judgement(new.importance, self.confidence, trust=self.trust),
+            judgement=Judgement(new.importance, self.confidence, trust=TRUST[new.via or AGENT]),
             standing=standing,
             body=self.body,
         )
@@ -157,12 +163,13 @@ class Lessons:
             }
             held.weigh()
             if held.status == "active" and self._decided_by(held) == BY_CONFIDENCE and not self._is_enough(held):
-                held.status, held.reason = "proposed", "it did not help the last time"
+                held.status, held.reason, held.via = "proposed", "it did not help the last time", NOT_ACCEPTED
                 held.body.pop("decided", None)
 
     def accept(self, held: Held, who: str, reason: str | None = None) -> list[str]:
         """Returns the ids of rules that no longer hold."""
         held.status, held.reason, held.touched = "active", reason, True
+        held.via = None if who == BY_CONFIDENCE else ACCEPTED
         held.superseded_by = held.valid_until = None
         held.body = {**held.body, "decided": {"by": who, "at": iso(self._bank.clock())}}
         if held.type != RULE:
@@ -180,7 +187,7 @@ class Lessons:
             if each.superseded_by == held.id:
                 each.superseded_by = each.valid_until = None
                 each.reason, each.touched = "the correction that said otherwise was declined", True
-        held.status, held.reason, held.touched = "declined", reason, True
+        held.status, held.reason, held.touched, held.via = "declined", reason, True, NOT_ACCEPTED
         held.body = {**held.body, "decided": {"by": who, "at": iso(self._bank.clock())}}
 
     def contradicted(self, held: Held, *, however_late: bool = False) -> list[Held]:
@@ -259,9 +266,7 @@ class Lessons:
             draft = self._bank._screening.draft(checked(replace(found.new, body=body)))
             assert draft.at is not None
             body = json.loads(draft.body or "{}")
-            held = Held(
-                id, found.type, draft.text, draft.at, body, "proposed", 0.0, None, draft=draft, trust=found.trust
-            )
+            held = Held(id, found.type, draft.text, draft.at, body, "proposed", 0.0, None, draft=draft)
             held.weigh()
             self.held[id] = held
             return held
@@ -281,13 +286,13 @@ class Lessons:
             "seen": 1 if again else body["seen"] + 1,
             "base": found.base if again else max(body["base"], found.base),
             "sessions": [*body["sessions"], evidence["session"]][-ENOUGH:],
-            "evidence": [*body["evidence"], evidence][-EVIDENCE:],
+            "evidence": [evidence] if again else [*body["evidence"], evidence][-EVIDENCE:],
         }
         if found.held_back is None and body.get("held_back") != HARMFUL:
             held.body.pop("held_back", None)
         if again:
             held.superseded_by = held.valid_until = None
-            held.status, held.reason = "proposed", "it was seen again since it ended"
+            held.status, held.reason, held.via = "proposed", "it was seen again since it ended", NOT_ACCEPTED
             held.body.pop("decided", None)
         elif held.status == "declined":
             held.status, held.reason = "proposed", "it was seen again since it was declined"
@@ -310,7 +315,9 @@ class Lessons:
         return any(each.at > held.at and each.status != "proposed" for each in opposed)
 
     def _is_enough(self, held: Held) -> bool:
-        return held.confidence > self._bank._accept_above and held.body.get("held_back") is None
+        said = {each["session"] for each in held.body["evidence"] if each.get("via") == PERSON}
+        is_sure = held.confidence > self._bank._accept_above and held.body.get("held_back") is None
+        return is_sure and len(said) >= PEOPLE
 
     @staticmethod
     def _decided_by(held: Held) -> str | None:
@@ -335,11 +342,10 @@ class Lessons:
             assert held.draft is not None
             draft = bank._redrafted(held.draft, {"body": _kept_body(held)})
             write = first_write(draft, held.id, bank._now(), f"{bank.name}/{draft.new.kind}")
-            trust = min(write.state.trust, held.trust)
-            return write._replace(state=write.state._replace(**changes, trust=trust))
+            return write._replace(state=_believed(write.state._replace(**changes), held.via))
         stored = held.before[1]
         draft = bank._redrafted(bank._content_draft(self._reader, stored), {"body": _kept_body(held)})
-        state: State = stored.state._replace(**changes)
+        state: State = _believed(stored.state._replace(**changes), held.via)
         number = self._reader.newest_version(held.id) + 1
         # Nobody says anything new: how far it is trusted stays.
         return with_index(state._replace(version=number), content_of(draft, held.id, number), draft, fresh=False)
@@ -389,10 +395,12 @@ def take_in(
             # Nobody's words are there any more.
             continue
         sources = [turn for turn in turns if turn in there and not there[turn].state.ended]
+        said = [way_of(there[turn].state.trust) if found.type == RULE else there[turn].state.via for turn in sources]
+        via = lowest(*said) if said else AGENT
         if found.type == PROCEDURE:
             sources += [id for turn in found.sources for id in observed.get(turn, ())]
         about = None if found.about is None else mined.get(found.about, found.about)
-        lessons.take(found, sources, about)
+        lessons.take(replace(found, evidence={**found.evidence, "via": via}), sources, about)
 
 
 def _is_lesson(memory: Memory) -> bool:
@@ -420,6 +428,12 @@ def _held(memory: Memory, stored: Stored) -> Held:
         superseded_by=state.superseded_by,
         reason=state.reason,
     )
+
+
+def _believed(state: State, via: str | None) -> State:
+    if via == ACCEPTED or (via == NOT_ACCEPTED and state.via == ACCEPTED):
+        return state._replace(via=via or way_of(state.trust))
+    return state
 
 
 def _kept_body(held: Held) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Self
 from pieria.bank.asking import Asked, Names, shared
 from pieria.bank.core import Core, missing
 from pieria.bank.paging import after_in, cursor_after, mark_of
+from pieria.bank.quarantine_records import quarantine_error
 from pieria.bank.replies import Page
 from pieria.bank.tracing import REVISES, reached
 from pieria.errors import ClosedError, InputError
@@ -24,7 +25,7 @@ from pieria.record.ids import parse_reference
 from pieria.record.memory import Memory
 from pieria.record.patience import given_up
 from pieria.record.time import micros
-from pieria.store.protocol import ORDERS
+from pieria.store.protocol import ORDERS, Reader
 
 COUNTED = (
     "kind", "type", "place", "scope", "session", "channel", "author", "author_type", "source", "status", "tier",
@@ -74,14 +75,23 @@ class Reading(Core):
                 if held.state.ended == "removed" and not include_removed:
                     return None
                 return reader.memories([held.state.row], filter).get(held.state.row)
+            self._check_free(reader, reference, filter)
         id, version = parse_reference(reference)
         return None if version is None else self._version(id, version, known_at, include_removed)
+
+    def _check_free(self, reader: Reader, id: str, filter: Filter) -> None:
+        """Raise `QuarantinedError` where it is quarantine alone that hides the id from this reader."""
+        hidden = filter.having(ids=(id,), known_at=None, quarantined=True).anything()
+        held = quarantine_error(reader, id)
+        if held is not None and reader.states([id], hidden):
+            raise held
 
     def _version(self, id: str, version: int, known_at: Instant | None, include_removed: bool) -> Memory | None:
         """One version, as it stood last."""
         filter = self._filter(known_at=known_at)
         with self._reading() as reader:
             if not reader.states([id], filter.having(ids=(id,), known_at=None).anything()):
+                self._check_free(reader, id, filter)
                 return None
             stretches = [
                 memory
@@ -286,7 +296,9 @@ class Reading(Core):
             if not reader.states([id], holder._filter().having(ids=(id,)).anything()):
                 raise missing(reader, id)
             ids = reached(reader, [id], lambda link, _: link.relation == REVISES) if revisions else [id]
-            stretches = [memory for each in ids for memory in reader.history(each) if holder.viewer.sees(memory)]
+            held = reader.quarantines(ids)
+            free = [each for each in ids if each not in held]
+            stretches = [memory for each in free for memory in reader.history(each) if holder.viewer.sees(memory)]
         return tuple(sorted(stretches, key=lambda memory: (memory.known_from, memory.row)))
 
     def changes(self, since: int = 0, limit: int | None = None, *, last: int | None = None) -> tuple[Change, ...]:

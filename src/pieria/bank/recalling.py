@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.asking import Asked, Names
 from pieria.bank.core import Core
 from pieria.errors import InputError
-from pieria.record import check
+from pieria.record import check, effort
 from pieria.record.draft import Instant, Problems
 from pieria.record.end import End
 from pieria.record.memory import KINDS, ROUTING_KINDS
@@ -104,6 +104,7 @@ class Recalling(Core):
         problems.settle()
         if kinds is None:
             filter = filter.having(kinds=ANSWERING_KINDS)
+        due = perf_counter() + seconds
         question = Question(
             text=asked,
             reading=reading(asked, moment(filter.now)),
@@ -112,7 +113,7 @@ class Recalling(Core):
             budget=self._text_budget,
             mark=mark(self, asked, filter, least, ranking, left, share, by_meaning, matching),
             fading=self.fading,
-            deadline=perf_counter() + seconds,
+            deadline=due,
             tokens=tokens,
             by_meaning=by_meaning,
             matching=matching,
@@ -120,7 +121,8 @@ class Recalling(Core):
             review=share,
             fades=self._fades,
         )
-        found = answer(self, question, filter, k, cursor)
+        with effort.until(due):
+            found = answer(self, question, filter, k, cursor)
         if self._count_uses and counted:
             self._note(found)
         return found
@@ -130,8 +132,9 @@ class Recalling(Core):
         theirs = [] if self.is_user_bank else [hit.memory.id for hit in found if hit.memory.scope == "user"]
         user = self._me(False) if theirs else None
         if user is not None:
-            user._uses.note(theirs)
-        self._uses.note(hit.memory.id for hit in found if user is None or hit.memory.scope != "user")
+            user._uses.note(theirs, self.viewer.session)
+        ours = [hit.memory.id for hit in found if user is None or hit.memory.scope != "user"]
+        self._uses.note(ours, self.viewer.session)
 
     def _catch_up(self, until: float) -> None:
         """What little is still to be embedded, before it is looked for."""

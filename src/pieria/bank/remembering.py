@@ -10,7 +10,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NoReturn, Self
 
+from pieria.bank.core import missing
 from pieria.bank.extracting import Extracting, Read, Wanted
+from pieria.bank.quarantine_records import hold_to_quarantines
 from pieria.bank.supplying import supplied, wrong_length
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.record import check
@@ -67,17 +69,19 @@ class Remembering(Extracting):
         vectors: object = None,
         unless_exists: str | None = None,
         extract: bool = False,
+        via: str | None = None,
     ) -> Memory:
         """Keeps one thing. When this returns it is on the disk and can be recalled.
 
         The same text twice is two memories, unless `unless_exists` is `id` or `text`; then the one there is comes back.
         `vectors` are its own, of the bank's space: one list of numbers, or several for its passages. `extract` is the
-        verb of that name, once the text is kept.
+        verb of that name, once the text is kept. `via` says how the text came in (`person`, `agent`, `hearsay` or
+        `outside`), where that is not how the bank was opened.
         """
         new = NewMemory(
             text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,
             strength, scope, source, context, author, author_type, channel, session, sequence, place, at, valid_from,
-            valid_until, pinned, nothing() if meta is None else meta, vectors, unless_exists, extract,
+            valid_until, pinned, nothing() if meta is None else meta, vectors, unless_exists, extract, via,
         )  # fmt: skip
         return self._remember([self._drafted(new, self._embedding.dimension)])[0]
 
@@ -185,6 +189,7 @@ class Remembering(Extracting):
                 ("channel", self.viewer.channel),
                 ("author", self.author),
                 ("author_type", self.author_type),
+                ("via", self.via),
             )
             if value is not None and getattr(new, name) is None
         }
@@ -239,6 +244,7 @@ class Remembering(Extracting):
             numbers.append(number)
         if writes:
             changeset = Changeset("remember", self.who, writes=writes, space=self._space_of(writer, writes))
+            hold_to_quarantines(writer, changeset)
             applied = writer.apply(changeset)
             known = micros(applied.change.at)
             made = [
@@ -294,6 +300,8 @@ class Remembering(Extracting):
             held = standing.get(id)
             if held is None:
                 continue
+            if reader.quarantines([id]):
+                raise missing(reader, id)
             if held.state.ended:
                 raise ConflictError(f"the id was {held.state.ended}", ids=(id,), hint="Restore it or use another id.")
             if draft.new.unless_exists != "id":

@@ -13,21 +13,24 @@ from typing import Any, NamedTuple
 from pieria.bank.core import Core, last_read
 from pieria.bank.grounding import noted
 from pieria.bank.judged_after import cuts
+from pieria.bank.lineage import lineage
 from pieria.bank.receipts import without_digests
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
-from pieria.bank.tracing import REVISES, reached
 from pieria.bank.vault_marks import bared, notes_of
-from pieria.errors import ConflictError
+from pieria.errors import ConflictError, StorageError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.draft import Instant, Problems
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
-from pieria.record.link import DRAWN_FROM, End, Link, LinkRow, row_of
+from pieria.record.job import new_job
+from pieria.record.link import End, LinkRow, row_of
 from pieria.record.memory import Memory
 from pieria.store.protocol import Reader, Writer
 
+SCRUB, SCRUB_TRIES = "scrub", 20
+"""The job that finishes a purge, and how often it is tried: over some hours."""
 NAMING = ("membership", "hierarchical")
 """How tags, intents and subgoals are tied to what they are of."""
 
@@ -114,7 +117,7 @@ class Removing(Core):
 
 
 def _planned(reader: Reader, holder: Core, ids: list[str], since: int | None) -> Erasure:
-    holder._check_known(reader, ids)
+    holder._check_known(reader, ids, quarantined=True)
     for id in ids:
         holder._check_unchanged(reader, id, since)
     return erasure(reader, holder, ids)
@@ -148,9 +151,9 @@ class Erasure(NamedTuple):
 
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
     """Of these memories with all that goes along, and of these facts."""
-    holder._check_known(reader, ids)
+    holder._check_known(reader, ids, quarantined=True)
     every = erased_with(reader, ids)
-    shown = reader.states(every, holder._filter().having(ids=tuple(every)).anything())
+    shown = reader.states(every, holder._filter().having(ids=tuple(every), quarantined=True).anything())
     going = _going(reader, every, facts, holder)
     # Whether it is used says nothing of whether it is the same.
     going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
@@ -169,15 +172,24 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *noted(reader, dict.fromkeys(every, 0.0)),
     ]
     told = (*every, *facts)
-    changes = Changeset("purge", erase=every, erase_facts=list(facts), links=links, records=records, ids=told)
+    gone = list(facts)
+    changes = Changeset("purge", erase=every, erase_facts=gone, purged=gone, links=links, records=records, ids=told)
     changes.cuts = cuts(reader, every)
     return Erasure(changes, receipt)
 
 
 def finished(holder: Core, erasure: Erasure) -> list[str]:
     """Once it is written: what it held on the disk goes as well. Returns where it could not be reached."""
-    holder._tell("nodes_deleted", node_ids=erasure.changeset.erase)
-    return [*holder.store.scrub(), *holder.store.copies()]
+    if erasure.changeset.erase:
+        holder._tell("nodes_deleted", node_ids=erasure.changeset.erase)
+    left = holder.store.scrub()
+    if left:
+        try:
+            with holder._writing() as writer:
+                writer.enqueue([new_job(SCRUB, key=SCRUB, tries=SCRUB_TRIES)])
+        except StorageError as problem:
+            left.append(f"the job that would try again: it could not be queued ({problem.message})")
+    return [*left, *holder.store.copies()]
 
 
 def digest(**going: Iterable[Any]) -> str:
@@ -200,8 +212,7 @@ def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
 
 def erased_with(reader: Reader, ids: list[str]) -> list[str]:
     """These, and whatever a purge of them takes along."""
-    drawn = reached(reader, ids, _holds_its_words)
-    return [*drawn, *_named_after(reader, drawn), *_taken_down_for(reader, drawn)]
+    return list(lineage(reader, ids))
 
 
 def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:
@@ -209,7 +220,7 @@ def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[Li
 
     Whoever keeps something under such a name one day means another place.
     """
-    everything = holder._filter().having(viewer=Viewer(everything=True)).anything()
+    everything = holder._filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
     held = reader.states(ids, everything.having(ids=tuple(ids)))
     going = Counter(stored.state.place for stored in held.values())
     untied: dict[str, LinkRow] = {}
@@ -220,44 +231,9 @@ def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[Li
     yield from untied.values()
 
 
-def _holds_its_words(link: Link, id: str) -> bool:
-    """Revisions in both directions, and what was drawn from the memory."""
-    return link.relation == REVISES or (link.relation == DRAWN_FROM and link.target.name == id)
-
-
-def _named_after(reader: Reader, ids: list[str]) -> list[str]:
-    """What a step was for, in its words, and tags and intents under which nothing is left."""
-    gone = set(ids)
-    others = [id for id in _tied(reader, ids) if id not in gone]
-    kinds = {id: each.state.kind for id, each in reader.states(others).items()}
-    return [
-        id
-        for id in others
-        if kinds.get(id) == "subgoal" or (kinds.get(id) in ("tag", "intent") and gone.issuperset(_tied(reader, [id])))
-    ]
-
-
-def _taken_down_for(reader: Reader, ids: list[str]) -> list[str]:
-    """What steps were taken down as, in their very words, unless something else rests on it."""
-    gone = set(ids)
-    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM)
-    under = {link.target.name for link in links if link.source.name in gone} - gone
-    taken_down = [id for id, each in reader.states(sorted(under)).items() if each.state.kind == "source"]
-    resting = reader.links([End("memory", id) for id in taken_down], DRAWN_FROM)
-    kept = {link.target.name for link in resting if link.source.name not in gone}
-    return [id for id in taken_down if id not in kept]
-
-
-def _tied(reader: Reader, ids: list[str]) -> list[str]:
-    """What stands under another's name, or lends its own, to any of these."""
-    links = reader.links([End("memory", id) for id in ids])
-    ends = [end.name for link in links if link.relation in NAMING for end in (link.source, link.target)]
-    return [id for id in dict.fromkeys(ends) if id not in ids]
-
-
 def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, Collection[Any]]:
     histories = [reader.history(id) for id in ids]
-    everything = holder._filter().having(viewer=Viewer(everything=True)).anything()
+    everything = holder._filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
     drawn = [
         fact.id
         for id in ids

@@ -10,6 +10,7 @@ from pieria.record.composing import first_write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
 from pieria.record.time import micros
+from pieria.record.trust import AGENT
 from pieria.store.protocol import Reader, Writer
 from pieria.upkeep.sessions import NOTHING_LEFT, TYPE, Lived, free_id, lived, ties
 from pieria.upkeep.sleeping import SUMMARY
@@ -86,5 +87,5 @@ def _anew(bank: Bank, writer: Writer, seen: Lived, summary: Memory, text: str) -
     last = seen.sources[-1]
     # What it was bound by may be no source any more.
     state = held.state._replace(at=micros(last.at), valid_from=None, valid_until=None, reason=None)
-    write = bank._next_version(writer, held, state, seen.content(text)) or Write(state)
+    write = bank._next_version(writer, held, state, seen.content(text), AGENT) or Write(state)
     return Changeset(WHAT, writes=[write], links=links)

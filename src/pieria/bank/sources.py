@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +31,7 @@ from pieria.record.filter import Filter
 from pieria.record.memory import ENDINGS, Memory
 from pieria.record.privacy import redact
 from pieria.record.time import is_over, micros
+from pieria.record.trust import GIVEN
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -88,10 +89,11 @@ class Sources:
         *,
         force: bool = False,
         dry_run: bool = False,
-        trust: float = 1.0,
+        via: str | None = None,
         follows: Sequence[str] = ("text", "meta"),
     ) -> Intake:
-        """Takes in what sources say, many of them one after the other. What comes in is trusted no more than `trust`.
+        """Takes in what sources say, many of them one after the other. `via` says how that came in, where
+        not as the bank was opened.
 
         What was purged, or removed by somebody, stays away unless `force`. With `dry_run` nothing is written. `follows`
         names what of a memory is as its source says, whenever that says something else; the rest is the bank's.
@@ -99,7 +101,9 @@ class Sources:
         check.flag(force, "force")
         check.flag(dry_run, "dry_run")
         named = check.choices(follows, "follows", (*CONTENT, "source"))
-        return Intake(self._bank, force, dry_run, check.number(trust, "trust"), named)
+        if via is not None:
+            check.one_of(via, "via", GIVEN)
+        return Intake(self._bank, force, dry_run, via, named)
 
 
 @dataclass(slots=True)
@@ -128,11 +132,11 @@ class _Known:
 class Intake:
     """One reading of sources: remembers across them what was seen. For one thread."""
 
-    def __init__(self, bank: Bank, force: bool, dry_run: bool, trust: float, follows: Sequence[str]) -> None:
+    def __init__(self, bank: Bank, force: bool, dry_run: bool, via: str | None, follows: Sequence[str]) -> None:
         self._bank = bank
         self._force = force
         self._dry_run = dry_run
-        self._trust = trust
+        self._via = via
         self._follows = follows
         self._seen: set[int] = set()
         self._said: OrderedDict[str, Counter[tuple[str | None, str]]] = OrderedDict()
@@ -183,7 +187,7 @@ class Intake:
         if item.id is None:
             raise InputError("items", "an id with every item", None)
         try:
-            return self._bank._drafted(item, lambda: None)
+            return self._bank._drafted(item if self._via is None else replace(item, via=self._via), lambda: None)
         except FAULTY as problem:
             return problem
 
@@ -225,8 +229,7 @@ class Intake:
         return {id: self._write(draft, id, now) for id, draft in new.items() if id not in held}
 
     def _write(self, draft: Draft, id: str, now: int) -> Write:
-        write = first_write(draft, id, now, f"{self._bank.name}/{draft.new.kind}")
-        return write._replace(state=write.state._replace(trust=min(write.state.trust, self._trust)))
+        return first_write(draft, id, now, f"{self._bank.name}/{draft.new.kind}")
 
     def _known(self, reader: Reader, ids: Sequence[str], gone: Mapping[str, str]) -> _Known:
         held = reader.states([*ids, *gone])
@@ -273,7 +276,7 @@ class Intake:
     def _update(self, id: str, draft: Draft) -> None:
         try:
             named = [name for name in self._follows if name != "source"]
-            self._bank.update(id, reason=CHANGED, **{name: getattr(draft.new, name) for name in named})
+            self._bank.update(id, reason=CHANGED, via=self._via, **{name: getattr(draft.new, name) for name in named})
         except ConflictError:
             # Somebody took it away just now, and that counts.
             return
@@ -295,7 +298,9 @@ class Intake:
 
     def _captured(self, reader: Reader, session: str) -> Counter[tuple[str | None, str]]:
         # What somebody removed or revised since was said all the same, and is not to come back by its log.
-        asked = anything(self._bank, session=session, kinds="turn").having(status=None, endings=ENDINGS)
+        asked = anything(self._bank, session=session, kinds="turn").having(
+            status=None, endings=ENDINGS, quarantined=True
+        )
         held = _all(reader, asked)
         return Counter((one.author_type, _spoken(one.text)) for one in held if DIGEST not in one.meta)
 

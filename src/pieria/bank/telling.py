@@ -18,8 +18,9 @@ from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.recall.context.block import Frame, block, told_in
 from pieria.recall.context.lessons import waiting
-from pieria.recall.context.lines import checkpoint_line, waiting_line
+from pieria.recall.context.lines import checkpoint_line, rules_waiting_line, waiting_line
 from pieria.recall.context.looking import Wanted, found
+from pieria.recall.context.rules import claiming
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.policies import POLICIES
@@ -115,6 +116,14 @@ class Telling:
         undecided = sum(map(waiting, sources)) if wanted.found is None and not wanted.files else 0
         if undecided:
             yield waiting_line(undecided)
+        unasked = wanted.found is None and not wanted.files
+        claimed = (
+            sum(len(claiming(source.reader, source.filter)) for source in sources if not source.is_foreign)
+            if unasked
+            else 0
+        )
+        if claimed:
+            yield rules_waiting_line(claimed)
 
 
 def moment_of(held: dict[str, Any]) -> Moment:

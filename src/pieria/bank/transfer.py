@@ -14,6 +14,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pieria.bank.quarantine_records import JOINED, check_record, hold_to_quarantines
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.facts import aliases
@@ -24,6 +25,7 @@ from pieria.record.fact import FactRow
 from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
 from pieria.record.time import iso, micros
+from pieria.record.trust import AGENT, HEARSAY, lowered
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
 from pieria.store.sqlite import is_database, is_live_database, restoring
@@ -96,6 +98,7 @@ def imported(
     force: bool,
     on_error: str,
     system: str | None,
+    trusted: bool,
     progress: Progress | None,
 ) -> ImportReport:
     if system is not None:
@@ -106,8 +109,9 @@ def imported(
     check.one_of(on_error, "on_error", ON_ERROR)
     check.flag(dry_run, "dry_run")
     check.flag(force, "force")
+    check.flag(trusted, "trusted")
     bank._check_open()
-    rules = _rules(bank)
+    rules = _rules(bank, trusted=trusted)
     with _source(path) as source:
         report = _progress(progress, source.size)
         checked = checked_file(source, rules, report)
@@ -177,6 +181,7 @@ def _take_in(
         done.replayed = replays(writer)
         for changeset in plan(writer, tally=done.tally):
             changeset.who = changeset.who or bank.who
+            hold_to_quarantines(writer, changeset)
             seq = writer.apply(changeset).change.seq
             done.changes = (done.changes[0] if done.changes else seq, seq)
         if dry_run:
@@ -190,14 +195,14 @@ def _free_for(bank: Transferring, path: Path, ending: str) -> Path:
     return path / f"{bank.name}.{stamp(bank.clock())}.{ending}"
 
 
-def _rules(bank: Transferring) -> Rules:
+def _rules(bank: Transferring, *, trusted: bool) -> Rules:
     return Rules(
         content=partial(_screened_content, bank),
-        state=partial(_screened_state, bank),
+        state=partial(_screened_state, bank, trusted),
         link=partial(_screened_link, bank),
         fact=partial(_screened_fact, bank),
         record=partial(_screened_record, bank),
-        joined={aliases.COLLECTION: _joined_alias},
+        joined={aliases.COLLECTION: _joined_alias, **JOINED},
     )
 
 
@@ -223,12 +228,13 @@ def _screened_content(bank: Transferring, content: Content) -> Content:
     )  # fmt: skip
 
 
-def _screened_state(bank: Transferring, state: State) -> State:
+def _screened_state(bank: Transferring, trusted: bool, state: State) -> State:
     for parameter in ("source", "author", "session", "channel", "place"):
         if (name := getattr(state, parameter)) is not None:
             bank._screening.name(name, parameter)
     scope = SCOPES[bank.is_user_bank].get(state.scope, state.scope)
-    return state._replace(scope=scope, reason=_screen_some(bank, state.reason, "reason")[0])
+    kept = state._replace(scope=scope, reason=_screen_some(bank, state.reason, "reason")[0], via=state.via or AGENT)
+    return kept if trusted else lowered(kept, HEARSAY)
 
 
 def _screened_link(bank: Transferring, row: LinkRow) -> LinkRow:
@@ -256,6 +262,7 @@ def _screened_record(bank: Transferring, record: Record) -> Record:
     for name in TEXTS_OF.get(record.collection, ()):
         if not isinstance(record.value, dict) or not isinstance(record.value.get(name), str):
             raise InputError(f"value.{name}", "a text", None)
+    check_record(record)
     return record._replace(value=bank._screen_within(record.value))
 
 

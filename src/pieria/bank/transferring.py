@@ -33,6 +33,7 @@ class Transferring(Core):
         force: bool = False,
         on_error: str = "stop",
         system: str | None = None,
+        trusted: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Brings an export in, all of it or nothing. A bank without a past becomes the one that was exported.
@@ -42,12 +43,21 @@ class Transferring(Core):
         broken lines are left out and reported; otherwise they are a `TransferError` and nothing is written.
         `dry_run` reports without writing. `progress` counts bytes; the file is read twice. It may also be given open,
         for reading bytes at any place, such as one that stands in memory alone. `system` names another system whose
-        store is at the path: `mnemex`.
+        store is at the path: `mnemex`. What comes in is hearsay, whatever the file says of it, unless `trusted`: for an
+        export of one's own that was in no other hands.
         """
         from pieria.bank.transfer import imported
 
         return imported(
-            self, path, mode=mode, dry_run=dry_run, force=force, on_error=on_error, system=system, progress=progress
+            self,
+            path,
+            mode=mode,
+            dry_run=dry_run,
+            force=force,
+            on_error=on_error,
+            system=system,
+            trusted=trusted,
+            progress=progress,
         )
 
     def backup(self, path: str | Path, *, progress: Progress | None = None) -> Path:

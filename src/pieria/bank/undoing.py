@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.extracting import Extracting, Read
+from pieria.bank.quarantine import is_quarantine, lifting
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record import check
 from pieria.record.change import Change
@@ -26,6 +27,8 @@ class Undoing(Extracting):
             found = writer.changes(seqs=[seq])
             if not found:
                 raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
+            if is_quarantine(writer, seq):
+                return lifting(writer, seq, f"undo {seq}")[0]
             states, links, facts = writer.opened(seq)
             _check_complete(found[0], states, links, facts)
             self._check_visible(writer, states, links, facts)
@@ -47,14 +50,19 @@ class Undoing(Extracting):
         ids = {held.state.id for held in states}
         ids.update(fact.memory for fact in facts if fact.memory is not None)
         ids.update(end.name for link in links for end in (link.source, link.target) if end.what == "memory")
-        here = ids & reader.states(ids, self._filter(known_at=None).having(viewer=EVERYTHING).anything()).keys()
-        seen = reader.states(here, self._filter().having(ids=tuple(here)).anything())
+        here = (
+            ids
+            & reader.states(
+                ids, self._filter(known_at=None).having(quarantined=True, viewer=EVERYTHING).anything()
+            ).keys()
+        )
+        seen = reader.states(here, self._filter().having(ids=tuple(here), quarantined=True).anything())
         if here - seen.keys():
             raise ConflictError("it touched what this session does not see", hint="Undo it from the session it is of.")
 
     def _check_nothing_rests_on(self, reader: Reader, change: Change, states: list[Stored]) -> None:
         """A memory that the change brought in may have been tied to others, or given facts, since."""
-        everything = self._filter().having(viewer=EVERYTHING).anything()
+        everything = self._filter().having(quarantined=True, viewer=EVERYTHING).anything()
         known = micros(change.at)
         before = reader.states([held.state.id for held in states], everything.having(known_at=known - 1))
         fresh = [held.state.id for held in states if held.state.id not in before]
@@ -69,7 +77,7 @@ class Undoing(Extracting):
         self, reader: Reader, change: Change, states: list[Stored], links: list[Link], facts: list[Fact]
     ) -> Changeset:
         before = micros(change.at) - 1
-        everything = self._filter().having(viewer=EVERYTHING, known_at=before).anything()
+        everything = self._filter().having(quarantined=True, viewer=EVERYTHING, known_at=before).anything()
         old_states = reader.states([held.state.id for held in states], everything)
         old_links = {link.id: link for link in reader.links(ids=[link.id for link in links], every_version=True)
                      if link.known_until == change.at}  # fmt: skip

@@ -19,6 +19,7 @@ from pieria.record.changeset import Changeset
 from pieria.record.fading import Wear, spaced
 from pieria.record.time import Clock, micros, moment
 from pieria.record.usage import UNUSED, Usage, Use
+from pieria.store.parts import Told
 from pieria.store.protocol import Reader, Store, Writer
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ AT_THE_END = 0.25
 """Seconds that another process is waited for once more, before counts are given up with the bank's closing."""
 MANY = 500
 """Memories with counts that are written without waiting for the pause to end."""
+MOST_TOLD = 50_000
+"""Entries about what sessions were told: the latest so many are kept."""
 WHO = "pieria"
 WHAT = "recalled"
 
@@ -40,6 +43,12 @@ class Batch:
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """By id: how often, and the latest moment."""
     seq: int | None = None
+    told: dict[tuple[str, str], tuple[int, int, int]] = field(default_factory=dict)
+    """By id and session: how often, and the first and latest moment."""
+
+    @property
+    def size(self) -> int:
+        return max(len(self.counts), len(self.told))
 
 
 class Noted(NamedTuple):
@@ -66,16 +75,29 @@ class Uses:
         self._at_work = threading.Lock()
         self._batches = [Batch()]
 
-    def note(self, ids: Iterable[str]) -> None:
-        """These were found by somebody who reads; each counts once for each time it is named."""
+    def note(self, ids: Iterable[str], session: str | None = None) -> None:
+        """These were found by somebody who reads; each counts once for each time it is named. What a session was told
+        is noted for `trace`.
+        """
+        self._note([*ids], session, uses=True)
+
+    def note_told(self, ids: Iterable[str], session: str) -> None:
+        """A session was told these unasked, which counts as no use."""
+        self._note([*ids], session, uses=False)
+
+    def _note(self, ids: Sequence[str], session: str | None, *, uses: bool) -> None:
         now = micros(self._clock())
         with self._changed:
-            counts = self._batches[-1].counts
-            before = len(counts)
+            batch = self._batches[-1]
+            before = batch.size
             for id in ids:
-                often, last = counts.get(id, (0, now))
-                counts[id] = (often + 1, max(last, now))
-            after = len(counts)
+                if uses:
+                    often, last = batch.counts.get(id, (0, now))
+                    batch.counts[id] = (often + 1, max(last, now))
+                if session is not None:
+                    times, first, last = batch.told.get((id, session), (0, now, now))
+                    batch.told[id, session] = (times + 1, min(first, now), max(last, now))
+            after = batch.size
         if before < MANY <= after:
             self._background.hurry(self)
         elif after > before == 0:
@@ -102,7 +124,7 @@ class Uses:
             return False
         try:
             with self._changed:
-                mine = [batch for batch in self._batches if batch.counts]
+                mine = [batch for batch in self._batches if batch.size]
                 self._batches = [*mine, Batch()]
             try:
                 self._write(mine, seconds)
@@ -152,9 +174,13 @@ class Uses:
 
     def _write(self, batches: list[Batch], seconds: float | None) -> None:
         uses = [Use(id, often, last) for batch in batches for id, (often, last) in batch.counts.items()]
-        if not uses:
+        told = [Told(*key, *value) for batch in batches for key, value in batch.told.items()]
+        if not uses and not told:
             return
         with self._store.writing(seconds) as writer:
+            if told:
+                known = writer.states({each.id for each in told})
+                writer.add_told([each for each in told if each.id in known], MOST_TOLD)
             there = _standing(writer, {use.id for use in uses})
             changeset = Changeset(WHAT, WHO, usage=spaced_uses(writer, [use for use in uses if use.id in there]))
             if not changeset.empty:
@@ -195,4 +221,4 @@ def _standing(writer: Writer, ids: set[str]) -> set[str]:
 
 
 def _size(batches: Iterable[Batch]) -> int:
-    return len({id for batch in batches for id in batch.counts})
+    return len({id for batch in batches for id in (*batch.counts, *(id for id, _ in batch.told))})

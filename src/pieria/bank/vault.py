@@ -224,7 +224,9 @@ def held_in(
     reader: Reader, core: Bank, wanted: Mapping[str, tuple[str, str]], paths: Mapping[str, str]
 ) -> dict[str, Held]:
     """Memories that stand, with the pages of their notes: `wanted` gives each one's path and target."""
-    states = {id: held.state for id, held in reader.states(wanted).items() if not held.state.ended}
+    hidden = reader.quarantines(wanted)
+    found = reader.states(id for id in wanted if id not in hidden)
+    states = {id: held.state for id, held in found.items() if not held.state.ended}
     filter = core._filter().having(viewer=EVERYTHING)
     memories = reader.memories([state.row for state in states.values()], filter)
     usage = reader.usage(list(states))
@@ -249,6 +251,7 @@ def _ties(reader: Reader, core: Bank, ids: Sequence[str], paths: Mapping[str, st
     """The notes that each memory leads to, but for those that its own text leads to."""
     links = [link for link in reader.links([End("memory", id) for id in ids]) if _is_shown(link)] if ids else []
     others = {end.name for link in links for end in (link.source, link.target) if end.name in paths}
+    others -= reader.quarantines(others).keys()
     rows = {id: held.state.row for id, held in reader.states(others).items() if not held.state.ended}
     titles = reader.memories(list(rows.values()), core._filter().having(viewer=EVERYTHING))
     wanted = set(ids)

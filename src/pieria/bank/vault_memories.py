@@ -108,6 +108,7 @@ class Memories:
         at = self._at
         with self._core._reading() as reader:
             states = reader.states({*at.marks, *self.files})
+            hidden = reader.quarantines(states)
             wanted = {
                 id: (file.path, at.marks[id]["target"] if id in at.marks else TARGET) for id, file in self.files.items()
             }
@@ -116,7 +117,10 @@ class Memories:
             )
         for id in {**at.marks, **self.files}:
             file, mark = self.files.get(id), at.marks.get(id)
-            if file is not None and id in held:
+            if id in hidden:
+                # Its note is neither written, nor read, nor deleted while the quarantine lasts.
+                at.report.memories["quarantined"] += 1
+            elif file is not None and id in held:
                 self._both(id, None if mark is not None and "gone" in mark else mark, file, held[id])
             elif mark is not None and _stands(states.get(id)):
                 self._missing(id, mark, states[id])

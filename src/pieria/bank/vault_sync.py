@@ -20,6 +20,7 @@ from pieria.record.draft import NewMemory
 from pieria.record.ids import new_id
 from pieria.record.link import LinkRow, row_of
 from pieria.record.time import iso
+from pieria.record.trust import HEARSAY
 from pieria.vault import leading
 from pieria.vault.folder import Folder, Scan, Seen, digest_of
 from pieria.vault.front import BadFrontError
@@ -36,8 +37,6 @@ MOST_CHARACTERS = 4 << 20
 """Characters a transaction."""
 SETTLED = 2_000_000_000
 """Nanoseconds after which a file that is changed once more has another time, whatever its file system."""
-UNKNOWN_TRUST = 0.5
-"""How far a note is believed: it may have been clipped from anywhere."""
 FEW = 1
 """So many notes may be all that there were, and be deleted."""
 OTHER_BANKS = "notes of other banks"
@@ -111,7 +110,7 @@ class Sync:
         self._folder = folder
         self._dry_run = dry_run
         self._force = force
-        self._intake = core.sources.intake(dry_run=dry_run, trust=UNKNOWN_TRUST, follows=FOLLOWS)
+        self._intake = core.sources.intake(dry_run=dry_run, via=HEARSAY, follows=FOLLOWS)
         self._waiting: list[_Waiting] = []
         self._characters = 0
         self._lost: dict[str, str] = {}

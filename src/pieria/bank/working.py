@@ -167,7 +167,7 @@ class Worker:
         for bank in self._banks():
             if self._stop.is_set():
                 break
-            if self._aside.get(bank.name, 0.0) > time.monotonic():
+            if bank.is_foreign or self._aside.get(bank.name, 0.0) > time.monotonic():
                 continue
             try:
                 done += self._one_of(bank)
@@ -217,7 +217,7 @@ def catch_up(bank: Bank, seconds: float | None = None) -> Counter[str]:
     """Does what is due of a bank's distilling, for where no worker may ever come by: one job after the other, until so
     many seconds are over. Nothing where a language model would be asked: that takes its time, and has its budget.
     """
-    if bank._llm is not None:
+    if bank._llm is not None or bank.is_foreign:
         return Counter()
     return bank.jobs.worker(kinds=AFTER_CAPTURE).run(once=True, seconds=seconds)
 

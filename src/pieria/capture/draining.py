@@ -23,6 +23,7 @@ from pieria.capture.reading import Told, told_by
 from pieria.capture.spool import ANYWHERE, Batch, Claim, spool_of
 from pieria.errors import Invalid, PieriaError
 from pieria.record.event import Event
+from pieria.record.trust import PERSON
 from pieria.settings.source import ARGUMENT, PREFIX
 from pieria.workspace import Workspace
 
@@ -185,6 +186,7 @@ class _Reached:
         self._data = None if not given else data if isinstance(data, Path) else data.url
         self._settings = {} if embeds else {"embedder": "none"}
         self._clock = workspace.clock
+        self._by_door = workspace.is_door
         self._stack = ExitStack()
         self._open: dict[Way, tuple[Workspace, Bank | None]] = {}
 
@@ -210,9 +212,16 @@ class _Reached:
         environ = {name: value for name, value in os.environ.items() if name not in _THEIRS}
         if way.bank is not None:
             environ[f"{PREFIX}BANK"] = way.bank
-        workspace = Workspace(self._data, self._settings, clock=self._clock, folder=way.folder, environ=environ)
+        workspace = Workspace(
+            self._data,
+            self._settings,
+            clock=self._clock,
+            folder=way.folder,
+            environ=environ,
+            by_door=self._by_door,
+        )
         self._stack.enter_context(workspace)
-        return workspace, workspace.open(who=WHO) if workspace.resolved.settings.capture else None
+        return workspace, workspace.open(who=WHO, via=PERSON) if workspace.resolved.settings.capture else None
 
     def note_saved(self, way: Way, events: Iterable[Event]) -> int:
         """A checkpoint of every session that came to a rest here. Returns how many messages those have."""

@@ -62,21 +62,23 @@ class Standing:
 
 def spool_of(workspace: Workspace) -> Spool:
     """The one that hooks write to: they do not ask a project where the user's data is."""
-    if workspace.resolved.origins["data"] != PROJECT:
-        return Spool(workspace.data / FOLDER)
-    from pieria.workspace import Workspace
+    from pieria.workspace import Workspace, is_data_doubted
 
-    return Spool(Workspace(folder=ANYWHERE).data / FOLDER)
+    place = workspace if workspace.resolved.origins["data"] != PROJECT else Workspace(folder=ANYWHERE)
+    return Spool(place.data / FOLDER, foreign=is_data_doubted(place.resolved))
 
 
 class Spool:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, foreign: bool = False) -> None:
+        """Out of a `foreign` one nothing is handed over: lines of hooks become a person's words, and whoever made the
+        project could have put some there. What hooks add waits until the project is trusted."""
         self.folder = folder
+        self.is_foreign = foreign
 
     @property
     def is_waiting(self) -> bool:
         """Whether there may be something to hand over; a look into one folder."""
-        return any(size for _, size in self._files())
+        return not self.is_foreign and any(size for _, size in self._files())
 
     def standing(self) -> Standing:
         waiting = sum(size for _, size in self._files())
@@ -84,6 +86,8 @@ class Spool:
 
     def claims(self) -> Generator[Claim, None, None]:
         """The files that nobody else is handing over, oldest first; each is held until the next is asked for."""
+        if self.is_foreign:
+            return
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.lstat(self.folder / LIVE).st_mode):
                 raise StorageError(

@@ -1,8 +1,13 @@
-"""Places for the engine's work: so much of it is done at once, and whatever comes then waits for its turn."""
+"""Places for the engine's work: so much of it is done at once, and further work waits for its turn.
+
+Work that takes long gives its place to others and goes on in a lane of its own, so that a few slow requests do not
+keep the quick ones waiting.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -11,41 +16,91 @@ from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
+from pieria.record import effort
+
 T = TypeVar("T")
+SLOW_AT_ONCE = 2
+"""Slow pieces of work that go on at the same time."""
+SLOW_WAITING = 24
+"""Slow pieces of work that may have given their place away; further ones keep it."""
+LANE_SECONDS = 20.0
+"""After so long a wait slow work goes on all the same, so that nobody can be kept for ever."""
 
 
 class Places:
     """For the tasks of one event loop. Work that nobody waits for any more has its place until it is over: its thread
-    goes on, and would otherwise let in another."""
+    goes on, and would otherwise let in another.
 
-    def __init__(self, number: int) -> None:
+    `seconds` is the processor time that one piece of work may take.
+    """
+
+    def __init__(self, number: int, seconds: float | None = None) -> None:
+        self.seconds = seconds
+        self.lane = threading.Semaphore(SLOW_AT_ONCE)
+        self.room = threading.Semaphore(SLOW_WAITING)
         self._free = CapacityLimiter(number)
         # Frees a thread as soon as its caller is gone, so that it cannot be what limits them.
-        self._threads = CapacityLimiter(number)
+        self._threads = CapacityLimiter(number + SLOW_WAITING)
 
     async def run(self, work: Callable[[], T], *, abandoned: bool = False) -> T:
         """Does it in a thread. A caller who is gone is waited for to the end of it, unless it may be `abandoned`."""
         over: Future[None] = Future()
         await self._free.acquire_on_behalf_of(over)
+        slow = _Slow(self, partial(self._give_back, asyncio.get_running_loop(), over))
         try:
-            done = partial(_done, work, over)
+            done = partial(_done, work, over, slow)
             return await to_thread.run_sync(done, abandon_on_cancel=abandoned, limiter=self._threads)
         finally:
             # Has no effect on work that has begun; what has not will not begin any more.
             over.cancel()
-            over.add_done_callback(partial(self._left, asyncio.get_running_loop()))
+            over.add_done_callback(lambda _: slow.give_back())
 
-    def _left(self, loop: asyncio.AbstractEventLoop, over: Future[None]) -> None:
+    def _give_back(self, loop: asyncio.AbstractEventLoop, over: Future[None]) -> None:
         """In whichever thread was the last to have to do with it."""
         # A loop that has ended has no more places to give.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._free.release_on_behalf_of, over)
 
 
-def _done(work: Callable[[], T], over: Future[None]) -> T:
+class _Slow:
+    """One piece of work: whether it gave its place back, and whether it has the lane."""
+
+    def __init__(self, places: Places, free: Callable[[], None]) -> None:
+        self._places = places
+        self._free: Callable[[], None] | None = free
+        self._has_room = self._has_lane = False
+
+    def give_back(self) -> None:
+        """Give the place back, once."""
+        free, self._free = self._free, None
+        if free is not None:
+            free()
+
+    def enter(self, seconds: float) -> None:
+        """Give the place back and wait for the lane, at most so many seconds; without room, keep the place."""
+        self._has_room = self._places.room.acquire(blocking=False)
+        if self._has_room:
+            self.give_back()
+            self._has_lane = self._places.lane.acquire(timeout=min(LANE_SECONDS, seconds))
+
+    def leave(self) -> None:
+        if self._has_lane:
+            self._places.lane.release()
+        if self._has_room:
+            self._places.room.release()
+        self._has_lane = self._has_room = False
+
+    @property
+    def seconds(self) -> float | None:
+        return self._places.seconds
+
+
+def _done(work: Callable[[], T], over: Future[None], slow: _Slow) -> T:
     if not over.set_running_or_notify_cancel():
         raise RuntimeError("given up before it began")
     try:
-        return work()
+        with effort.limited(slow.seconds, slow.enter):
+            return work()
     finally:
+        slow.leave()
         over.set_result(None)

@@ -14,6 +14,7 @@
     │   ├── AccessError               whoever asks may not do this
     │   ├── LimitError                too much was asked in too short a time
     │   ├── ConflictError             what is there already stands against it
+    │   │   └── QuarantinedError      the memory is in quarantine
     │   ├── ClosedError               the bank or workspace was closed
     │   ├── SessionError              the session's state does not allow it
     │   ├── PipelineError             learning or recall broke off
@@ -59,6 +60,7 @@ from pieria.errors.framework import (
     ModelMissingError,
     NotFoundError,
     PipelineError,
+    QuarantinedError,
     ReplyCutError,
     ReplyError,
     ReplyRefusedError,
@@ -120,6 +122,7 @@ __all__ = [
     "PipelineError",
     "PrivacyError",
     "PromptError",
+    "QuarantinedError",
     "ReadOnlyError",
     "RefusedError",
     "ReplyCutError",

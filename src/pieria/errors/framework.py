@@ -37,11 +37,13 @@ class AccessError(Reasoned, Framework):
         "read_only": "only reading is allowed here",
         "not_admin": "only an administrator may do this",
         "foreign_origin": "a page from elsewhere may not ask here",
+        "not_a_person": "only a person may do this",
     }
     hints: ClassVar[Mapping[str, str]] = {
         "wrong_bank": "Make one that names it: pieria token create NAME --banks BANKS.",
         "read_only": "Show a token made with --access write, or start the server without --read-only.",
         "not_admin": "Show a token made with: pieria token create NAME --access admin.",
+        "not_a_person": "Do it at a terminal, or on the page once you are signed in as a person.",
     }
     """Unless whoever raises it knows better."""
 
@@ -77,6 +79,12 @@ class ConflictError(Framework):
         self.ids = (ids,) if isinstance(ids, str) else tuple(ids)
         listed = ", ".join(self.ids[:5]) + (", …" if len(self.ids) > 5 else "")
         super().__init__(f"{reason} ({listed})" if listed else reason, **more)
+
+
+class QuarantinedError(ConflictError):
+    """The memory is in quarantine: it is there, and nothing that reads shows it."""
+
+    code = "quarantined"
 
 
 class ClosedError(Framework):

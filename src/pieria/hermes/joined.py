@@ -70,7 +70,7 @@ class Joined:
         self.options = options
         bank = options.bank_for(agent.profile, agent.platform, agent.user)
         speaker = {"channel": agent.channel, "author": agent.name, "author_type": "agent"}
-        workspace = Workspace(options.data, {"bank": bank, **speaker})
+        workspace = Workspace(options.data, {"bank": bank, **speaker}, by_door=True)
         self.banks = Banks(workspace, WHO)
         self.bank_name = workspace.resolved.settings.bank
         self._paths = paths_of_user(workspace)

@@ -14,6 +14,7 @@ from pieria.errors import Invalid
 from pieria.hermes.telling import without_recalled
 from pieria.record.check import TEXT_LIMIT
 from pieria.record.privacy import cut_private
+from pieria.record.trust import AGENT, PERSON
 
 if TYPE_CHECKING:
     from pieria import Bank, Memory
@@ -52,7 +53,7 @@ class Keeping:
             try:
                 bank.remember(
                     piece.text, kind="turn", author=piece.author, author_type=piece.author_type, session=self._session,
-                    at=piece.at, source=SOURCE, meta=self._meta,
+                    at=piece.at, source=SOURCE, meta=self._meta, via=PERSON if piece.author_type == "human" else AGENT,
                 )  # fmt: skip
             except Invalid as problem:
                 log.info("a turn was not kept: %s", problem)

@@ -16,6 +16,7 @@ from pieria.errors import InputError, NotFoundError, PieriaError
 from pieria.mining.formats import FORMATS, LARGEST, PROJECT
 from pieria.mining.report import Refused, Report
 from pieria.record import check
+from pieria.record.pathnames import check_length
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -144,6 +145,7 @@ def given_path(path: object) -> Path:
     named = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(named, str) or not named.strip() or "\0" in named:
         raise InputError("path", expected, path)
+    check_length(named, "path")
     try:
         named.encode()
         return Path(named).expanduser()
@@ -154,6 +156,7 @@ def given_path(path: object) -> Path:
 def _there(path: str | Path) -> Path:
     """The path in full, without links on the way, so that it is the same however it is spelt."""
     given = given_path(path)
+    check_length(str(given.absolute()), "path")
     try:
         return given.resolve(strict=True)
     except (OSError, RuntimeError) as problem:

@@ -27,6 +27,7 @@ from pieria.mining.said import Found, Heard, Left, Passage, Said, Source, Turn, 
 from pieria.mining.trees import Tree
 from pieria.record.draft import NewMemory
 from pieria.record.time import iso
+from pieria.record.trust import HEARSAY
 
 READER = 2
 """The version of these readers. A source that an older one has read is read again."""
@@ -36,8 +37,6 @@ MOST_CHARACTERS = 4 << 20
 """Characters a transaction: what is held at a time stays bounded, however long turns are."""
 SETTLED = 2_000_000_000
 """Nanoseconds after which a file that is changed once more has another time, whatever its file system."""
-UNKNOWN_TRUST = 0.5
-"""How far a file is believed: nobody knows who wrote it."""
 AS_BEFORE = {UNCHANGED, PURGED, REMOVED, TOLD}
 """Outcomes that leave everything as it was."""
 
@@ -103,8 +102,7 @@ class Miner:
         """Looks once. `progress` is told how many bytes were read of those that had to be."""
         begun = time.monotonic()
         self._report = Report(str(self.path), self._dry_run)
-        trust = 1.0 if self._tree is None else UNKNOWN_TRUST
-        self._intake = self._bank.sources.intake(force=self._force, dry_run=self._dry_run, trust=trust)
+        self._intake = self._bank.sources.intake(force=self._force, dry_run=self._dry_run, via=HEARSAY)
         self._marks = {name: mark for name, mark in self._known() if self._format in (None, mark["format"])}
         self._waiting = _Waiting()
         self._unseen: list[str] = []

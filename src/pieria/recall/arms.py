@@ -16,6 +16,7 @@ from pieria.recall.ranking import Corpus, ranked
 from pieria.recall.reading import Reading, without_names
 from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.trust import AGENT, RULING
 from pieria.record.windows import ROLES
 from pieria.store.protocol import FactSpan, Kind, Near
 
@@ -30,6 +31,8 @@ OPENERS, OPENED = 10, 10
 """Of an overview's best sessions so many are opened, so many turns of people in each."""
 FACTS_SEEN = 500
 RULE, WISHES = ("rule",), ("preference", "profile")
+HEEDED = (*RULING, AGENT)
+"""The ways in whose rules and wishes are candidates for what they are about. Mined and foreign text has to be found."""
 PASSAGE: Kind = "passage"
 NARROWING = (
     *("ids", "types", "tags", "entities", "files", "standing", "author", "author_type", "channel", "source"),
@@ -215,7 +218,8 @@ def _rules(look: Look, part: Part) -> list[int]:
 
 
 def _standing(part: Part, kinds: tuple[str, ...]) -> list[int]:
-    reader, filter, vector = part.source.reader, part.source.filter, part.source.vector
+    reader, vector = part.source.reader, part.source.vector
+    filter = part.source.filter.having(via=HEEDED)
     seen = RULES if vector is None else RULES_SEEN
     rows = reader.labelled("standing", kinds, filter, seen + 1)
     if len(rows) > seen:

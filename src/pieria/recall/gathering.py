@@ -18,6 +18,7 @@ from pieria.recall.evidence import Asked, Evidence, Held
 from pieria.recall.part import Part, Source
 from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
+from pieria.record import effort
 from pieria.record.fading import DAY
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.parts import Excerpt, Written
@@ -103,7 +104,7 @@ class Gathering:
         for name in ARMS:
             if name not in arms:
                 self._left_out[name] = OFF
-            elif name != "text" and perf_counter() >= wanted.deadline:
+            elif name != "text" and _is_late(wanted.deadline):
                 self._left_out[name] = LATE
             else:
                 self._ask(name, look)
@@ -116,6 +117,7 @@ class Gathering:
     def _ask(self, name: str, look: Look) -> None:
         """Runs one arm on every source, and notes what it brought and how long it took."""
         arm = ARMS[name]
+        effort.pause()
         begun = perf_counter()
         brought = 0
         without = [part for part in self._parts if arm.by_vector and part.source.vector is None]
@@ -124,6 +126,9 @@ class Gathering:
         if len(without) == len(self._parts):
             return
         for part in self._parts:
+            if brought and effort.is_late():
+                self._left_out[name] = LATE
+                break
             if part in without or (arm.only_chooses and not look.first):
                 continue
             rows = list(arm.look(look, part))
@@ -137,6 +142,7 @@ class Gathering:
             self._arms[name]["newest"] = max(newest)
 
     def _fill(self, look: Look) -> None:
+        effort.pause()
         kinds = [what for arm, what in COMPARED.items() if arm in self._arms]
         for part in self._parts:
             if "context" in self._arms:
@@ -150,7 +156,7 @@ class Gathering:
         meant = next((part.source.meant for part in self._parts if part.source.meant is not None), None)
         if meant is None:
             return
-        if perf_counter() >= deadline:
+        if _is_late(deadline):
             self._left_out["matter"] = LATE
             return
         try:
@@ -246,6 +252,10 @@ class Gathering:
             tied=[(part.which, other) for other in part.tied.get(row, ())],
             copy_of=told.copies.get(row),
         )
+
+
+def _is_late(deadline: float) -> bool:
+    return perf_counter() >= deadline or effort.is_late()
 
 
 def _copies(part: Part, rows: Sequence[int], read: Mapping[int, Excerpt]) -> dict[int, Hashable]:

@@ -20,6 +20,7 @@ from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.ranking import Corpus, Ranked, ranked
 from pieria.recall.reading import Reading
 from pieria.recall.walk import Walk
+from pieria.record import effort
 from pieria.record.fading import Fading, Wear
 from pieria.record.usage import UNUSED
 from pieria.store.protocol import Run, TextMatch
@@ -111,6 +112,7 @@ class Page:
 
     def look_up(self, want: int, budget: int, runs: Collection[Run]) -> None:
         """What the text index holds of the question, which is also how much its terms weigh."""
+        effort.pause()
         begun = perf_counter()
         self.matches = [source.reader.text(self.terms, source.filter, want, budget, runs) for source in self.sources]
         self.told["ms"] = self.told.get("ms", 0.0) + 1000 * (perf_counter() - begun)
@@ -224,7 +226,7 @@ class Page:
 
     @property
     def is_late(self) -> bool:
-        return perf_counter() >= self.question.deadline
+        return perf_counter() >= self.question.deadline or effort.is_late()
 
     def leave_further(self, reason: str) -> None:
         """The plan says why the page does not go on to everything that shares a word."""

@@ -18,6 +18,7 @@ from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
 from pieria.recall.reviewing import Due, blended, drawn_on, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
+from pieria.record import effort
 from pieria.record.fading import may_go
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
@@ -55,6 +56,7 @@ def search(sources: Sequence[Source], question: Question, k: int, walk: Walk | N
         page.rank(k, walk.passed)
     before = page.walk
     taken = _taken(page, k, first=walk is None)
+    effort.pause()
     memories = _memories(sources, [one.scored for one in taken])
     kept = _within_tokens(taken, memories, question.tokens)
     if len(kept) < len(taken):
@@ -171,7 +173,9 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
             taken.append(Taken(scored, behind, last))
         if len(taken) == k:
             break
-    page.walk = replace(page.walk, last=last, stage="done" if place == len(fresh) else "everything")
+    # A look-up that was broken off has more, unless it brought nothing that is new.
+    is_whole = not fresh or all(match.exact for match in page.matches)
+    page.walk = replace(page.walk, last=last, stage="done" if place == len(fresh) and is_whole else "everything")
 
 
 def _said(page: Page, codes: Sequence[int]) -> dict[Hashable, str]:

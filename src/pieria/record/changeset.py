@@ -66,6 +66,8 @@ class State(NamedTuple):
     ended: str
     reason: str | None
     superseded_by: str | None
+    via: str
+    """How its text came in; `record.trust` has the table."""
 
 
 class Mark(NamedTuple):

@@ -8,10 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from pieria.record.changeset import FOREVER, Content, State, Write
-from pieria.record.draft import TRUST, Draft
+from pieria.record.draft import Draft
 from pieria.record.indexing import indexed_terms, labels, stated
 from pieria.record.memory import EMPTY, Frozen, Judgement, Labels, Memory, Origin, Standing, Times
+from pieria.record.pasted import REPEATS, holds_paste
 from pieria.record.time import moment
+from pieria.record.trust import AGENT, HEARSAY, PERSON, TRUST
 
 
 def written_list(values: Sequence[str]) -> str | None:
@@ -22,6 +24,7 @@ def first_write(draft: Draft, id: str, now: int, default_place: str) -> Write:
     """The first version of a memory."""
     new = draft.new
     content = content_of(draft, id, 1)
+    via = new.via or AGENT
     state = State(
         row=0,
         id=id,
@@ -44,11 +47,12 @@ def first_write(draft: Draft, id: str, now: int, default_place: str) -> Write:
         importance=new.importance,
         confidence=new.confidence,
         strength=new.strength,
-        trust=TRUST[new.author_type],
+        trust=TRUST[via],
         pinned=int(new.pinned),
         ended="",
         reason=None,
         superseded_by=None,
+        via=via,
     )
     return with_index(state, content, draft, fresh=True)
 
@@ -77,15 +81,23 @@ def content_of(draft: Draft, id: str, version: int) -> Content:
 
 def with_index(state: State, content: Content, draft: Draft, *, fresh: bool) -> Write:
     found = indexed_terms(draft.title, draft.text, draft.body, draft.tags, draft.entities, draft.files)
-    standing = stated(draft.text, found, state.kind, state.author_type, state.trust)
+    standing = stated(draft.text, found, state.kind)
     return Write(
-        state,
+        _believed(state, draft),
         content,
         found,
         labels(draft.tags, draft.entities, draft.files, standing),
         fresh,
         draft.vectors,
     )
+
+
+def _believed(state: State, draft: Draft) -> State:
+    """Return the state of a person's text with the trust of its weakest part: what they pasted is hearsay."""
+    brings = state.via == PERSON and state.trust > TRUST[HEARSAY]
+    if brings and (holds_paste(draft.text) or (draft.meta is not None and REPEATS in mapping_of(draft.meta))):
+        return state._replace(trust=TRUST[HEARSAY])
+    return state
 
 
 def terms_of(content: Content) -> list[str]:
@@ -124,7 +136,7 @@ def memory_of(content: Sequence[Any], state: Sequence[Any], known_from: int, kno
     (
         row, id, version, kind, _, place, scope, session, sequence, channel, author, author_type, source, at,
         valid_from, valid_until, status, tier, importance, confidence, strength, trust, pinned, ended, reason,
-        superseded_by,
+        superseded_by, via,
     ) = state  # fmt: skip
     return Memory(
         row=row,
@@ -144,7 +156,7 @@ def memory_of(content: Sequence[Any], state: Sequence[Any], known_from: int, kno
         ),
         judgement=_judgement(importance, confidence, strength, trust, bool(pinned)),
         labels=_labels(tags, entities, files, flags),
-        origin=Origin(source, context, author, author_type, channel, session, sequence),
+        origin=Origin(source, context, author, author_type, channel, session, sequence, via),
         standing=_standing(status, tier, ended, reason, superseded_by),
         body=mapping_of(body),
         meta=mapping_of(meta),

@@ -17,12 +17,10 @@ from pieria.record.changeset import NewVector
 from pieria.record.end import End
 from pieria.record.memory import AUTHOR_TYPES, EMPTY, KINDS, SCOPES, nothing
 from pieria.record.time import instant, micros
+from pieria.record.trust import GIVEN
 
 Instant = date | str | float
 """What a time may be given as: a datetime, a date, ISO 8601 text, seconds since the epoch."""
-
-TRUST = {"human": 0.9, "system": 0.8, "agent": 0.6, None: 0.5}
-"""How far a memory is to be believed for who wrote it alone."""
 
 BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "observation": {"type": str, "subtitle": str, "facts": list, "discovery_tokens": int},
@@ -68,6 +66,8 @@ class NewMemory:
     vectors: object = None
     unless_exists: str | None = None
     extract: bool = False
+    via: str | None = None
+    """How it came in; None: as the bank was opened. No door hands this on from a caller."""
 
 
 _FIELDS = tuple(f.name for f in fields(NewMemory))
@@ -189,6 +189,8 @@ def checked(new: NewMemory) -> Draft:
         of(seen_by, new.session, new.channel)
     if new.author_type is not None:
         of(check.one_of, new.author_type, "author_type", AUTHOR_TYPES)
+    if new.via is not None:
+        of(check.one_of, new.via, "via", GIVEN)
     _judgement(new, problems)
     tags = of(check.names, new.tags, "tags") if new.tags else ()
     entities = of(check.names, new.entities, "entities") if new.entities else ()

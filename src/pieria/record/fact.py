@@ -85,6 +85,7 @@ class FactQuery:
     object_keys: tuple[str, ...] | None = None
     either_keys: tuple[str, ...] | None = None
     memory: str | None = None
+    memories: tuple[str, ...] | None = None
     source: str | None = None
     include_ended: bool = False
     every_version: bool = False

@@ -52,6 +52,8 @@ class Filter:
     """Kinds of standing rules (`rule`, `preference`, `profile`) that are laid down in it."""
     author: str | None = None
     author_type: str | None = None
+    via: tuple[str, ...] | None = None
+    """Ways in which a text came in (`record.trust`)."""
     channel: str | None = None
     session: str | None = None
     scopes: tuple[str, ...] | None = None
@@ -70,6 +72,8 @@ class Filter:
     tiers: tuple[str, ...] | None = None
     endings: tuple[str, ...] = ("",)
     pinned: bool | None = None
+    quarantined: bool = False
+    """See what is in quarantine, too. No known time shows it otherwise."""
 
     def anything(self) -> Filter:
         """The same reader and known time, opening by id: status, validity and endings hide nothing."""
@@ -81,6 +85,7 @@ class Filter:
             valid_at=ANY_TIME,
             status=None,
             endings=ENDINGS,
+            quarantined=self.quarantined,
         )
 
     def having(self, **changes: Any) -> Filter:

@@ -8,13 +8,11 @@ from typing import Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Mark
-from pieria.record.draft import TRUST
 from pieria.record.standing_cues import may_state
 
 STANDING = "standing"
 SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
 """Kinds that hold what was said; all others were drawn from it, or lead to it."""
-NO_PEOPLE = ("agent", "system")
 
 
 def indexed_terms(
@@ -52,17 +50,12 @@ def labels(
     ]
 
 
-def stated(
-    text: str, found: Sequence[str], kind: str | None, author_type: str | None, trust: float | None
-) -> tuple[str, ...]:
-    """The kinds of standing rules that people lay down in a text, of which `found` are the terms.
+def stated(text: str, found: Sequence[str], kind: str | None) -> tuple[str, ...]:
+    """Return the kinds of standing rules that a text states, of which `found` are the terms.
 
-    What an agent or the system writes, under its own name or in somebody's, lays nothing down; nor does what was drawn
-    from other memories.
+    Who wrote it is no matter here: readers ask for the ways in whose rules count (`record.trust.RULING`).
     """
-    if kind not in SAID_KINDS or author_type in NO_PEOPLE or trust is None or trust < TRUST[author_type]:
-        return ()
-    if not may_state(found):
+    if kind not in SAID_KINDS or not may_state(found):
         return ()
     from pieria.record.standing import standing
 

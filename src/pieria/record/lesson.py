@@ -12,7 +12,7 @@ RULE: Final = "rule"
 TYPES: Final = (RULE, PROCEDURE)
 KINDS: Final = {PROCEDURE: "procedural", RULE: "note"}
 TAG: Final = "lesson"
-HARMFUL: Final = "it may do harm"
+HARMFUL: Final = "it may lower security"
 """Why a lesson waits for a person, however often it is borne out."""
 WORTH_A_LOOK: Final = 0.5
 """The confidence from which on somebody is told that a proposal waits; the rest is there for who asks."""

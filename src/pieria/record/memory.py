@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NoReturn
 
+from pieria.record.trust import AGENT
+
 KINDS = (
     "note",
     "observation",
@@ -69,7 +71,7 @@ class Judgement:
     importance: float = 0.5
     confidence: float | None = None
     strength: float = 1.0
-    trust: float = 0.5
+    trust: float = 0.6
     pinned: bool = False
 
 
@@ -91,6 +93,8 @@ class Origin:
     channel: str | None = None
     session: str | None = None
     sequence: int | None = None
+    via: str = AGENT
+    """How the text came in: one of `record.trust.WAYS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +203,10 @@ class Memory:
     @property
     def sequence(self) -> int | None:
         return self.origin.sequence
+
+    @property
+    def via(self) -> str:
+        return self.origin.via
 
     @property
     def at(self) -> datetime:

@@ -1,18 +1,21 @@
 """What must not be remembered: text marked as private, which is cut, and secrets, which are found.
 
 Every text passes here before it is written, so the common case, where there is nothing to find, costs a few
-substring probes, and patterns are compiled when first needed. What secrets look like is told in ``secrets``;
+substring probes, and patterns are compiled when first needed. The shapes of secrets stand in ``*_secrets``;
 what becomes of one that was found (flagged, redacted or refused) is a setting of the bank. Neither may be put
 here.
 """
 
 from __future__ import annotations
 
-from pieria.record.secrets import FOLDED, NEAR, PLAIN, Shape
+from pieria.record.command_secrets import COMMAND_SECRETS
+from pieria.record.named_secrets import NAMED_SECRETS, VARIABLES
+from pieria.record.private_tags import find_blocks
+from pieria.record.provider_secrets import PROVIDER_SECRETS
+from pieria.record.secret_shapes import LONGEST_RUN, LONGEST_VALUE, NEAR, TAIL, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 
@@ -37,81 +40,86 @@ class Secret(tuple[str, int, int]):
         return self[2]
 
 
-_OPENING = r"(?:<|&(?:amp;)?lt;|&\#0{0,5}60;|&\#x0{0,5}3c;|\\u003c|%3c)"
-_CLOSING = r"(?:>|&(?:amp;)?gt;|&\#0{0,5}62;|&\#x0{0,5}3e;|\\u003e|%3e)"
-_SLASH = r"(?:\\?/|\\u002f|&\#0{0,5}47;|&\#x0{0,5}2f;|%2f)"
-_PRIVATE_TAG = rf"""(?isx)
-    {_OPENING} \s* (?: (?P<ending> {_SLASH} ) \s* )? private (?![\w\-.:])
-    (?P<attributes> (?: (?!{_OPENING}|{_CLOSING}) . )* ) (?P<closing> {_CLOSING} )?"""
-
-
 def cut_private(text: str) -> tuple[str, int]:
-    """The text without its ``<private>…</private>`` blocks, and how many were cut.
+    """Return the text without its ``<private>…</private>`` blocks, and how many were cut.
 
-    Blocks may be nested, in any case, with attributes, and escaped as in HTML, JSON or URLs. One that is
-    never closed reaches to the end of the text, unless what opens it reads like a placeholder, as in "run
-    it with <private key>".
+    Blocks may be nested, and their tags escaped, decorated or spelt with look-alikes. A block that is never closed
+    reaches to the end of the text, unless its tag reads like a placeholder, as in "run it with <private key>".
     """
-    if "private" not in text.lower():
-        return text, 0
-    left = ""
+    kept: list[str] = []
     cuts = resumed = 0
-    for start, end in _private_blocks(text):
-        left += text[resumed:start]
+    for start, end in find_blocks(text):
+        kept.append(text[resumed:start])
         cuts += 1
         # A block between two blanks leaves one of them, and one at either end of the text none.
         resumed = end + 1 if not text[start - 1 : start].strip() and text[end : end + 1] == " " else end
-        left = left.rstrip() if end == len(text) else left
-    return left + text[resumed:], cuts
+        if end == len(text):
+            kept = ["".join(kept).rstrip()]
+    if not cuts:
+        return text, 0
+    return "".join(kept) + text[resumed:], cuts
 
 
-def _private_blocks(text: str) -> Iterator[tuple[int, int]]:
-    import re
-
-    tags = list(re.finditer(_PRIVATE_TAG, text))
-    last_ending = max((tag.start() for tag in tags if tag["ending"]), default=-1)
-    depth = start = 0
-    for tag in tags:
-        if tag["ending"]:
-            if depth == 1:
-                yield start, tag.end()
-            depth = max(depth - 1, 0)
-        elif depth or tag.start() < last_ending or _opens_for_certain(tag):
-            start = start if depth else tag.start()
-            depth += 1
-    if depth:
-        yield start, len(text)
-
-
-def _opens_for_certain(tag: re.Match[str]) -> bool:
-    attributes = tag["attributes"].strip(" \t\r\n/\\")
-    return not attributes or ("=" in attributes and tag["closing"] is not None)
-
-
-_RANKS = {kind: rank for rank, kind in reversed(list(enumerate(shape.kind for shape in PLAIN + FOLDED)))}
+PLAIN, FOLDED = (*PROVIDER_SECRETS, *VARIABLES, *COMMAND_SECRETS), NAMED_SECRETS
+_RANKS = {kind: rank for rank, kind in reversed(list(enumerate(shape.kind for shape in (*PLAIN, *FOLDED))))}
 
 
 def _by_probe(shapes: tuple[Shape, ...]) -> dict[str, tuple[Shape, ...]]:
-    probes = dict.fromkeys(probe for shape in shapes for probe in shape.probes)
-    return {probe: tuple(shape for shape in shapes if probe in shape.probes) for probe in probes}
+    found: dict[str, list[Shape]] = {}
+    for shape in shapes:
+        for probe in shape.probes:
+            found.setdefault(probe, []).append(shape)
+    return {probe: tuple(under) for probe, under in found.items()}
 
 
 _FOLDED_SHAPES = _by_probe(FOLDED)
 _PLAIN_SHAPES = _by_probe(PLAIN)
-# Ordinary prose has few of these marks, and a text without one needs none of the probes that hold it.
-_MARKS = ("_", "-")
-_MARKED_PROBES = {mark: tuple(probe for probe in _PLAIN_SHAPES if mark in probe) for mark in _MARKS}
-_UNMARKED_PROBES = tuple(probe for probe in _PLAIN_SHAPES if not any(mark in probe for mark in _MARKS))
+_RUN = 60
+_COMMAND_PROBES = tuple(probe for shape in COMMAND_SECRETS for probe in shape.probes)
+_COMMAND_MARKS = (" -", "/", "phrase")
+"""A command without any of these has no password that a shape knows."""
+_MARKS = "_-."
+_HEAD = 10
+"""The longest run of letters and digits that a probe has before its first mark."""
+
+
+def _by_mark(probes: list[str]) -> tuple[dict[str, dict[str, list[str]]], tuple[str, ...]]:
+    """Return the probes by their first mark and by the run before it, and the probes without a mark."""
+    marked: dict[str, dict[str, list[str]]] = {mark: {} for mark in _MARKS}
+    unmarked = []
+    for probe in probes:
+        head = next((probe[:place] for place in range(1, len(probe)) if not probe[place].isalnum()), probe)
+        mark = probe[len(head) : len(head) + 1]
+        if head.isalnum() and len(head) <= _HEAD and mark and mark in _MARKS:
+            marked[mark].setdefault(head, []).append(probe)
+        else:
+            unmarked.append(probe)
+    return marked, tuple(unmarked)
+
+
+_MARKED, _UNMARKED = _by_mark([probe for probe in _PLAIN_SHAPES if probe not in _COMMAND_PROBES])
+_ENDS = {mark: frozenset(head[-2:] for head in heads) for mark, heads in _MARKED.items()}
+
+
+def _plain_probes(text: str) -> list[str]:
+    """Return the probes that may stand in a text. Most texts have few marks, so most probes cost nothing."""
+    found = [probe for probe in _UNMARKED if probe in text]
+    if any(mark in text for mark in _COMMAND_MARKS):
+        found += [probe for probe in _COMMAND_PROBES if probe in text]
+    for mark, heads in _MARKED.items():
+        if mark in text:
+            ends = _ENDS[mark]
+            tails = {part[-_HEAD:] for part in text.split(mark) if part[-2:] in ends}
+            runs = {tail[place:] for tail in tails for place in range(len(tail))} & heads.keys()
+            found += [probe for run in sorted(runs) for probe in heads[run] if probe in text]
+    return found
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets of a text, by where they stand; those that overlap are one."""
+    """Return the secrets of a text in their order; secrets that overlap are one."""
     folded = text.lower()
     found = [probe for probe in _FOLDED_SHAPES if probe in folded]
-    plain = [probe for probe in _UNMARKED_PROBES if probe in text]
-    for mark, probes in _MARKED_PROBES.items():
-        if mark in text:
-            plain += [probe for probe in probes if probe in text]
+    plain = _plain_probes(text)
     if not found and not plain:
         return ()
     if len(folded) != len(text):
@@ -119,29 +127,49 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     secrets: list[Secret] = []
     for probe in plain:
         for shape in _PLAIN_SHAPES[probe]:
-            secrets += _seen(probe, shape, text, text)
+            secrets += _matches(probe, shape, text, text)
     for probe in found:
         for shape in _FOLDED_SHAPES[probe]:
-            secrets += _seen(probe, shape, folded, text)
-    return tuple(_merged(secrets))
+            secrets += _matches(probe, shape, folded, text)
+    return tuple(_merged(secrets)) if secrets else ()
 
 
-def _seen(probe: str, shape: Shape, searched: str, text: str) -> Iterator[Secret]:
-    """The secrets of one shape; where the case is ignored, the searched text is the text in lower case."""
+def _matches(probe: str, shape: Shape, searched: str, text: str) -> Iterator[Secret]:
+    """Yield the secrets of one shape; `searched` is the text itself or the text in lower case."""
     place = searched.find(probe)
     while place >= 0:
         resumed = place + len(probe)
-        near = searched[place : place + NEAR]
+        near = searched[place : place + NEAR] if shape.needs else ""
         if not shape.needs or any(need in near for need in shape.needs):
-            import re
-
-            pattern = re.compile(shape.pattern)
-            match = pattern.match(searched, place)
+            pattern = shape.compiled()
+            match = pattern.match(searched, _run_start(searched, place, shape.run) if shape.run else place)
             group = "secret" if "secret" in pattern.groupindex else 0
             if match and shape.plausible(text[match.start(group) : match.end(group)]):
-                yield Secret(shape.kind, *match.span(group))
-                resumed = max(resumed, match.end())
+                start, end = match.span(group)
+                if end - start >= LONGEST_VALUE:
+                    end = _tail_end(searched, end)
+                yield Secret(shape.kind, start, end)
+                resumed = max(resumed, end)
+            elif match and match.end() - resumed > _RUN:
+                # The run is no secret. Of the names within it, try the last: its value is the shortest.
+                resumed = max(resumed, searched.rfind(probe, resumed, match.end()))
         place = searched.find(probe, resumed)
+
+
+def _tail_end(text: str, end: int) -> int:
+    """Return where a value ends that is longer than a pattern takes."""
+    import re
+
+    tail = re.compile(TAIL).match(text, end)
+    return tail.end() if tail else end
+
+
+def _run_start(text: str, place: int, run: str) -> int:
+    """Return where the run of these characters begins that ends at the place."""
+    least = max(0, place - LONGEST_RUN)
+    while place > least and text[place - 1] in run:
+        place -= 1
+    return place
 
 
 def _merged(secrets: list[Secret]) -> list[Secret]:

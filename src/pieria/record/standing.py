@@ -8,7 +8,6 @@ first or second person does. How people put it is a table in `standing_forms`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Set
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from typing import NamedTuple
 from pieria.record.analyser import query_terms, terms
 from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
+from pieria.record.pasted import is_within, merged, pasted
 from pieria.record.sentences import Sentence, sentences
 from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
 
@@ -88,12 +88,12 @@ def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentenc
 
 
 def _own(text: str, low: str, own: Set[str], announcing: Set[str] = frozenset()) -> Iterator[Sentence]:
-    apart = [found.span() for found in _APART.finditer(low)]
+    apart = merged([*(found.span() for found in _APART.finditer(low)), *pasted(text)])
     others = _others(low, own, announcing)
     for sentence in sentences(text):
         if sentence.end - sentence.start > _LONGEST:
             continue
-        if not _within(sentence.start, apart) and not _within(sentence.start, others):
+        if not is_within(sentence.start, apart) and not is_within(sentence.start, others):
             yield sentence
 
 
@@ -117,12 +117,8 @@ def _others(low: str, own: Set[str], announcing: Set[str]) -> list[tuple[int, in
     marks = [(found.start(), (found[1] or "").strip(" ")) for found in _SPEAKER.finditer(low)]
     marks = [(start, name) for start, name in marks if name not in _ANNOUNCING and name not in announcing]
     turns = pairwise([*marks, (len(low), "")])
-    return [(start, end) for (start, name), (end, _) in turns if name and name not in own]
-
-
-def _within(place: int, spans: list[tuple[int, int]]) -> bool:
-    at = bisect_right(spans, (place, len(spans) + place)) - 1
-    return at >= 0 and spans[at][0] <= place < spans[at][1]
+    # The first sentence of a turn begins with the name, and so like no rule but “my rules are simple: …”.
+    return [(start + 1, end) for (start, name), (end, _) in turns if name and name not in own]
 
 
 def _stated(text: str, low: str, sentence: Sentence) -> Iterator[Rule]:

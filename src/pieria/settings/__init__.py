@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -24,6 +23,7 @@ from pieria.record.address import Address
 from pieria.record.banks import check_bank_name, check_user_name
 from pieria.record.memory import FADES, KINDS
 from pieria.settings.fades import Fades
+from pieria.settings.files import FILE, from_data_folder, from_project, names_near, tightened
 from pieria.settings.folders import (
     DATA,
     MODELS,
@@ -36,20 +36,8 @@ from pieria.settings.folders import (
 )
 from pieria.settings.originals import Remark, from_originals, remarks
 from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
+from pieria.settings.trust import Trust
 from pieria.vault.naming import checked_folder
-
-FILE = "pieria.toml"
-"""In the data folder: what holds for all of its banks."""
-PERSONAL = (
-    *("embedder_url", "embedder_key", "llm_url", "llm_key"),
-    *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
-    *("paths", "token", "nlp"),
-    *("user", "row_security", "local"),
-    *("vault", "vault_folder"),
-    "accept_above",
-)
-"""No project may say them: what is remembered would go wherever the author of a repository likes, and money as well.
-Nor may one name a server in `data`, for the same reason."""
 
 Checked = TypeVar("Checked")
 
@@ -165,6 +153,19 @@ class Settings(Fades):
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
     )
+    request_seconds: float = Field(
+        default=30.0,
+        ge=1,
+        le=3_600,
+        allow_inf_nan=False,
+        description="the processor time that one request to a server may take",
+    )
+    request_memory: int = Field(
+        default=64,
+        ge=1,
+        le=1_000_000,
+        description="MiB that the bodies of unfinished requests to a server may hold together",
+    )
     count_uses: bool = Field(default=True, description="whether what recall finds counts as used")
     session_lease: float = Field(
         default=60.0,
@@ -234,6 +235,9 @@ class Settings(Fades):
         return self.local
 
 
+NAMES = tuple(Settings.model_fields)
+
+
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """The settings in force, and for each one where it came from."""
@@ -245,6 +249,10 @@ class Resolved:
     """Of whoever asked: another model's provider may have a key of its own there."""
     remarks: tuple[Remark, ...] = ()
     """What is to be told of the environment beside its values."""
+    ignored: tuple[Remark, ...] = ()
+    """Those of them that tell what an untrusted folder may not say."""
+    is_judged: bool = True
+    """Whether a data folder inside a project has to be trusted: not where the program that calls named it itself."""
 
     @property
     def roots(self) -> list[Path]:
@@ -295,35 +303,58 @@ _UNNAMED = (_REPOSITORY, _DEFAULT)
 
 
 def resolve(
-    arguments: Mapping[str, Any], *, environ: Mapping[str, str] | None = None, cwd: str | Path | None = None
+    arguments: Mapping[str, Any],
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    by_door: bool = False,
+    trust: Trust | None = None,
 ) -> Resolved:
     """The settings in force: arguments, environment (our variables, then the originals'), the project's
     file, the data folder's file, defaults.
 
     An argument that is None was not given. Raises `InputError` for a wrong argument and `ConfigError` for
-    anything wrong elsewhere; where several values are wrong, the error holds the others.
+    anything wrong elsewhere; where several values are wrong, the error holds the others. Files of a folder that nobody
+    trusts can only tighten, and raise nothing. `by_door` says that the arguments are not those of a program that
+    calls Pieria; `trust` stands in for the records of this user.
     """
     folder = working_folder(cwd)
     home = home_folder()
+    trust = Trust.read() if trust is None else trust
     project = find_project(folder, home)
     variables = os.environ if environ is None else environ
     theirs = from_originals(variables, folder)
-    sources = [_from_arguments(arguments, folder), _from_environment(variables, folder), theirs]
-    if project is not None and project.file is not None:
-        sources.append(_impersonal(_from_file(project.file, PROJECT)))
-    data = data_of(sources, folder)
-    own = data if isinstance(data, Path) else local_folder(sources, data)
-    if project is not None and not any("bank" in source.values for source in sources):
+    above = [_from_arguments(arguments, folder), _from_environment(variables, folder), theirs]
+    said = [] if project is None or project.file is None else [from_project(project.file, trust, NAMES)]
+    trusted = [source for source in said if source.standing == "trusted"]
+    data = data_of([*above, *trusted], folder)
+    own = data if isinstance(data, Path) else local_folder([*above, *trusted], data)
+    chosen = next((source.origin for source in (*above, *trusted) if "data" in source.values), _DEFAULT)
+    is_judged = own is data and (by_door or chosen != ARGUMENT)
+    below = []
+    if project is not None and not any("bank" in source.values for source in (*above, *trusted)):
         named = project.bank_name()
-        sources.append(Source(_REPOSITORY, {"bank": named} if named else {}, folder))
+        below.append(Source(_REPOSITORY, {"bank": named} if named else {}, folder))
     if os.path.isfile(own / FILE):
-        shared = _from_data_folder(own / FILE, ("data",) if own is data else ("data", "local"))
-        # A project that chooses the data folder could lay a file into it, too.
-        chosen = next((source for source in sources if "data" in source.values), None)
-        sources.append(_impersonal(shared) if chosen is not None and chosen.origin == PROJECT else shared)
+        naming = ("data",) if own is data else ("data", "local")
+        shared = from_data_folder(own, naming, trust, NAMES, is_judged=is_judged, by_project=chosen == PROJECT)
+        below.append(tightened(shared, (), _as_read))
+    sources = [*above, *(tightened(source, below, _as_read) for source in said), *below]
+    ignored = tuple(remark for source in sources for remark in source.remarks)
     sources.append(_from_provider(sources, variables, folder))
     settings, origins = _resolved(sources, data, own)
-    return Resolved(settings, origins, project, variables, tuple(remarks(variables, home)))
+    told = (*remarks(variables, home), *ignored)
+    return Resolved(settings, origins, project, variables, told, ignored, is_judged)
+
+
+def _as_read(setting: str, value: object) -> object:
+    """A value as the settings would hold it; None for one that they would refuse."""
+    from pydantic import TypeAdapter
+
+    try:
+        return TypeAdapter(Settings.__annotations__[setting]).validate_python(value)
+    except ValidationError:
+        return None
 
 
 def _resolved(sources: list[Source], data: Path | Address, own: Path) -> tuple[Settings, dict[str, str]]:
@@ -377,7 +408,7 @@ def _problems(invalid: ValidationError, chosen: Mapping[str, Source]) -> list[In
 
 def _from_arguments(arguments: Mapping[str, Any], folder: Path) -> Source:
     unknown = tuple(
-        InputError("settings", "names of settings", name, hint=_names_near(str(name)))
+        InputError("settings", "names of settings", name, hint=names_near(str(name), NAMES))
         for name in arguments
         if name not in Settings.model_fields
     )
@@ -400,48 +431,6 @@ def _from_environment(environ: Mapping[str, str], folder: Path) -> Source:
     return Source(f"environment {PREFIX}{{}}", values, folder, unknown=tuple(unknown))
 
 
-def _from_file(file: Path, origin: str) -> Source:
-    try:
-        values = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as problem:
-        hint = "Make the file readable, or remove it."
-        raise ConfigError(f"{file}: cannot be read ({problem.strerror})", hint=hint) from problem
-    except (ValueError, RecursionError) as problem:
-        raise ConfigError(f"{file}: not valid TOML: {problem}", hint='Write: bank = "notes"') from problem
-    unknown = tuple(
-        ConfigError(f"{file}: unknown setting {name[:60]!r}", hint=_names_near(name))
-        for name in values
-        if name not in Settings.model_fields
-    )
-    known = {name: value for name, value in values.items() if name in Settings.model_fields}
-    return Source(origin, known, file.parent, file, unknown)
-
-
-def _from_data_folder(file: Path, naming: Sequence[str]) -> Source:
-    """The settings of the folder's file, in which those that name the folder have no place."""
-    source = _from_file(file, f"data folder {FILE}")
-    misplaced = tuple(
-        ConfigError(
-            f"{file}: {name} cannot be set in the folder that it names", hint=f"Set it in {PREFIX}{name.upper()}."
-        )
-        for name in naming
-        if name in source.values
-    )
-    values = {name: value for name, value in source.values.items() if name not in naming}
-    return replace(source, values=values, unknown=(*source.unknown, *misplaced))
-
-
-def _impersonal(source: Source) -> Source:
-    """The source without what a project may not say, which is refused."""
-    refused = tuple(
-        ConfigError(f"{source.file}: {name} cannot be set by a project", hint=f"Set {PREFIX}{name.upper()} instead.")
-        for name in PERSONAL
-        if name in source.values
-    )
-    values = {name: value for name, value in source.values.items() if name not in PERSONAL}
-    return replace(source, values=values, unknown=(*source.unknown, *refused), personal=False)
-
-
 def _from_provider(sources: Sequence[Source], environ: Mapping[str, str], folder: Path) -> Source:
     """The key in the variable of the provider whose model the user named, for the provider's own address alone.
 
@@ -455,10 +444,3 @@ def _from_provider(sources: Sequence[Source], environ: Mapping[str, str], folder
     if variable is None or elsewhere or not environ.get(variable):
         return Source("default", {}, folder)
     return Source(f"environment {variable}", {"llm_key": environ[variable]}, folder)
-
-
-def _names_near(name: str) -> str:
-    near = get_close_matches(name.lower().replace("-", "_"), Settings.model_fields, 1)
-    if near:
-        return f"Did you mean {near[0]}?"
-    return f"The settings are {', '.join(Settings.model_fields)}."

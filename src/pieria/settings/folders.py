@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pieria.errors import ConfigError, UnavailableError
 from pieria.record.address import HOW_TO_WRITE, UNREADABLE, Address, is_server
+from pieria.record.pathnames import EXPECTED, has_length
 from pieria.settings.source import PREFIX, PROJECT, Source
 
 DATA = Path("~/.pieria")
@@ -78,6 +79,8 @@ def _text(source: Source, setting: str) -> str:
 
 def _folder(source: Source, setting: str, given: str) -> Path:
     """In full: a relative one counts from where it was said."""
+    if not has_length(given):
+        raise source.problem(setting, EXPECTED, given)
     try:
         path = source.folder / Path(given).expanduser()
     except RuntimeError as problem:

@@ -80,6 +80,8 @@ class Remark(NamedTuple):
 
     what: str
     remedy: str
+    check: str = "environment"
+    """The name under which `doctor` lists it."""
 
 
 def from_originals(environ: Mapping[str, str], folder: Path) -> Source:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pieria.errors import ConfigError, InputError, Invalid
+
+if TYPE_CHECKING:
+    from pieria.settings.originals import Remark
+    from pieria.settings.trust import Standing
 
 PREFIX = "PIERIA_"
 ARGUMENT = "argument"
@@ -28,6 +32,12 @@ class Source:
     """Whether it is the user who says it, and not whoever made the project."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Of settings that are given by variables of another name than ours: which."""
+    standing: Standing = "trusted"
+    """Whether a person trusts the folder that says it."""
+    project: Path | None = None
+    """The folder to trust, where it is not."""
+    remarks: tuple[Remark, ...] = ()
+    """What to tell of values that are ignored."""
 
     def origin_of(self, setting: str) -> str:
         variable = self.variables.get(setting)

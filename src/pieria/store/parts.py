@@ -21,6 +21,16 @@ class Excerpt(NamedTuple):
     length: int
 
 
+class Told(NamedTuple):
+    """A session that was told a memory, how often, and when first and last. Instants are microseconds."""
+
+    id: str
+    session: str
+    times: int
+    first: int
+    last: int
+
+
 class Tie(NamedTuple):
     """A link between memories from where one of its ends stands, with the version at the other. That which was written
     later has a higher entry. Instants are microseconds.

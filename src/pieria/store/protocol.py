@@ -22,6 +22,7 @@ from pieria.record.time import is_over, is_to_come
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
 from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Written
+from pieria.store.quarantine import QuarantineReader, QuarantineWriter
 
 if TYPE_CHECKING:
     import numpy as np
@@ -181,7 +182,7 @@ class Finding:
     remedy: str | None = None
 
 
-class Reader(QueueReader, Protocol):
+class Reader(QueueReader, QuarantineReader, Protocol):
     """One read transaction: everything read through it belongs to the same moment."""
 
     def head(self) -> Head: ...
@@ -388,7 +389,7 @@ class Reader(QueueReader, Protocol):
         """How far everything in the bank is counted."""
 
 
-class Writer(Reader, QueueWriter, Protocol):
+class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
     """One write transaction; it reads its own writes and ends with the `with` block: commit, or nothing at all."""
 
     def apply(self, changeset: Changeset) -> Applied:
@@ -436,7 +437,8 @@ class Store(Protocol):
     def is_over(self) -> bool:
         """Closed, or of a bank of which this store has found that somebody removed it: nothing goes through it."""
 
-    def reading(self) -> AbstractContextManager[Reader]: ...
+    def reading(self, seconds: float | None = None) -> AbstractContextManager[Reader]:
+        """Waits for locks of others, no longer than so many seconds where they are given. Raises `BusyError`."""
 
     def writing(self, seconds: float | None = None) -> AbstractContextManager[Writer]:
         """Waits for other writers, no longer than so many seconds where they are given. Raises `BusyError`."""

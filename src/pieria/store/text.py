@@ -13,6 +13,13 @@ from itertools import pairwise
 
 REPEATED = 0.2
 """What a word's second occurrence in a text counts, against its first."""
+CROWDED = 8
+"""A term that its texts hold so many times on average is looked up without its repeats: listing them would take as
+long as reading the texts."""
+
+
+def is_crowded(frequency: int, occurrences: int) -> bool:
+    return occurrences > CROWDED * frequency
 
 
 def weight(documents: int, frequency: int) -> float:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AccessError, ClosedError, NotFoundError, PieriaError, StorageError, TransferError
 from pieria.record.banks import USER_BANK, no_such_bank, same_bank
+from pieria.record.trust import AGENT
 from pieria.toolsets.paths import Paths
 from pieria.toolsets.tool import Access, Tool
 
@@ -48,7 +49,7 @@ class Banks:
         self._who = who
         self._lock = threading.Lock()
         self._at_work = ""
-        self._open: OrderedDict[tuple[str, str | None, bool, str | None, bool], Bank] = OrderedDict()
+        self._open: OrderedDict[tuple[str, str | None, bool, str | None, bool, str], Bank] = OrderedDict()
 
     def opened(
         self,
@@ -58,6 +59,7 @@ class Banks:
         user: bool = True,
         secrets: str | None = None,
         counts_uses: bool = True,
+        via: str = AGENT,
         create: bool = True,
     ) -> Bank:
         """Without `user`, what belongs to the user is not reached. `secrets` counts where nobody set that. Without
@@ -65,7 +67,7 @@ class Banks:
         there is no such bank."""
         if not self.workspace.resolved.is_default("secrets"):
             secrets = None
-        key = (same_bank(name), session, user, secrets, counts_uses)
+        key = (same_bank(name), session, user, secrets, counts_uses, via)
         with self._lock:
             self._forget_those_that_ended()
             held = self._open.get(key)
@@ -78,6 +80,7 @@ class Banks:
                 user=user,
                 secrets=secrets,
                 count_uses=None if counts_uses else False,
+                via=via,
                 create=create,
             )
         with self._lock:
@@ -189,6 +192,8 @@ class Host:
     opened: tuple[str, ...] = ()
     secrets: str | None = None
     """What becomes of secrets, where nobody set that."""
+    via: str = AGENT
+    """How texts come in: a tool call is an agent's, whoever makes it."""
     counts_uses: bool = True
     """Whether what is found counts as used, where the settings say so: not for who only looks at what is answered."""
     tells_places: bool = True
@@ -239,7 +244,13 @@ class Host:
         user = self.covers(USER_BANK)
         try:
             return self.banks.opened(
-                name, self.session, user=user, secrets=self.secrets, counts_uses=self.counts_uses, create=create
+                name,
+                self.session,
+                user=user,
+                secrets=self.secrets,
+                counts_uses=self.counts_uses,
+                via=self.via,
+                create=create,
             )
         except NotFoundError as problem:
             # Of those that are there, this caller is told only what they may reach.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pieria.errors import InputError
+from pieria.record.pathnames import check_length
 
 if TYPE_CHECKING:
     from pieria.workspace import Workspace
@@ -35,10 +36,12 @@ class Paths:
         """The path in full, with its links resolved. Raises `InputError` where it leads elsewhere."""
         if not given.strip() or "\0" in given:
             raise InputError(parameter, "the path of a file", given)
+        check_length(given, parameter)
         try:
             path = Path(os.path.realpath(self.base / Path(given).expanduser()))
         except (RuntimeError, OSError, ValueError) as problem:
             raise InputError(parameter, "the path of a file", given) from problem
+        check_length(str(path), parameter)
         if not any(path.is_relative_to(os.path.realpath(root)) for root in self.roots):
             folders = ", ".join(self._named(root) for root in self.roots)
             hint = "The setting paths allows further folders."

@@ -17,6 +17,7 @@ from pieria.record import check
 from pieria.record.changeset import FOREVER
 from pieria.record.memory import AUTHOR_TYPES, ENDINGS, KINDS, SCOPES, STATUSES, TIERS
 from pieria.record.time import instant, iso, micros, moment
+from pieria.record.trust import WAYS
 
 RECORD_LIMIT = 4 * check.TEXT_LIMIT
 
@@ -169,6 +170,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         _needed("ended", _ended),
         Field("reason", _text),
         Field("superseded_by", check.text),
+        Field("via", _one_of(*WAYS)),
         *KNOWN,
     ),
     "link": (

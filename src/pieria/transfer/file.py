@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import BinaryIO, NamedTuple, Self
 
 from pieria.errors import InputError, TransferError
+from pieria.record.pathnames import check_length
 from pieria.store.files import flush, made_aside, storage_error, unreadable
 
 LONGEST_LINE = 128 << 20
@@ -45,9 +46,11 @@ def given_path(value: object, parameter: str = "path") -> Path:
     if not isinstance(named, str) or "\0" in named:
         raise InputError(parameter, "the path of a file", value)
     try:
-        return Path(named).expanduser().absolute()
+        path = Path(named).expanduser().absolute()
     except RuntimeError:
         raise InputError(parameter, "a path in the home of a user there is", value) from None
+    check_length(str(path), parameter)
+    return path
 
 
 def may_be_replaced(path: Path) -> bool:

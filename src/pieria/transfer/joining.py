@@ -62,7 +62,7 @@ class Join:
         self._mode = mode
         self._force = force
         self._start = reader.head().known
-        self._ties = Ties(reader, rules, tally, mode=mode, start=self._start)
+        self._ties = Ties(reader, rules, tally, mode=mode, start=self._start, force=force)
         self._coming: dict[str, _Coming] = {}
         self._batch = Changeset("import")
         self._batch_ids: set[str] = set()
@@ -189,8 +189,11 @@ class Join:
         history = self._reader.history(ours.state.id)
         here = Side(ours.state, ours.known_from, _content_of_memory(history[-1]), _in_force_since(history))
         row = content_of(content or self._line_at(coming.contents[coming.version]))
-        state = self._rules.state(state_of(line))
-        there = Side(state, line.known_from, self._rules.content(row), coming.since)
+        state, theirs = self._rules.state(state_of(line)), self._rules.content(row)
+        if (theirs.title, theirs.text, theirs.body) == (here.content.title, here.content.text, here.content.body):
+            # The file brings no new words, so what is here is believed as before.
+            state = state._replace(via=ours.state.via, trust=ours.state.trust)
+        there = Side(state, line.known_from, theirs, coming.since)
         next_version = max(memory.version for memory in history) + 1
         return merged(here, there, next_version) if self._mode == "merge" else replaced(here, there, next_version)
 
@@ -203,13 +206,13 @@ class Join:
         asked = [id for id in dict.fromkeys(self._purged) if id not in self._checked.alive]
         held, known = self._reader.states(asked), self._reader.purged(asked)
         for id in asked:
-            if id in held:
+            if id in held or self._ties.holds_fact(id):
                 self._tally.leave("purged", HERE)
             elif id in known:
                 self._tally.unchanged["purged"] += 1
             else:
                 self._tally.added["purged"] += 1
-        return [id for id in asked if id not in held and id not in known]
+        return [id for id in asked if id not in held and id not in known and not self._ties.holds_fact(id)]
 
     def _new_records(self) -> list[Record]:
         ours = {name: self._reader.records(name) for name in {record.collection for record in self._records}}

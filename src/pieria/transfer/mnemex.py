@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from pieria.errors import InputError, TransferError
 from pieria.record import check
-from pieria.record.draft import TRUST
 from pieria.record.ids import derived_id
 from pieria.record.memory import GIVEN_STATUSES
 from pieria.record.parsing import parsed
 from pieria.record.time import instant, iso
+from pieria.record.trust import HEARSAY, TRUST
 from pieria.store.files import unreadable
 from pieria.transfer.problem import Problem
 
@@ -228,7 +228,8 @@ class _Memory(_Row):
             "line": "state", "id": id, "version": 1, "kind": "note", "place": f"{place}/note", "scope": "bank",
             "source": self.value("source", check.name, of=meta), "at": created, "status": status,
             "tier": "settled" if status == "promoted" else "working", "importance": 0.5,
-            "strength": self.within("strength", 0.0, 2.0, 1.0), "trust": TRUST[None], "pinned": False, "ended": "",
+            "strength": self.within("strength", 0.0, 2.0, 1.0), "trust": TRUST[HEARSAY],
+            "via": HEARSAY, "pinned": False, "ended": "",
         }  # fmt: skip
         usage = {
             "line": "usage", "id": id, "accesses": self.count("use_count"),

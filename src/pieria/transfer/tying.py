@@ -13,18 +13,19 @@ from pieria.store.protocol import Reader
 from pieria.transfer.groups import Group, memories_named
 from pieria.transfer.reading import Line
 from pieria.transfer.rules import Rules
-from pieria.transfer.tally import HERE, NAMELESS, REMOVED, Tally
+from pieria.transfer.tally import HERE, NAMELESS, PURGED, REMOVED, Tally
 
 Row = LinkRow | FactRow
 
 
 class Ties:
-    def __init__(self, reader: Reader, rules: Rules, tally: Tally, *, mode: str, start: int) -> None:
+    def __init__(self, reader: Reader, rules: Rules, tally: Tally, *, mode: str, start: int, force: bool) -> None:
         self._reader = reader
         self._rules = rules
         self._tally = tally
         self._mode = mode
         self._start = start
+        self._force = force
         self._facts: dict[str, tuple[int, FactRow]] | None = None
         self._twins: set[tuple[Any, ...]] = set()
         self._followed: set[str] = set()
@@ -37,9 +38,24 @@ class Ties:
         for line in group.links:
             row = self._rules.link(line.row)
             self._decide(line, row, links.get(row.id), there, self._is_tied, batch.links)
+        purged = self._purged_facts(group)
         for line in group.facts:
+            if line.row.id in purged:
+                if line.last:
+                    self._tally.leave("facts", PURGED)
+                continue
             fact = self._rules.fact(line.row)
             self._decide(line, fact, self._facts_here().get(fact.id), there, self._is_stated, batch.facts)
+
+    def _purged_facts(self, group: Group) -> set[str]:
+        """Those that were purged here. One that this import brought back already goes on."""
+        if self._force or not group.facts:
+            return set()
+        return self._reader.purged([line.row.id for line in group.facts])
+
+    def holds_fact(self, id: str) -> bool:
+        """Return whether the bank held a fact of this id before the import began."""
+        return id in self._facts_here()
 
     def _decide(
         self,

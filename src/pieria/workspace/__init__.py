@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
-from pieria.bank.background import background
 from pieria.bank.metering import Budgets
 from pieria.bank.vault_at import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
@@ -26,18 +25,23 @@ from pieria.record import check
 from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
-from pieria.store.protocol import Finding
+from pieria.record.trust import AGENT, GIVEN
 from pieria.workspace.configuring import config_for_session, config_of, names_in, refuse_backend
+from pieria.workspace.doubt import doubts_about as doubts_about
+from pieria.workspace.doubt import finding_of, say_once
+from pieria.workspace.doubt import is_data_doubted as is_data_doubted
+from pieria.workspace.doubt import refuse_doubted as refuse_doubted
 from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
-from pieria.workspace.places import Spot, Way, no_user, place_of
+from pieria.workspace.places import Spot, Way, place_of
 from pieria.workspace.places import not_there as not_there
 from pieria.workspace.recalling import Recalling
 from pieria.workspace.recalling import recalled_as_seen as recalled_as_seen
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.sessions import nobody_told
 from pieria.workspace.stores import Held, Key, stores
+from pieria.workspace.user_bank import UserBank, close_both, give_back, nobody
 
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import CopyReport, RemovalReport, RestoreReport
@@ -64,19 +68,22 @@ def open(
     settings: Mapping[str, Any] | None = None,
     clock: Clock | None = None,
     who: str = "python",
+    via: str = AGENT,
     create: bool = True,
 ) -> Bank:
     """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
 
     `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
-    noted in the journal. Without `create` no bank is made: where there is none, that is `NotFoundError`.
+    noted in the journal. `via` says how texts come in through this bank, and so how far they are believed: `person`
+    for a program that hands on what a person says. Without `create` no bank is made: where there is none, that is
+    `NotFoundError`.
     Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
     """
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
     workspace = Workspace(data, {**_mapping(settings), **named}, clock=clock)
     speaker = {"session": session, "channel": channel, "author": author, "author_type": author_type}
     check.flag(create, "create")
-    return workspace._opened(workspace.resolved.having(**speaker), who, create=create)
+    return workspace._opened(workspace.resolved.having(**speaker), who, create=create, via=via)
 
 
 def restore(
@@ -126,7 +133,9 @@ def copy(
     target = _elsewhere(to, given)
     kept = own.bank if name is None else check_bank_name(name, "name")
     way = Way(own.durability, own.busy_seconds, source.clock)
-    return copy_bank(source.place.at(own.bank), target.at(kept), way, progress)
+    spot = source.place.at(own.bank)
+    refuse_doubted(source.resolved, spot)
+    return copy_bank(spot, target.at(kept), way, progress)
 
 
 def remove_bank(
@@ -165,8 +174,13 @@ class Workspace(Recalling):
         clock: Clock | None = None,
         folder: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
+        by_door: bool = False,
     ) -> None:
-        """`folder` and `environ` are those of whoever it works for, where that is not this process."""
+        """`folder` and `environ` are those of whoever it works for, where that is not this process.
+
+        `by_door` says that `data` was not chosen by the program that calls: then a data folder inside a project is
+        believed only if the project is trusted, as it is where `data` comes from settings.
+        """
         from pieria.settings import resolve
 
         super().__init__()
@@ -176,7 +190,10 @@ class Workspace(Recalling):
         kept = config_of(config)
         named = names_in(kept, llm=llm is None, embedder=embedder is None)
         named |= {name: it for name, it in (("embedder", embedder), ("llm", llm)) if isinstance(it, str)}
-        self.resolved = resolve({**_mapping(settings), **given, **named}, environ=environ, cwd=folder)
+        self.is_door: bool = check.flag(by_door, "by_door")
+        self.resolved = resolve({**_mapping(settings), **given, **named}, environ=environ, cwd=folder, by_door=by_door)
+        for remark in self.resolved.ignored:
+            say_once(remark)
         self.place: Place = place_of(self.resolved.settings)
         self.data: Path = self.place.folder
         self.models = Library(self.resolved.settings.models)
@@ -202,6 +219,7 @@ class Workspace(Recalling):
         author: str | None = None,
         author_type: str | None = None,
         who: str = "python",
+        via: str = AGENT,
         llm: object = None,
         embedder: object = None,
         overrides: Mapping[str, Override] | None = None,
@@ -220,7 +238,8 @@ class Workspace(Recalling):
         own. `notifier` is told of what happens through
         this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
         user is found through it or written. `secrets` is the setting of that name, for what is written through it, and
-        `count_uses` for what is found through it.
+        `count_uses` for what is found through it. `via` says how texts come in through it: `person` for what a person
+        says, `agent`, `hearsay` or `outside`.
         Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
         """
         bank = None if name is None else check_bank_name(name, "name")
@@ -239,7 +258,7 @@ class Workspace(Recalling):
         own = {"llm": llm, "embedder": embedder, "config": config}
         courier = None if notifier is None else self._courier(notifier)
         resolved, handed = handed_over(speaking, self._handed, courier, own, overrides, prompts)
-        return self._opened(resolved, who, handed, user, create=create)
+        return self._opened(resolved, who, handed, user, create=create, via=via)
 
     def banks(self) -> list[str]:
         """The names of the banks there are, without the user's own."""
@@ -258,8 +277,9 @@ class Workspace(Recalling):
         if self._closed:
             raise ClosedError("workspace")
         settings = self.resolved.settings
-        way = Way(settings.durability, settings.busy_seconds, self.clock)
-        return remove_bank(self.place.at(check_bank_name(name, "name")), way, dry_run=dry_run)
+        spot = self.place.at(check_bank_name(name, "name"))
+        way = Way(settings.durability, settings.busy_seconds, self.clock, bool(doubts_about(self.resolved, spot)))
+        return remove_bank(spot, way, dry_run=dry_run)
 
     def close(self, session_id: str | None = None) -> None:
         """Closes every bank and repository that was opened here, and has notifiers told what is left. Safe to call
@@ -293,24 +313,31 @@ class Workspace(Recalling):
         return courier
 
     def _opened(
-        self, resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True, create: bool = True
-    ) -> Bank:
+        self,
+        resolved: Resolved, who: str, handed: Handed | None = None, with_user: bool = True, create: bool = True,
+        via: str = AGENT,
+    ) -> Bank:  # fmt: skip
         if self._closed:
             raise ClosedError("workspace")
         check.name(who, "who")
+        check.one_of(via, "via", GIVEN)
         settings = resolved.settings
         spot = self.place.at(settings.bank)
         handed = handed or self._handed
         embedder = embedder_among(handed, settings, self.models.folder)
         thinker = settled_thinker(handed, settings)
         budgets = Budgets(settings.budget_tokens_per_day, settings.budget_calls_per_day)
-        way = Way(settings.durability, settings.busy_seconds, self.clock)
+        doubts = doubts_about(self.resolved, spot)
+        foreign = bool(doubts)
+        for doubt in doubts:
+            say_once(doubt)
+        way = Way(settings.durability, settings.busy_seconds, self.clock, foreign)
         offered = offers(self.data)
         if offered and not spot.is_there:
             log.warning("%s. %s", offered[0].detail, offered[0].remedy)
         held, leave = self._joined(spot, Key(spot.key, way, embedder, budgets), create)
-        user = _User(partial(self._opened, resolved.having(bank=USER_BANK), who, handed), self.place)
-        closing = partial(_closed, user, leave)
+        user = UserBank(partial(self._opened, resolved.having(bank=USER_BANK), who, handed, via=via), self.place)
+        closing = partial(close_both, user, leave)
         try:
             bank = Bank(
                 spot.name,
@@ -326,16 +353,18 @@ class Workspace(Recalling):
                 viewer=Viewer(settings.session, settings.channel),
                 author=settings.author,
                 author_type=settings.author_type,
+                via=via,
                 secrets=settings.secrets,
                 text_budget=settings.text_budget,
-                count_uses=settings.count_uses,
+                count_uses=settings.count_uses and not foreign,
+                foreign=foreign,
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],
                 fading=settings.fading,
                 habits=settings.habits,
                 session_lease=settings.session_lease,
                 accept_above=settings.accept_above,
-                remarks=[*(Finding("environment", True, *remark) for remark in resolved.remarks), *offered],
-                me=user.bank if with_user else _nobody,
+                remarks=[*(finding_of(remark) for remark in (*resolved.remarks, *doubts)), *offered],
+                me=user.bank if with_user else nobody,
                 knows_user=self.place.keeps_user,
                 vault=VaultAt(settings.vault, settings.vault_folder),
                 origins=resolved.shown()
@@ -349,7 +378,7 @@ class Workspace(Recalling):
             leave()
             raise
         # A bank that is dropped without being closed gives its store back all the same.
-        weakref.finalize(bank, _given_back, closing)
+        weakref.finalize(bank, give_back, closing)
         with stores.lock:
             late = self._closed
             self._banks.add(bank)
@@ -446,48 +475,6 @@ class Workspace(Recalling):
         if thinker.llm is not None and thinker.is_own:
             found["llm"] = (thinker.llm.model, "argument")
         return found
-
-
-class _User:
-    """The user's own bank as one bank sees it: opened when it is needed, read only where there is one."""
-
-    def __init__(self, open_bank: Callable[[], Bank], place: Place) -> None:
-        self._open_bank = open_bank
-        self._place = place
-        self._opened: dict[str, Bank] = {}
-
-    def bank(self, create: bool) -> Bank | None:
-        if create and not self._place.keeps_user:
-            raise no_user("scope")
-        held = self._opened.get(USER_BANK)
-        if held is not None and held.store.is_over:
-            # It was removed, be it by another process.
-            self._opened.pop(USER_BANK, None)
-        if not self._opened and (create or self._place.has_user()):
-            opened = self._open_bank()
-            # Another thread may have been quicker; its bank is then the one in use.
-            if self._opened.setdefault(USER_BANK, opened) is not opened:
-                opened.close()
-        return self._opened.get(USER_BANK)
-
-    def close(self) -> None:
-        for bank in list(self._opened.values()):
-            bank.close()
-
-
-def _nobody(create: bool) -> None:
-    """The user's own bank, as a bank sees it that is not to reach it."""
-
-
-def _given_back(closing: Callable[[], None]) -> None:
-    """Whatever thread happens to find that a bank was dropped: it may be in the middle of anything."""
-    if not background.afterwards(closing):
-        closing()
-
-
-def _closed(user: _User, leave: Callable[[], None]) -> None:
-    user.close()
-    leave()
 
 
 def _mapping(settings: Mapping[str, Any] | None) -> Mapping[str, Any]:

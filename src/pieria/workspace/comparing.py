@@ -73,7 +73,8 @@ class _OneReading:
         self._reader = reader
 
     @contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self, _seconds: float | None = None) -> Iterator[Reader]:
+        """Nothing is waited for: the reader is there."""
         yield self._reader
 
 

@@ -34,6 +34,8 @@ class Way(NamedTuple):
     durability: str = "full"
     busy_seconds: float = 20.0
     clock: Clock = system_clock
+    foreign: bool = False
+    """Whether somebody else may have made the bank: then it is only read, and as hearsay."""
 
 
 class Spot(Protocol):
@@ -157,7 +159,7 @@ class Folder:
     def at(self, name: str) -> FileSpot:
         files = self._files()
         spelt = spelt_in(name, files)
-        return FileSpot(spelt, files.get(spelt, self._file(spelt)))
+        return FileSpot(spelt, files.get(spelt, self._file(spelt)), _note_made)
 
     def _file(self, name: str) -> Path:
         return self.folder / f"{name}{ENDING}"
@@ -173,9 +175,11 @@ class Folder:
 
 
 class FileSpot:
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, noting: Callable[[Path], None] | None = None) -> None:
+        """`noting` is told of the bank's file when it was made here."""
         self.name = name
         self.path = path
+        self._noting = noting or _unnoted
 
     def __str__(self) -> str:
         return str(self.path)
@@ -217,6 +221,8 @@ class FileSpot:
             busy_seconds=way.busy_seconds,
             clock=way.clock,
             on_migration=told,
+            on_made=partial(self._noting, self.path),
+            foreign=way.foreign,
         )
 
     def is_empty(self, way: Way) -> bool:
@@ -246,11 +252,24 @@ class FileSpot:
         except FileExistsError:
             raise in_the_way(self.name) from None
         flush(self.path.parent)
+        self._noting(self.path)
 
     def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
         from pieria.bank.transfer import restore_file
 
-        return restore_file(backup, self.path, replace=replace, progress=progress)
+        report = restore_file(backup, self.path, replace=replace, progress=progress)
+        self._noting(self.path)
+        return report
+
+
+def _note_made(path: Path) -> None:
+    from pieria.settings.trust import note_made
+
+    note_made(path)
+
+
+def _unnoted(path: Path) -> None:
+    """Of a file aside nothing is remembered: it gets its place later."""
 
 
 def in_the_way(name: str, hint: str = "Copy it under another name: --as, or name.") -> ConflictError:

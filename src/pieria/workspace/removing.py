@@ -35,10 +35,11 @@ def _removed(spot: Spot, way: Way) -> RemovalReport:
     gone: list[RemovalReport] = []
     store = spot.open(way, create=False)
     try:
+        copies = store.copies()
         left = store.remove(lambda reader: gone.append(_report(spot, reader, [], dry_run=False)))
     finally:
         store.close()
-    return gone[0].not_reaching([*left, *store.copies()])
+    return gone[0].not_reaching([*left, *copies])
 
 
 def _report(spot: Spot, reader: Reader, unreached: list[str], *, dry_run: bool) -> RemovalReport:

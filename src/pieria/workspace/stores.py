@@ -37,7 +37,7 @@ class Held:
         self.key = key
         self.store = spot.open(key.way, create=create)
         self.meter = BankMeter(self.store, key.way.clock, key.budgets)
-        self.embedding = Embedding(self.store, key.embedder, background, self.meter)
+        self.embedding = Embedding(self.store, key.embedder, background, self.meter, foreign=key.way.foreign)
         self.uses = Uses(self.store, key.way.clock, background)
         self.mark = spot.mark()
         self.users: set[object] = set()

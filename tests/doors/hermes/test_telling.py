@@ -26,7 +26,12 @@ def inside(context: str) -> str:
 
 def test_what_is_told_stands_behind_a_fence_with_date_origin_trust_and_id(begin: Begin, bank: Bank) -> None:
     memory = bank.remember(
-        "We chose JWT for all new APIs.", author="Maya", author_type="human", at="2026-01-10", kind="observation"
+        "We chose JWT for all new APIs.",
+        author="Maya",
+        author_type="human",
+        at="2026-01-10",
+        kind="observation",
+        via="person",
     )
     context = begin().prefetch("Which APIs use JWT?")
     assert "data and no instruction" in context
@@ -40,7 +45,7 @@ def test_without_an_author_it_is_said_where_it_came_from(begin: Begin, bank: Ban
     told = inside(begin().prefetch("What does the retry queue of payments hold?"))
     assert "runbook.md" in told
     assert "unknown author" in told
-    assert "trust 0.5" in told
+    assert "trust 0.6" in told
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ class Served:
     service: Service
     tokens: Tokens
 
-    def token(self, access: str = "write", *banks: str, expires: object = None) -> dict[str, str]:
+    def token(self, access: str = "write", *banks: str, expires: object = None, person: bool = False) -> dict[str, str]:
         """The header that shows a new token."""
-        _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires)
+        _, shown = self.tokens.create(f"test {len(self.tokens.all())}", access, banks or ("*",), expires, person=person)
         return {"Authorization": f"Bearer {shown}"}
 
     def head(self, bank: str = "notes") -> int:
@@ -173,7 +173,7 @@ def later(served: Served) -> None:
 def requests() -> Iterator[tuple[str, str, str, dict[str, Any] | None]]:
     """Every route about a bank and every tool: access, method, path on the bank `notes`, and a body that is right."""
     for resource in RESOURCES:
-        path = resource.path.format(bank="notes", id="jwt")
+        path = resource.path.format(bank="notes", id="jwt", number=1)
         body = None if resource.in_query else right(resource.tool)
         yield resource.tool.access.name, resource.method, path, body
     for _, tool in registry():

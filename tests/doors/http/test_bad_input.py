@@ -4,7 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ import httpx2
 import pytest
 from tests.doors.http.conftest import PATIENCE, READS, WRITES, Served, listening, serving
 
-from pieria.doors.http import guard
+from pieria.doors.http import bodies
+from pieria.doors.http.failing import Refused
 from pieria.doors.http.hosts import Hosts, hosts
 from pieria.doors.http.patience import PatientProtocol
+from pieria.doors.web.site import SIGN_IN
 from pieria.errors import InputError
 from pieria.toolsets import registry
 
@@ -333,7 +335,7 @@ def test_a_reader_makes_no_bank_and_a_writer_does(served: Served, id: str) -> No
 
 def test_half_a_request_holds_up_nobody_and_is_given_up(live: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PatientProtocol, "seconds", 1.0)
-    monkeypatch.setattr(guard, "BODY_SECONDS", 1.0)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 1.0)
     address = (live.client.base_url.host, live.client.base_url.port)
     begun = b"POST /v1/banks/notes/memories HTTP/1.1\r\nHost: localhost\r\nContent-"
     halves = [_sent(address, begun) for _ in range(100)]
@@ -379,3 +381,83 @@ def _rest(connection: socket.socket) -> bytes:
             if not part:
                 return received
             received += part
+
+
+# --- bodies that are not read
+
+
+class _Sender:
+    """A client of an ASGI application that counts what is read of its body."""
+
+    def __init__(self, parts: int, size: int) -> None:
+        self.left, self.size, self.read = parts, size, 0
+
+    async def receive(self) -> dict[str, Any]:
+        self.read += 1
+        self.left -= 1
+        return {"type": "http.request", "body": b" " * self.size, "more_body": self.left > 0}
+
+
+def _whole(room: bodies.Bodies, sender: _Sender, method: str, *headers: tuple[bytes, bytes], limit: int) -> int:
+    """The status with which a body is refused, or 200."""
+
+    async def main() -> int:
+        scope = {"type": "http", "method": method, "headers": list(headers)}
+        try:
+            async with room.body(scope, sender.receive, limit):
+                return 200
+        except Refused as refused:
+            return refused.status
+
+    return anyio.run(main)
+
+
+CHUNKED = (b"transfer-encoding", b"chunked")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "DELETE"])
+@pytest.mark.parametrize("header", [CHUNKED, (b"content-length", b"5")])
+def test_a_body_that_no_route_takes_is_not_read(method: str, header: tuple[bytes, bytes]) -> None:
+    sender = _Sender(1, 5)
+    assert _whole(bodies.Bodies(1 << 20), sender, method, header, limit=100) == 400
+    assert sender.read == 0
+
+
+def test_a_length_that_is_too_large_is_refused_unread() -> None:
+    sender = _Sender(1, 5)
+    assert _whole(bodies.Bodies(1 << 20), sender, "POST", (b"content-length", b"101"), limit=100) == 413
+    assert sender.read == 0
+
+
+def test_an_undeclared_length_is_counted() -> None:
+    room, sender = bodies.Bodies(1 << 20), _Sender(1_000, 10)
+    assert _whole(room, sender, "POST", CHUNKED, limit=100) == 413
+    assert sender.read == 11
+    assert room.held == 0
+
+
+def test_bodies_together_hold_no_more_than_they_may() -> None:
+    room = bodies.Bodies(300_000)
+
+    async def main() -> list[int]:
+        statuses = []
+        async with AsyncExitStack() as stack:
+            for size in (200_000, 200_000, 200_000, 1_000):
+                scope = {"type": "http", "method": "POST", "headers": [CHUNKED]}
+                try:
+                    await stack.enter_async_context(room.body(scope, _Sender(1, size).receive))
+                    statuses.append(200)
+                except Refused as refused:
+                    statuses.append(refused.status)
+        return statuses
+
+    assert anyio.run(main) == [200, 200, 503, 200]
+    assert room.held == 0
+
+
+def test_strangers_send_no_more_than_a_form(served: Served) -> None:
+    served.token()
+    answer = served.client.post(SIGN_IN, content=b"x" * 70_000, headers={"Sec-Fetch-Site": "same-origin"})
+    assert answer.status_code == 413
+    assert served.client.request("GET", "/health", content=b"{}").status_code == 400
+    assert served.client.get("/health").status_code == 200

@@ -175,3 +175,18 @@ def until_in_line(served: Served, number: int) -> None:
     while served.service.places._free.statistics().tasks_waiting != number:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("id", ["null", "1.5", "true", "false", "{}", '["a"]'])
+def test_an_id_that_is_none_is_answered_with_an_error(live: Served, id: str) -> None:
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    message = f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/list"}}'
+    answer = live.client.post("/mcp/all", content=message, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["id"] is None
+    assert answer.json()["error"]["code"] == -32600
+
+
+def test_arguments_may_hold_any_id(live: Served) -> None:
+    reply = asked(live, "/mcp/all?bank=work", calling(WRITES, content="heron", nothing={"id": None}))
+    assert "nothing" in reply.content[0].text

@@ -39,6 +39,10 @@ MALFORMED = [
     (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": [1]}', INVALID_REQUEST),
     (b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": 8}', INVALID_REQUEST),
     (b'{"id": 7, "method": "ping"}', INVALID_REQUEST),
+    *(
+        (b'{"jsonrpc": "2.0", "id": ' + id + b', "method": "ping"}', INVALID_REQUEST)
+        for id in (b"null", b"1.5", b"1e3", b"true", b"{}", b'{"a": 1}', b"[]", b"[1]")
+    ),
 ]
 
 

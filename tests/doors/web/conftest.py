@@ -72,9 +72,9 @@ def form_of(text: str, action: str) -> dict[str, str]:
     return fields
 
 
-def sign_in(served: Served, access: str = "write", *banks: str) -> str:
+def sign_in(served: Served, access: str = "write", *banks: str, person: bool = False) -> str:
     """With a new token, in the client's cookies. Returns the seal of the forms that follow."""
-    _, shown = served.tokens.create(f"test {len(served.tokens.all())}", access, banks or ("*",))
+    _, shown = served.tokens.create(f"test {len(served.tokens.all())}", access, banks or ("*",), person=person)
     served.client.cookies.clear()
     seal = seal_in(served.client.get("/sign-in"))
     answer = served.client.post("/sign-in", data={"seal": seal, "token": shown, "next": "/"})
@@ -96,7 +96,8 @@ def over_at(client: httpx2.Client, begun: httpx2.Response) -> str:
 
 
 OF_A_SESSION, GIVING_UP, OF_A_RECALL = "sessions/one", "sessions/discard", "sessions/trace"
-APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL)
+OF_A_LINEAGE = "quarantine/trace"
+APART = (OF_A_SESSION, GIVING_UP, OF_A_RECALL, OF_A_LINEAGE)
 """Views that need more than a memory to be there."""
 
 

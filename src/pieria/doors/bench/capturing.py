@@ -32,7 +32,8 @@ def measure(size: int, events: int, say: Say) -> dict[str, Any]:
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
         data, project = Path(folder, "data"), Path(folder, "app")
         project.mkdir()
-        project.joinpath(".pieria.toml").write_text('bank = "bench"\n')
+        data.mkdir()
+        data.joinpath("pieria.toml").write_text('bank = "bench"\n')
         with filled(data, size, say):
             rows = [*_hooks(data, project, size, say), _handing_over(data, project, say)]
     installed = is_installed()

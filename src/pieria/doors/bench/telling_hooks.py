@@ -26,8 +26,9 @@ def telling_hooks(say: Say) -> Iterator[Row]:
     with TemporaryDirectory(prefix="pieria-bench-") as folder:
         project = Path(folder, "app")
         project.mkdir()
-        project.joinpath(".pieria.toml").write_text(f'bank = "{BANK}"\n')
         data = Path(folder, "data")
+        data.mkdir()
+        data.joinpath("pieria.toml").write_text(f'bank = "{BANK}"\n')
         questions = _fill(data, say)
         command = Commands("claude-code", data / "spool", data).argv(CONTEXT)
         for name, payloads in {

@@ -45,17 +45,19 @@ class Call:
         from pieria.workspace import Workspace
 
         listen(self.note, everything=self.debug)
-        return Workspace(self.data, {"bank": self.bank})
+        return Workspace(self.data, {"bank": self.bank}, by_door=True)
 
     @contextmanager
     def opened(self, *, reading: bool = False) -> Iterator[Bank]:
         """The bank of this call. A reader makes none under a name that somebody gave, since it may be misspelt."""
+        from pieria.doors.cli.person import way_in
+
         with self.workspace() as workspace:
             self.drain(workspace)
             if reading:
                 self.check_there(workspace)
             create = not (reading and _must_be_there(workspace))
-            with workspace.open(who="cli", create=create, **self.speaker) as bank:
+            with workspace.open(who="cli", via=way_in(), create=create, **self.speaker) as bank:
                 self.distil(bank)
                 yield bank
 

@@ -47,7 +47,7 @@ class Host:
     """Where a payload says what: `events` are those that are answered, and `said` is how."""
 
     events: Mapping[str, str]
-    said: Callable[[str, Context], dict[str, Any]]
+    said: Callable[[str, Context | None, str], dict[str, Any]]
     event: str = "hook_event_name"
     session: str = "session_id"
     folder: str = "cwd"
@@ -56,12 +56,17 @@ class Host:
     files: str = "files"
 
 
-def _specific(event: str, told: Context) -> dict[str, Any]:
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": told.text}}
+def _specific(event: str, told: Context | None, notice: str) -> dict[str, Any]:
+    """`systemMessage` is shown to the person, and not to the model."""
+    shown = {"systemMessage": notice} if notice else {}
+    if told is None or not told.text:
+        return shown
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": told.text}, **shown}
 
 
-def _plainly(event: str, told: Context) -> dict[str, Any]:
-    return {"context": told.text, "tokens": told.tokens}
+def _plainly(event: str, told: Context | None, notice: str) -> dict[str, Any]:
+    shown = {"notice": notice} if notice else {}
+    return shown if told is None or not told.text else {"context": told.text, "tokens": told.tokens, **shown}
 
 
 _SPOKEN = {"SessionStart": START, "UserPromptSubmit": PROMPT}
@@ -89,9 +94,11 @@ def answer(
         host = HOSTS[name]
         event = payload.get(host.event)
 
-        def say(told: Context) -> None:
-            call.print_json(host.said(str(event), told))
-            if within is not None:
+        def say(told: Context | None, notice: str) -> None:
+            answered = host.said(str(event), told, notice)
+            if answered:
+                call.print_json(answered)
+            if answered and within is not None:
                 _leave()
 
         _tell(call, host, payload, {"fallback": fallback, **values}, say)
@@ -153,9 +160,13 @@ def _read() -> dict[str, Any]:
 
 
 def _tell(
-    call: Call, host: Host, payload: Mapping[str, Any], values: Mapping[str, Any], say: Callable[[Context], None]
+    call: Call,
+    host: Host,
+    payload: Mapping[str, Any],
+    values: Mapping[str, Any],
+    say: Callable[[Context | None, str], None],
 ) -> None:
-    """Nothing where the event is none that is answered, or there is no bank."""
+    """Nothing where the event is none that is answered, or there is no bank and nothing of the folder's is ignored."""
     what = host.events.get(str(payload.get(host.event)))
     if what is None:
         return
@@ -168,9 +179,12 @@ def _tell(
     session = payload.get(host.session)
     named = session if isinstance(session, str) and session.strip() else None
     with _there(payload.get(host.folder), call), _workspace(call, values["fallback"]) as workspace:
+        notice = ""
         if what == START:
             call.drain(workspace)
+            notice = _notice(workspace)
         if not workspace.place.at(workspace.resolved.settings.bank).is_there:
+            say(None, notice)
             return
         with workspace.open(who="cli", create=False) as bank:
             if what == START:
@@ -178,8 +192,16 @@ def _tell(
                 told: Context | None = _begun(call, bank, named, payload.get(host.source) in COMPACTED, given)
             else:
                 told = _asked(bank, named, payload.get(host.prompt), given)
-            if told is not None and told.text:
-                say(told)
+            say(told, notice)
+
+
+def _notice(workspace: Workspace) -> str:
+    """What an untrusted folder may not say, for the person at the host: once, as a session begins."""
+    from pieria.workspace import doubts_about
+
+    resolved = workspace.resolved
+    remarks = (*resolved.ignored, *doubts_about(resolved, workspace.place.at(resolved.settings.bank)))
+    return " ".join(f"Pieria: {remark.what}. {remark.remedy}." for remark in remarks)
 
 
 def _there(folder: object, call: Call) -> AbstractContextManager[object]:

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pieria import telemetry
+from pieria.doors.http.bodies import Bodies
 from pieria.doors.http.callers import Door
 from pieria.doors.http.failing import JSON, failure
 from pieria.doors.http.guard import Guard, Interface
@@ -89,7 +90,9 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return Guard(app, (site, Interface(door)), door, hosts, Rate(rate, "requests"), strangers, service.hub.end)
+    fronts = (site, Interface(door))
+    bodies = Bodies(service.workspace.resolved.settings.request_memory << 20)
+    return Guard(app, fronts, door, hosts, Rate(rate, "requests"), strangers, bodies, service.hub.end)
 
 
 def _facing(site: Site, page: Endpoint, otherwise: Endpoint) -> Endpoint:

@@ -13,6 +13,7 @@ from pieria.record import check
 from pieria.record.banks import USER_BANK, same_bank
 from pieria.record.ids import new_id
 from pieria.record.time import Clock, system_clock
+from pieria.record.trust import AGENT, PERSON
 from pieria.toolsets import Access
 from pieria.toolsets.host import everything, out_of_reach
 
@@ -36,6 +37,8 @@ class Caller:
     session: str
     mark: str = ""
     opened: tuple[str, ...] = ()
+    via: str = AGENT
+    """How texts come in from them."""
 
     @property
     def governs(self) -> bool:
@@ -108,7 +111,13 @@ class Door:
         mark = f"{token.id}/"
         free = token.access is Access.admin
         return Caller(
-            f"token {token.id}", token.access, token.covers, mark + session, "" if free else mark, token.banks
+            f"token {token.id}",
+            token.access,
+            token.covers,
+            mark + session,
+            "" if free else mark,
+            token.banks,
+            PERSON if token.person else AGENT,
         )
 
     def still(self, headers: Mapping[str, str]) -> bool:

@@ -30,6 +30,7 @@ STATUS: Mapping[str, int] = {
     "access": 403,
     "limit": 429,
     "conflict": 409,
+    "quarantined": 409,
     "closed": 503,
     "session": 409,
     "pipeline": 500,

@@ -6,28 +6,22 @@ Whatever comes past it is small, whole, and from somebody who was let in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 
-import anyio
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pieria.doors.http.bodies import BODY_LIMIT, SMALL, Bodies, Replayed
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failing import Refused, failure
 from pieria.doors.http.hosts import Hosts, check_led
 from pieria.doors.http.limits import Rate
-from pieria.errors import AccessError, ConfigError, InputError, LimitError, PieriaError
+from pieria.errors import AccessError, ConfigError, InputError, PieriaError
 from pieria.toolsets import Access
 from pieria.toolsets.host import everything
 
-BODY_LIMIT = 8 << 20
-"""Bytes: the largest text there may be, with every character spelt as an escape, and some more."""
-DRAINED = 4 * BODY_LIMIT
-"""Bytes that are read of a body that is too large, so that its sender comes to read the answer."""
-BODY_SECONDS = 30.0
-"""A body that takes longer than this to come is not waited for."""
 OPEN_TO_ALL = ("/health",)
 ELSEWHERE = ("cross-site", "same-site")
 """From where a browser says that it was made to ask, where that is a page of another server."""
@@ -92,9 +86,11 @@ class Guard:
         hosts: Hosts,
         rate: Rate,
         strangers: Rate,
+        bodies: Bodies,
         stop: Callable[[], None],
     ) -> None:
         self.stop = stop
+        self._bodies = bodies
         self._app = app
         self._fronts = tuple(fronts)
         self._door = door
@@ -109,10 +105,14 @@ class Guard:
         answering = _Answering(send)
         front = next(front for front in self._fronts if front.owns(scope))
         try:
-            scope.setdefault("state", {})["caller"] = self._admitted(scope, front)
+            caller = self._admitted(scope, front)
+            scope.setdefault("state", {})["caller"] = caller
+            # What strangers may send is a form to sign in with.
+            limit = SMALL if caller is NOBODY else BODY_LIMIT
             # Segments are told apart before they are decoded: an id may hold a slash.
             scope["path"] = _as_sent(scope)
-            await self._app(scope, await _whole(scope, receive), answering.send)
+            async with self._bodies.body(scope, receive, limit) as body:
+                await self._app(scope, receive if body is None else Replayed(bytes(body), receive), answering.send)
         except Refused as refused:
             refusal = front.refusal(scope, refused.error, refused.status, refused.headers)
             await refusal(scope, receive, answering.send)
@@ -163,47 +163,3 @@ class _Answering:
 def _as_sent(scope: Scope) -> str:
     raw: bytes | None = scope.get("raw_path")
     return quote(scope["path"]) if raw is None else raw.decode("ascii", "replace").partition("?")[0]
-
-
-async def _whole(scope: Scope, receive: Receive) -> Receive:
-    """Reads the body to its end, and hands it on in one piece.
-
-    Raises `Refused` where it is too large or too slow, or ends before its end: half of it may mean something else.
-    """
-    headers = Headers(scope=scope)
-    if "content-length" not in headers and "transfer-encoding" not in headers:
-        return receive
-    body = bytearray()
-    size = 0
-    try:
-        with anyio.fail_after(BODY_SECONDS):
-            more = True
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise Refused(400, InputError("body", "the whole of it", "a part: the client went away"))
-                part = message.get("body", b"")
-                size += len(part)
-                if size <= BODY_LIMIT:
-                    body += part
-                more = message.get("more_body", False) and size <= DRAINED
-    except TimeoutError as problem:
-        error = LimitError("the body of a request", f"{BODY_SECONDS:g} seconds", 1, hint="Send it in one go.")
-        raise Refused(408, error, {"Connection": "close"}) from problem
-    if size > BODY_LIMIT:
-        hint = "Split it into several requests."
-        error_of_size = InputError("body", f"at most {BODY_LIMIT:,} bytes", f"{size:,} bytes or more", hint=hint)
-        raise Refused(413, error_of_size, {"Connection": "close"})
-    return _Replayed(bytes(body), receive)
-
-
-class _Replayed:
-    """The body in one piece; after it whatever else comes, such as that the client went away."""
-
-    def __init__(self, body: bytes, receive: Receive) -> None:
-        self._message: dict[str, Any] | None = {"type": "http.request", "body": body, "more_body": False}
-        self._receive = receive
-
-    async def __call__(self) -> Message:
-        message, self._message = self._message, None
-        return message if message is not None else await self._receive()

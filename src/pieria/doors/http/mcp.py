@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers, QueryParams
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from pieria.doors.http.bodies import BODY_LIMIT, Replayed
 from pieria.doors.http.callers import Caller
-from pieria.doors.http.guard import BODY_LIMIT
+from pieria.doors.mcp.numbering import is_misnumbered, refusal
 from pieria.doors.mcp.server import server_for
 from pieria.doors.mcp.sessions import session_of
 from pieria.toolsets import Access, Host, Tool
@@ -42,7 +44,12 @@ class Mounted:
         return self.server.session_manager
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.session_manager.handle_request(scope, receive, send)
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if is_misnumbered(body.decode("utf-8", "replace")):
+            await Response(refusal(), 400, media_type="application/json")(scope, receive, send)
+            return
+        await self.session_manager.handle_request(scope, Replayed(body, receive), send)
 
 
 def mounted(service: Service, version: str) -> Mapping[str, Mounted]:

@@ -34,7 +34,11 @@ ERRORS: Mapping[str, str] = {
     "507": "There is no space, or no permission to write.",
 }
 _NAMED = re.compile(r"\{(\w+)\}")
-_PARAMETERS: Mapping[str, str] = {"bank": "The name of a bank.", "id": "The id."}
+_PARAMETERS: Mapping[str, str] = {
+    "bank": "The name of a bank.",
+    "id": "The id.",
+    "number": "The number of the quarantine.",
+}
 
 
 def described(registry: Registry, version: str) -> dict[str, Any]:

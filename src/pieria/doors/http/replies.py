@@ -9,6 +9,7 @@ from typing import Any
 from pieria.record.lesson import STATES as LESSON_STATES
 from pieria.record.lesson import TYPES as LESSON_TYPES
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, TIERS
+from pieria.record.trust import WAYS
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
@@ -39,7 +40,8 @@ MEMORY = _of({
     "valid_from": _TEXT_OR_NULL, "valid_until": _TEXT_OR_NULL, "importance": _NUMBER, "confidence": _NUMBER_OR_NULL,
     "strength": _NUMBER, "trust": _NUMBER, "pinned": _FLAG, "tags": _TEXTS, "entities": _TEXTS, "files": _TEXTS,
     "flags": _TEXTS, "source": _TEXT_OR_NULL, "context": _TEXT_OR_NULL, "author": _TEXT_OR_NULL,
-    "author_type": {"enum": [*AUTHOR_TYPES, None]}, "channel": _TEXT_OR_NULL, "session": _TEXT_OR_NULL,
+    "author_type": {"enum": [*AUTHOR_TYPES, None]},
+    "via": {"enum": list(WAYS)}, "channel": _TEXT_OR_NULL, "session": _TEXT_OR_NULL,
     "sequence": {"type": ["integer", "null"]}, "status": _one_of(STATUSES), "tier": _one_of(TIERS), "ended": _TEXT,
     "reason": _TEXT_OR_NULL, "superseded_by": _TEXT_OR_NULL, "body": _OBJECT, "meta": _OBJECT,
 })  # fmt: skip
@@ -54,6 +56,12 @@ PROPOSAL = _of({
     "decided_by": _TEXT_OR_NULL, "reason": _TEXT_OR_NULL, "superseded_by": _TEXT_OR_NULL, "contradicts": _TEXTS,
     "sources": _TEXTS, "evidence": {"type": "array", "items": _OBJECT},
 })  # fmt: skip
+RULE = _of({
+    "id": _TEXT, "state": {"enum": ["told", "waiting", "declined"]}, "words": _TEXT, "why": _TEXT, "at": _TEXT,
+    "via": {"enum": list(WAYS)}, "trust": _NUMBER, "author": _TEXT_OR_NULL,
+    "author_type": {"enum": [*AUTHOR_TYPES, None]}, "source": _TEXT_OR_NULL, "session": _TEXT_OR_NULL,
+    "kind": _TEXT, "reason": _TEXT_OR_NULL, "proposal": _OBJECT,
+}, "proposal")  # fmt: skip
 
 REPLIES: Mapping[str, Any] = {
     "Memory": MEMORY,
@@ -95,8 +103,58 @@ REPLIES: Mapping[str, Any] = {
             "receipt": {"anyOf": [{"$ref": "#/components/schemas/Receipt"}, {"type": "null"}]},
         }
     ),
+    "Drawn": _of(
+        {
+            "what": _TEXT,
+            "id": _TEXT,
+            "kind": _TEXT,
+            "excerpt": _TEXT,
+            "how": _TEXT,
+            "of": _TEXT_OR_NULL,
+            "at": _TEXT_OR_NULL,
+            "source": _TEXT_OR_NULL,
+            "session": _TEXT_OR_NULL,
+            "author": _TEXT_OR_NULL,
+            "ended": _TEXT,
+            "quarantines": {"type": "array", "items": _WHOLE},
+        }
+    ),
+    "Telling": _of(
+        {"session": _TEXT, "ids": _TEXTS, "times": _WHOLE, "first": _TEXT, "last": _TEXT, "in_context": _FLAG}
+    ),
+    "Trace": _of(
+        {
+            "items": _list_of("Drawn"),
+            "counts": _OBJECT,
+            "told": _list_of("Telling"),
+            "notes": _TEXTS,
+            "hidden": _WHOLE,
+            "truncated": _FLAG,
+        }
+    ),
+    "Quarantine": _of(
+        {
+            "number": {"type": ["integer", "null"]},
+            "at": _TEXT,
+            "who": _TEXT,
+            "reason": _TEXT_OR_NULL,
+            "selectors": _OBJECT,
+            "counts": _OBJECT,
+            "memories": _WHOLE,
+            "facts": _WHOLE,
+            "digest": _TEXT,
+            "ids": _TEXTS,
+            "unreached": _TEXTS,
+            "dry_run": _FLAG,
+        }
+    ),
+    "Quarantines": _of({"quarantines": _list_of("Quarantine")}),
+    "Lifted": _of({"number": _WHOLE, "seq": _WHOLE, "memories": _WHOLE, "facts": _WHOLE, "still_held": _WHOLE}),
     "Proposal": PROPOSAL,
     "Proposals": _of({"proposals": _list_of("Proposal"), "left": _WHOLE}),
+    "Rule": RULE,
+    "Rules": _of({"rules": _list_of("Rule"), "left": _WHOLE}),
+    "DecidedRules": _of({"rules": _list_of("Rule"), "superseded": _TEXTS, "change": _WHOLE}),
     "Decided": _of({"proposals": _list_of("Proposal"), "superseded": _TEXTS, "change": _WHOLE}),
     "Fact": FACT,
     "Facts": _of({"facts": _list_of("Fact")}),

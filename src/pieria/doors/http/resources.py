@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BANK = "/v1/banks/{bank}"
 MEMORIES, MEMORY = f"{BANK}/memories", f"{BANK}/memories/{{id}}"
 PROPOSALS, PROPOSAL = f"{BANK}/proposals", f"{BANK}/proposals/{{id}}"
+RULES, RULE = f"{BANK}/rules", f"{BANK}/rules/{{id}}"
 FACTS, FACT = f"{BANK}/facts", f"{BANK}/facts/{{id}}"
 JOURNAL_PAGE = 1_000
 BEGINNING = ("create_memory", "add_fact")
@@ -88,7 +89,13 @@ def _history(bank: Bank, id: str, **given: Any) -> dict[str, Any]:
     return {"memories": [memory.as_dict() for memory in bank.history(id, **given)]}
 
 
-_READ, _WRITE = Access.read, Access.write
+def _number(written: str) -> int:
+    if not written.isdecimal():
+        raise NotFoundError("quarantine", written, hint="A quarantine has the number of the change that began it.")
+    return int(written)
+
+
+_READ, _WRITE, _ADMIN = Access.read, Access.write, Access.admin
 _VERSION = {"version": schemas.whole("Which version; the present one by default.", 1, 2**53), **schemas.KNOWN_AT}
 _REMOVED = {"include_removed": schemas.flag("Whether it is shown though it was removed.")}
 _INVALID = {
@@ -120,6 +127,17 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, id, **given: bank.purge(id, **given).as_dict(), "Erases it everywhere, for good."),
     _resource(f"POST {BANK}/forget", "forget", _WRITE, taking(schemas.FORGETTING), "Forgotten",
               lambda bank, **given: bank.forget(**given).as_dict(), "Removes all that came from one place."),
+    _resource(f"GET {BANK}/trace", "trace", _ADMIN, taking(schemas.TRACE), "Trace",
+              lambda bank, **given: bank.trace(**given).as_dict(),
+              "What was drawn from something, and which sessions were told of it; quarantined memories as well."),
+    _resource(f"POST {BANK}/quarantines", "quarantine", _WRITE, taking(schemas.QUARANTINE), "Quarantine",
+              lambda bank, **given: bank.quarantine(**given).as_dict(),
+              "Hides memories and everything that was drawn from them.", 201),
+    _resource(f"GET {BANK}/quarantines", "list_quarantines", _ADMIN, taking({}), "Quarantines",
+              lambda bank: {"quarantines": [each.as_dict() for each in bank.quarantines()]},
+              "The quarantines that last, the oldest first."),
+    _resource(f"DELETE {BANK}/quarantines/{{number}}", "lift_quarantine", _ADMIN, taking({}), "Lifted",
+              lambda bank, number: bank.lift(_number(number)).as_dict(), "Ends a quarantine."),
     _resource(f"GET {MEMORY}/history", "memory_history", _READ,
               taking({"revisions": schemas.flag("Those of the memories it revised, too.")}), "History",
               _history, "Every version and standing it had, oldest first."),
@@ -136,6 +154,17 @@ RESOURCES: tuple[Resource, ...] = (
     _resource(f"POST {PROPOSAL}/decline", "decline_proposal", _WRITE, taking(schemas.REASON), "Decided",
               lambda bank, id, **given: bank.upkeep.decline(id, **given).as_dict(),
               "Puts it aside, or takes it back."),
+    _resource(f"GET {RULES}", "list_rules", _READ, taking(schemas.RULES), "Rules",
+              lambda bank, **given: bank.rules.list(**given).as_dict(),
+              "The standing rules that agents are told, and those that wait for a person."),
+    _resource(f"GET {RULE}", "explain_rule", _READ, taking({}), "Rule",
+              lambda bank, id: bank.rules.explain(id).as_dict(), "One rule, and why it is told or waits."),
+    _resource(f"POST {RULE}/accept", "accept_rule", _WRITE, taking(schemas.REASON), "DecidedRules",
+              lambda bank, id, **given: bank.rules.accept(id, **given).as_dict(),
+              "Makes it a rule that agents are told. Only a person can: this answers 403."),
+    _resource(f"POST {RULE}/decline", "decline_rule", _WRITE, taking(schemas.REASON), "DecidedRules",
+              lambda bank, id, **given: bank.rules.decline(id, **given).as_dict(),
+              "Tells it as a rule no more. Only a person can: this answers 403."),
     _resource(f"GET {FACTS}", "query_facts", _READ, taking(schemas.FACT_QUESTION), "Facts",
               lambda bank, **given: _facts(bank.facts.query(**given)), "Facts that match everything given."),
     _resource(f"POST {FACTS}", "add_fact", _WRITE, taking(schemas.NEW_FACT, *_TRIPLE), "Fact",
@@ -144,6 +173,8 @@ RESOURCES: tuple[Resource, ...] = (
               lambda bank, **given: _facts(bank.facts.invalidate(**given)), "Says that something ended."),
     _resource(f"DELETE {FACT}", "remove_fact", _WRITE, taking(schemas.REASON), "Fact",
               lambda bank, id, **given: bank.facts.remove(id, **given).as_dict(), "Takes back what never held."),
+    _resource(f"POST {FACT}/purge", "purge_fact", _WRITE, taking(schemas.AS_TOLD), "Receipt",
+              lambda bank, id, **given: bank.facts.purge(id, **given).as_dict(), "Erases it for good."),
     _resource(f"GET {FACT}/history", "fact_history", _READ, taking({}), "Facts",
               lambda bank, id: _facts(bank.facts.history(id)), "Every version of a fact, oldest first."),
     _resource(f"GET {BANK}/changes", "list_changes", _READ, taking(schemas.JOURNAL), "Changes",

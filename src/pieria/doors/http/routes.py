@@ -101,7 +101,7 @@ class Routes:
         caller, tool = caller_of(request), resource.tool
         path = {name: segment(request, name) for name in request.path_params}
         bank = path.pop("bank")
-        host = self.service.host(caller, bank).having(begins=tool.begins)
+        host = self.service.host(caller, bank).having(begins=tool.begins, via=caller.via)
         host.allow(tool.access)
         arguments = query_of(request, tool.parameters) if resource.in_query else given
         checked = validated(tool, arguments, resource.route)

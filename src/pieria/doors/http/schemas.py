@@ -12,6 +12,7 @@ from pieria.bank.asking import INCLUDE
 from pieria.record.lesson import STATES as LESSON_STATES
 from pieria.record.lesson import TYPES as LESSON_TYPES
 from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, KINDS, SCOPES, STATUSES, TIERS
+from pieria.record.trust import GIVEN, WAYS
 
 Schema = Mapping[str, Any]
 ORDERS = ("newest", "oldest", "changed", "important")
@@ -77,6 +78,24 @@ FORGETTING = {
     "session": text("Everything that was said or learnt in this session."),
     "purge": flag("Whether it is erased for good."),
     **AS_TOLD,
+    **REASON,
+}
+TRACE = {
+    "id": text("The memory; one of id, source and session."),
+    "source": text("The source."),
+    "session": text("The session."),
+    "limit": whole("How many to list.", 1, 10_000),
+}
+QUARANTINE = {
+    "source": text("Everything that came from this source."),
+    "session": text("Everything that was said or learnt in this session."),
+    "author": text("Everything that this author said."),
+    "channel": text("Everything that came by this channel."),
+    "via": text("Everything that came in this way.", enum=list(WAYS)),
+    "since": text("Only what was said then or later: a date, or a time in ISO 8601."),
+    "until": text("Only what was said before."),
+    "ids": several("The ids of memories, besides."),
+    "dry_run": flag("Whether it is only told what would be hidden."),
     **REASON,
 }
 
@@ -195,6 +214,11 @@ PROPOSALS = {
     "state": several("Only in one of these states; what is proposed by default.", *LESSON_STATES),
     "type": several("Only of one of these types.", *LESSON_TYPES),
     "limit": whole("How many at most; 100 by default.", 1, 2_000),
+}
+RULES = {
+    "state": several("Only in one of these states; told and waiting by default.", "told", "waiting", "declined"),
+    "via": several("Of rules that wait: how they came in; agent by default.", *GIVEN),
+    "limit": whole("How many at most; 100 by default.", 1, 500),
 }
 TRIPLE = {
     "subject": text("Whom or what it is about."),

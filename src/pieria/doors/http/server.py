@@ -27,7 +27,7 @@ from pieria.doors.http.tokens import Tokens
 from pieria.errors import ConfigError, ConflictError, InputError, StorageError
 from pieria.record import check
 from pieria.toolsets import registry
-from pieria.workspace import Workspace
+from pieria.workspace import Workspace, is_data_doubted
 
 LAST_CALLS = 8
 """Seconds that calls under way have to come to an end."""
@@ -67,6 +67,9 @@ def serve(
     setting = workspace.resolved.settings.token
     secret = setting.get_secret_value() if setting is not None else ""
     tokens = Tokens(workspace.data)
+    if tokens.needed and is_data_doubted(workspace.resolved):
+        reason = f"the tokens in {workspace.data} may have come with the project that it lies in"
+        raise ConfigError(reason, hint="Run `pieria trust` for that project, or serve another data folder.")
     bound = bind(host, port)
     try:
         is_shared = workspace.place.is_shared

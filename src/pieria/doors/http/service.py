@@ -50,7 +50,11 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     started: float = field(default_factory=time.time)
     gauged: dict[str, tuple[float, dict[str, Any]]] = field(default_factory=dict)
-    places: Places = field(default_factory=lambda: Places(CALLS_AT_ONCE))
+    places: Places = field(init=False)
+
+    def __post_init__(self) -> None:
+        seconds = self.workspace.resolved.settings.request_seconds
+        object.__setattr__(self, "places", Places(CALLS_AT_ONCE, seconds))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

@@ -46,6 +46,8 @@ class Token:
     created: datetime
     expires: datetime | None
     digest: str
+    person: bool = False
+    """Whether what comes in with it is a person's own words."""
 
     def covers(self, bank: str) -> bool:
         wanted = same_bank(bank)
@@ -63,6 +65,7 @@ class Token:
             "banks": list(self.banks),
             "created": iso(self.created.replace(microsecond=0)),
             "expires": None if self.expires is None else iso(self.expires.replace(microsecond=0)),
+            "person": self.person,
         }
 
 
@@ -119,7 +122,13 @@ class Tokens:
         return token.has_expired(self._clock())
 
     def create(
-        self, name: str, access: str = "write", banks: Iterable[str] = (ALL,), expires: object = None
+        self,
+        name: str,
+        access: str = "write",
+        banks: Iterable[str] = (ALL,),
+        expires: object = None,
+        *,
+        person: bool = False,
     ) -> tuple[Token, str]:
         """A new one, and what to show for it, which is told this once. No two are called the same."""
         called = check.name(name, "name").strip()
@@ -129,7 +138,7 @@ class Tokens:
         if until is not None and until <= now:
             raise InputError("expires", "a time that is yet to come", iso(until))
         shown = PREFIX + secrets.token_urlsafe(BYTES)
-        token = Token(new_id(), called, level, _named(banks), now, until, digest_of(shown))
+        token = Token(new_id(), called, level, _named(banks), now, until, digest_of(shown), person)
 
         def with_it(held: Sequence[Token]) -> list[Token]:
             alike = [other.id for other in held if other.name == called]
@@ -215,6 +224,7 @@ def _token(entry: Mapping[str, Any]) -> Token:
         created=instant(entry["created"], "created"),
         expires=None if expires is None else instant(expires, "expires"),
         digest=digest,
+        person=check.flag(entry.get("person", False), "person"),
     )
 
 

@@ -112,7 +112,7 @@ class Engine:
 
         # Who may only read leaves no trace of having read, either.
         quietly = {"count_uses": False} if self._asked.read_only else {}
-        workspace = Workspace(self._asked.data, {**self._asked.settings, **quietly})
+        workspace = Workspace(self._asked.data, {**self._asked.settings, **quietly}, by_door=True)
         banks = Banks(workspace, WHO)
         worker = drain = None
         if not self._asked.read_only:

@@ -17,6 +17,7 @@ from anyio import to_thread
 from mcp.server.stdio import stdio_server
 
 from pieria.doors.mcp.engine import Asked, Engine
+from pieria.doors.mcp.lines import stdin_lines
 from pieria.doors.mcp.server import instructions_of, server_for
 from pieria.doors.mcp.wire import Answers, Requests, Wire
 from pieria.toolsets import Registry
@@ -64,7 +65,7 @@ async def _serve(registry: Registry, asked: Asked) -> None:
     engine, ending = Engine(asked), _Ending()
     taught = f"{instructions_of(registry)} {ONLY_READS}" if asked.read_only else None
     server = server_for(registry, engine.host, version("pieria"), access_of=lambda _: asked.access, instructions=taught)
-    async with stdio_server() as (read, write):
+    async with stdio_server(stdin_lines()) as (read, write):
         # Not before the server has taken stdout for itself: whoever prints from now on does so on stderr.
         sys.stdout = sys.stderr
         async with anyio.create_task_group() as tasks:

@@ -17,6 +17,7 @@ from pieria.doors.web.assets import PAGES, Assets
 from pieria.doors.web.forms import listed
 from pieria.doors.web.page import path_of
 from pieria.record.procedure import purpose
+from pieria.record.time import micros
 
 TEMPLATES = Path(__file__).parent / "templates"
 TIMES: tuple[Callable[..., Markup], ...] = (
@@ -51,6 +52,7 @@ class Templates:
             number=figures.number,
             ms=figures.milliseconds,
             size=figures.size,
+            micros=micros,
         )
         self._made.globals.update(assets=assets, counted=figures.counted, path_of=path_of)
 

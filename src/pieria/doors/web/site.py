@@ -184,7 +184,7 @@ class Site:
     ) -> Response:
         began = time.perf_counter()
         caller = caller_of(request)
-        host = self._service.host(caller, segment(request, "bank")).having(begins=view.begins)
+        host = self._service.host(caller, segment(request, "bank")).having(begins=view.begins, via=caller.via)
         host.allow(view.access)
         asked = Asked(host, caller, given, self.tasks, self._service.registry, self.witness, self._door, zone)
         try:

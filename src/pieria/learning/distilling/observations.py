@@ -6,26 +6,26 @@ The ids follow from what an observation says, so that the same events come to th
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pieria.errors import PieriaError
-from pieria.learning.distilling.pieces import alike, turn_id
+from pieria.learning.distilling.pieces import alike, outputs, turn_id
 from pieria.learning.distilling.tasks import Read, Span, read, sources_of
 from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
 from pieria.record.analyser import terms
 from pieria.record.clipping import clipped
-from pieria.record.draft import TRUST, NewMemory
+from pieria.record.draft import NewMemory
 from pieria.record.event import Event
 from pieria.record.ids import derived_id
+from pieria.record.repetition import Runs
 from pieria.record.tokens import estimated_tokens
+from pieria.record.trust import AGENT, OUTSIDE, lowest
 
 log = logging.getLogger(__name__)
 
 KIND = "observation"
-OUTSIDE_TRUST = 0.2
-"""How far words are to be believed that came from outside, whoever brought them."""
 IMPORTANCE = {"decision": 0.7, "bugfix": 0.65, "feature": 0.6, "refactor": 0.55, "change": 0.55, "discovery": 0.45}
 OPEN_IMPORTANCE, OUTSIDE_IMPORTANCE = 0.65, 0.35
 OPEN = "open"
@@ -42,7 +42,6 @@ class Observation:
 
     new: NewMemory
     sources: tuple[str, ...]
-    trust: float
     times: int = 1
 
     def id(self, session_key: str, number: int) -> str:
@@ -60,11 +59,12 @@ class Distilled:
     problem: str | None = None
 
 
-def distilled(events: Iterable[Event], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Distilled:
+def distilled(events: Sequence[Event], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Distilled:
     """The observations of a session's piece. `told` are ids of events that an earlier piece has told of."""
     found = read(events, told)
     noticed, by, problem = _noticed(found, mind)
-    made = [_observation(found.spans[each.task], each, by, scope) for each in noticed]
+    heard = Runs(outputs(events))
+    made = [_observation(found.spans[each.task], each, by, scope, heard) for each in noticed]
     last = [event for span in found.spans[-1:] for event in (span.prompt, span.outside) if event is not None]
     return Distilled(tuple(_folded(made)), (*last, *found.open_failures), problem)
 
@@ -101,7 +101,7 @@ def _grounded(span: Span, noticed: Noticed) -> Noticed:
     return replace(noticed, deeds=tuple(deeds), is_outside=span.outside is not None)
 
 
-def _observation(span: Span, noticed: Noticed, by: str, scope: str) -> Observation:
+def _observation(span: Span, noticed: Noticed, by: str, scope: str, heard: Runs) -> Observation:
     events = list(sources_of(span, noticed.deeds)) if noticed.deeds else []
     about = [event for event in (*events, span.prompt, span.reply) if event is not None]
     at = max(event.at for event in about) if events else (span.prompt or about[0]).at
@@ -128,9 +128,14 @@ def _observation(span: Span, noticed: Noticed, by: str, scope: str) -> Observati
         author_type="agent",
         session=about[0].session,
         at=at,
+        via=OUTSIDE if noticed.is_outside or _quotes(noticed, heard) else AGENT,
     )
-    trust = OUTSIDE_TRUST if noticed.is_outside else TRUST["agent"]
-    return Observation(new, _sources(span, noticed), trust)
+    return Observation(new, _sources(span, noticed))
+
+
+def _quotes(noticed: Noticed, heard: Runs) -> bool:
+    """Return whether its words repeat what a tool put out, such as the line of an error."""
+    return any(heard.repeated(text) for text in (noticed.title, noticed.text, *noticed.facts))
 
 
 def _tokens(event: Event) -> int:
@@ -178,8 +183,8 @@ def _folded(observations: Sequence[Observation]) -> list[Observation]:
         for place, held in enumerate(kept):
             if held.new.body["type"] == each.new.body["type"] and alike(told[place], telling):
                 sources = tuple(dict.fromkeys((*held.sources, *each.sources)))
-                trust = min(held.trust, each.trust)
-                kept[place] = Observation(held.new, sources, trust, held.times + each.times)
+                new = replace(held.new, via=lowest(str(held.new.via), str(each.new.via)))
+                kept[place] = Observation(new, sources, held.times + each.times)
                 break
         else:
             kept.append(each)

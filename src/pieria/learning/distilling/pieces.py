@@ -14,7 +14,7 @@ SESSION is the key of a host's session, EVENT the short form of an event's id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,6 +83,11 @@ class Piece:
         last = prompts[-1]
         kept = tuple(event for event in self.events if event.at < last.at or event.id in self.waiting)
         return replace(self, events=kept) if any(event.id not in self.waiting for event in kept) else self
+
+
+def outputs(events: Iterable[Event]) -> Iterator[str]:
+    """Yield what tools put out: texts that nobody in the session wrote."""
+    return (event.text for event in events if event.what not in SPOKEN and event.text)
 
 
 def session_key(host: str, session: str) -> str:

@@ -11,20 +11,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pieria.errors import PieriaError
-from pieria.learning.distilling.observations import OUTSIDE_TRUST
 from pieria.learning.distilling.pieces import short, turn_id
-from pieria.learning.lessons import steps, weighing
+from pieria.learning.lessons import weighing
 from pieria.learning.lessons.failing import Pair, Vain, failures
 from pieria.learning.lessons.telling import Saying, sayings
 from pieria.models.mind import Lesson, Mind
 from pieria.models.minds.rules import RuleMind
 from pieria.record.analyser import query_terms
 from pieria.record.clipping import clipped
-from pieria.record.draft import TRUST, NewMemory
+from pieria.record.draft import NewMemory
 from pieria.record.event import Event
 from pieria.record.lesson import HARMFUL, KINDS, PROCEDURE, RULE, TAG
+from pieria.record.risk import lowers_security
 from pieria.record.standing import own_sentences, standing
 from pieria.record.time import iso
+from pieria.record.trust import AGENT, PERSON
+from pieria.record.trust import OUTSIDE as FROM_OUTSIDE
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +54,6 @@ class Found:
     evidence: Mapping[str, Any]
     sources: tuple[str, ...]
     about: str | None
-    trust: float
     held_back: str | None = None
 
     @property
@@ -148,7 +149,7 @@ def _procedure(pair: Pair, lesson: Lesson, by: str, scope: str) -> Found:
         "did": list(pair.mended.steps),
         "passed": pair.mended.passed,
     }
-    new = _new(PROCEDURE, text, body, pair.passed, scope, author_type="agent")
+    new = _new(PROCEDURE, text, body, pair.passed, scope, FROM_OUTSIDE if pair.is_outside else AGENT)
     held_back = OUTSIDE if pair.is_outside else HARMFUL if pair.is_risky else None
     return Found(
         new=new,
@@ -157,7 +158,6 @@ def _procedure(pair: Pair, lesson: Lesson, by: str, scope: str) -> Found:
         evidence=evidence,
         sources=() if pair.prompt is None else (turn_id(pair.prompt.id),),
         about=None,
-        trust=OUTSIDE_TRUST if pair.is_outside else TRUST["agent"],
         held_back=held_back,
     )
 
@@ -168,7 +168,7 @@ def _rule(saying: Saying, lesson: Lesson, by: str, scope: str) -> Found:
         # Only what is put as lasting is told as a standing rule.
         text = f"From now on, {text[:1].lower()}{text[1:]}"
     evidence = {**_where(saying.prompt), "said": clipped(lesson.quote, QUOTED), "did": list(saying.told.acts[-3:])}
-    new = _new(RULE, text, {"type": RULE, "by": by}, saying.prompt, scope, author_type="human")
+    new = _new(RULE, text, {"type": RULE, "by": by}, saying.prompt, scope, PERSON)
     is_alone = by != RuleMind().name and lesson.confidence <= ONLY_A_MODEL
     return Found(
         new=replace(new, author="user"),
@@ -177,12 +177,11 @@ def _rule(saying: Saying, lesson: Lesson, by: str, scope: str) -> Found:
         evidence=evidence,
         sources=(turn_id(saying.prompt.id),),
         about=None if saying.reply is None else turn_id(saying.reply.id),
-        trust=TRUST["human"],
-        held_back=HARMFUL if steps.is_risky(weighing.wanted(text)) else MODEL if is_alone else None,
+        held_back=HARMFUL if lowers_security(text) else MODEL if is_alone else None,
     )
 
 
-def _new(type: str, text: str, body: Mapping[str, Any], event: Event, scope: str, author_type: str) -> NewMemory:
+def _new(type: str, text: str, body: Mapping[str, Any], event: Event, scope: str, via: str) -> NewMemory:
     return NewMemory(
         text,
         kind=KINDS[type],
@@ -191,8 +190,9 @@ def _new(type: str, text: str, body: Mapping[str, Any], event: Event, scope: str
         importance=IMPORTANCE[type],
         scope=scope,
         source=event.host,
-        author_type=author_type,
+        author_type="human" if via == PERSON else "agent",
         at=event.at,
+        via=via,
     )
 
 

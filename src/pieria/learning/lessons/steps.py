@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pieria.learning.distilling import commands
 from pieria.learning.distilling.commands import Command
 from pieria.record.clipping import clipped, plain
+from pieria.record.risk import is_risky_command
 
 SHOWN = 140
 """Characters of a command."""
@@ -50,12 +51,6 @@ _SCRIPT = re.compile(
     r"(?<!\S)(?:python3?|node|ruby|perl|php|deno|bun)\s+(?:-c|-e|--eval|-\s|-m (?:json|http|timeit|this))"
 )
 _PUTS_BACK = re.compile(r"\bgit (?:checkout|restore|stash|reset)\b")
-_RISKY = re.compile(
-    r"(?i)(?<![^\s`])sudo\b|\brm\s+-\w*[rf]|--force\b|--hard\b|(?<![^\s`])-f\b|--no-verify\b|\bchmod\s+(?:-R\s+)?(?:0?777|a\+|\+[rwx]*w)|\bkill(?:all)?\b"
-    r"|\bdrop\s+(?:database|table|schema)\b|\btruncate\b|\bprune\b|\bgit\s+(?:clean|push\s+-f|reset|filter-branch)\b"
-    r"|\b(?:curl|wget)\b[^|]*\|\s*(?:sudo\s+)?(?:(?:ba|da|z)?sh|python3?|node|perl|ruby)\b|\bsh\s+<\(|\|\s*iex\b|\bdown\s+-v\b|--privileged\b|--insecure\b|--trusted-host\b"
-    r"|--allow-unauthenticated\b|\bverify\s*=\s*false\b|--skip-\S+|--break-system-packages\b|\bdd\s+if=|\bmkfs"
-)
 _ASSIGNMENT = re.compile(r"(?<!\S)(?P<name>[A-Za-z_]\w*)=(?P<value>\"[^\"]*\"|'[^']*'|\[secret: \w+\]|\S+)")
 _OPTION = re.compile(
     r"(?i)(?<!\S)(?P<option>--?[\w-]*(?:passw|passphrase|token|secret|api-?key|credential)[\w-]*|(?:sshpass|login)\b[^|;&]{0,80}?\s-p)"
@@ -130,7 +125,7 @@ def left_out(failed: str, passed: str, error: str) -> Step | None:
 
 def is_risky(told: str) -> bool:
     """Whether what it says to do may do harm."""
-    return _RISKY.search(told) is not None
+    return is_risky_command(told)
 
 
 def is_acting(part: str) -> bool:

@@ -7,14 +7,14 @@ for a heading, another memory, or the end of the block.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 
 from pieria.recall.snippet import snippet
 from pieria.record.fencing import inert
 from pieria.record.memory import Memory
 from pieria.record.procedure import purpose
-from pieria.record.standing import standing
+from pieria.record.trust import RULING
 
 TITLE, SENTENCE, PINNED, NAME = 90, 300, 400, 60
 """Characters of what stands on one line."""
@@ -87,6 +87,11 @@ def waiting_line(count: int) -> str:
     return _line(["undecided"], f"{count:,} {what} for a person to accept or decline: pieria upkeep proposals")
 
 
+def rules_waiting_line(count: int) -> str:
+    what = "rule that an agent wrote waits" if count == 1 else "rules that agents wrote wait"
+    return _line(["undecided"], f"{count:,} {what} for a person to accept or decline: pieria rules")
+
+
 def whole(memory: Memory, now: datetime, passage: str | None = None) -> str:
     """Everything it says or, where that is too much, the passage that bears on the question, or its beginning."""
     files = [_part(file) for file in memory.files[:FILES]]
@@ -103,14 +108,6 @@ def says_no_more(memory: Memory) -> bool:
     return memory.title is None and " ".join(inert(said_by(memory)).split()) == title_of(memory)
 
 
-def rule_sentences(memory: Memory, without: Collection[str] = ()) -> str:
-    """Only what lays something down of it; nothing where all of that is told elsewhere."""
-    text = memory.text[:SEARCHED]
-    laid_down = [text[rule.start : rule.end] for rule in standing(text)]
-    told = [sentence for sentence in laid_down if " ".join(sentence.split()) not in without]
-    return " ".join(told) if told or laid_down else memory.title or text
-
-
 def _told(memory: Memory, passage: str | None) -> Iterator[str]:
     text = said_by(memory).strip()
     if len(text) > WHOLE:
@@ -123,6 +120,8 @@ def _told(memory: Memory, passage: str | None) -> Iterator[str]:
 
 def _origin(memory: Memory) -> Iterator[str]:
     kind = memory.author_type or "author unknown"
+    if memory.author_type == "human" and memory.via not in RULING:
+        kind = "human, as claimed"
     yield f"{_part(memory.author)} ({kind})" if memory.author else kind
     if memory.source:
         yield f"from {_part(memory.source)}"

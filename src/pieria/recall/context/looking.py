@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 from pieria.recall.answer import Recall
 from pieria.recall.context.lessons import spoken_for
-from pieria.recall.context.lines import is_from_the_web, rule_sentences
+from pieria.recall.context.rules import ruling, words_of
 from pieria.recall.context.threads import OPEN, open_points, unmended
 from pieria.recall.part import Source
 from pieria.record.analyser import query_terms
-from pieria.record.draft import TRUST
 from pieria.record.fading import recency
 from pieria.record.filter import Filter
 from pieria.record.memory import Memory
 from pieria.record.time import micros
+from pieria.record.trust import PERSON
 from pieria.store.parts import Outline
 from pieria.store.protocol import Reader
 
@@ -47,10 +47,6 @@ SEARCHED = 2_000
 SUFFIXES = 8
 """Of a path: so many endings of it may be how a memory names the file."""
 RULE = "rule"
-STANDING = (RULE, "preference", "profile")
-NO_PEOPLE = ("agent", "system")
-LEAST_TRUST = TRUST[None]
-"""What is trusted less lays nothing down."""
 TELLING = 2
 """Terms that tell something: a turn of fewer says yes, go on, or thank you."""
 NEARLY_ALL = 0.75
@@ -119,11 +115,8 @@ def found(sources: Sequence[Source], wanted: Wanted) -> Found:
 
 def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
     """What people asked for to last, in the bank or of themselves; an older one that says the same is left out."""
-    held: list[tuple[int, Memory]] = []
-    for source in sources:
-        for place, kind in enumerate(STANDING):
-            rows = source.reader.labelled("standing", (kind,), source.filter, RULES)
-            held += [(place, one) for one in _memories(source, rows, source.filter) if may_rule(one)]
+    own = [source for source in sources if not source.is_foreign]
+    held = [one for source in own for one in ruling(source.reader, source.filter)]
     held.sort(key=lambda one: (one[0], -one[1].importance, *_newest(one[1])))
     if all(memory.id in wanted.told for _, memory in held):
         # To read the rules of a text takes a process that has just begun a fifth of its time.
@@ -132,17 +125,11 @@ def _rules(sources: Sequence[Source], wanted: Wanted) -> list[Rule]:
     elsewhere = {id: quotes for found in told.values() for id, quotes in found.items()}
     by_words: dict[str, Rule] = {}
     for memory in {_key(memory): memory for _, memory in held}.values():
-        words = rule_sentences(memory, elsewhere.get(memory.id, ()))
+        words = words_of(memory, elsewhere.get(memory.id, ())).told
         if not words:
             continue
         by_words.setdefault(" ".join(words.casefold().split()), Rule(memory, words))
     return [rule for rule in by_words.values() if rule.memory.id not in wanted.told][:RULES]
-
-
-def may_rule(memory: Memory) -> bool:
-    """Whether a person may have laid it down: no agent, nothing from the web or from a file, nothing doubted."""
-    from_elsewhere = is_from_the_web(memory) or (memory.kind == "drawer" and bool(memory.files))
-    return memory.author_type not in NO_PEOPLE and memory.trust >= LEAST_TRUST and not from_elsewhere
 
 
 def _pinned(source: Source, wanted: Wanted) -> list[Memory]:
@@ -243,7 +230,9 @@ def _threads(source: Source, wanted: Wanted) -> list[Thread]:
     failing = [one.title.rstrip(".…") for one in failures if one.title]
     points = [(one, point) for one in digests for point in open_points(one)]
     open_ += [Thread(one, point) for one, point in points if not any(_speaks_of(point, title) for title in failing)]
-    open_ += [Thread(one, one.text, ASKED) for one in _last_asked(reader, asked, wanted.session)]
+    # Whose words those of a foreign bank are, nobody knows.
+    last = [] if source.is_foreign else _last_asked(reader, asked, wanted.session)
+    open_ += [Thread(one, one.text, ASKED) for one in last]
     return [one for one in sorted(open_, key=lambda one: _newest(one.memory)) if one.memory.id not in wanted.told]
 
 
@@ -254,9 +243,9 @@ def _speaks_of(point: str, title: str) -> bool:
 
 def _last_asked(reader: Reader, asked: Filter, session: str | None) -> list[Memory]:
     """The last that people asked for in each of the last sessions, but for the present one."""
-    turns = asked.having(kinds=("turn",))
+    turns = asked.having(kinds=("turn",), via=(PERSON,))
     heads = reader.outlines(reader.rows(turns, "newest", TURNS), turns).values()
-    theirs = [head for head in heads if head.author_type == "human" and head.session not in (None, session)]
+    theirs = [head for head in heads if head.session not in (None, session)]
     held = reader.memories([head.row for head in theirs], turns)
     last: dict[str | None, Memory] = {}
     for head in sorted(theirs, key=lambda head: (-head.at, head.id)):

@@ -14,7 +14,7 @@ SELECT name FROM bank ORDER BY name
 
 -- name: begin_reading
 -- One snapshot for all that is read in it. It ends with the bank, or with nothing where that was removed.
-BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL lock_timeout = {wait}; {limit}
 SELECT set_config('pieria.bank', number::text, true) FROM bank WHERE number = {bank}
 
 -- name: begin_writing
@@ -55,15 +55,20 @@ ORDER BY c.relname
 -- How many rows of the bank the server expects.
 EXPLAIN (FORMAT JSON) SELECT FROM {table} WHERE bank = {bank}
 
--- name: horizon
--- Whoever looks from now on no longer sees what was erased before.
-SELECT pg_snapshot_xmax(pg_current_snapshot())::xid::text
+-- name: limit
+-- For a question that has a deadline. Without one the server's own limit holds.
+SET LOCAL statement_timeout = {longest}
 
--- name: looking_back
--- How many transactions may still see it; what those of other users see is not told to everybody.
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-  AND greatest(age(backend_xid), age(backend_xmin)) > age(%(horizon)s::xid)
+-- name: blockers
+-- Who has the bank's turn to write, or a lock of one of these modes on a table.
+SELECT l.pid, a.usename, to_char(a.xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+    coalesce('the table ' || c.relname, 'the bank''s turn to write')
+FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid LEFT JOIN pg_class c ON c.oid = l.relation
+WHERE l.granted AND l.pid <> pg_backend_pid() AND a.datname = current_database() AND (
+    (l.locktype = 'advisory' AND l.classid::bigint = %(turn)s AND l.objid::bigint = %(bank)s)
+    OR (c.relnamespace = 'pieria'::regnamespace AND c.relkind = 'r' AND l.mode = ANY (%(modes)s::text[]))
+)
+ORDER BY a.xact_start, l.pid LIMIT 1
 
 -- name: passes_by
 -- Whom no rule about rows holds.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pieria.store.postgres.erasure import erasure_finding
 from pieria.store.postgres.indexing import index_finding
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.protocol import Finding
-from pieria.store.sql.checks import analyser_finding, every_rule, purge_finding, rule_finding
+from pieria.store.sql.checks import analyser_finding, every_rule, rule_finding
 from pieria.store.sql.reader import counters
 
 
@@ -24,7 +25,7 @@ def marks(session: PostgresSession, analyser: int, now: int) -> list[Finding]:
     """What the bank has noted down of itself, and what serves it."""
     held = counters(session)
     return [
-        purge_finding(held["unscrubbed"], now, "of what was purged nothing is left in the tables"),
+        erasure_finding(session, now),
         analyser_finding(held, analyser),
         index_finding(session),
     ]

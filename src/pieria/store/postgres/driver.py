@@ -45,9 +45,11 @@ SET_UP = """
 SELECT set_config('search_path', 'pieria, ' || coalesce((
     SELECT quote_ident(n.nspname) || ', ' FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
     WHERE e.extname = 'vector'
-), '') || 'public', false), set_config('jit', 'off', false)
+), '') || 'public', false), set_config('jit', 'off', false), set_config('lock_timeout', '5s', false)
 """
-"""Where the extension lives is up to whoever made it. Compiling a statement takes longer than running ours."""
+"""Where the extension lives is up to the administrator. Compiling a statement takes longer than running ours. No
+statement waits for a lock for ever: a transaction on a bank says itself for how long, and this is for all others.
+"""
 NOT_LET_IN = (
     "authentication failed", "no password supplied", "no pg_hba.conf entry", "is not permitted to log in",
     "permission denied", 'role "',
@@ -188,8 +190,16 @@ def _after_fatal(said: str) -> str:
 
 
 def _busy(operation: str, where: str, said: str) -> PieriaError:
-    reason = f"another process or thread kept the bank at {where} locked, or the statement took too long ({said})"
+    reason = f"another transaction on the bank at {where} came in between ({said})"
     return BusyError(operation, reason, hint="Try again in a moment.")
+
+
+def _locked(operation: str, where: str, said: str) -> PieriaError:
+    return BusyError(operation, f"the bank at {where} is locked: {said}", hint="Try again in a moment.")
+
+
+def _too_long(operation: str, where: str, said: str) -> PieriaError:
+    return BusyError(operation, f"a statement at {where} took too long ({said})", hint="Try again in a moment.")
 
 
 def _unreachable(operation: str, where: str, said: str) -> PieriaError:
@@ -214,8 +224,8 @@ _BY_STATE: Mapping[str, Callable[[str, str, str], PieriaError]] = {
     "08": _unreachable,
     "57P": _unreachable,
     "53300": _unreachable,
-    "55P03": _busy,
-    "57014": _busy,
+    "55P03": _locked,
+    "57014": _too_long,
     "40": _busy,
     "25P03": _busy,
     "53100": _full,

@@ -19,6 +19,10 @@ s.ended = ANY(%(endings)s::text[])
 -- name: valid_at
 (s.valid_from IS NULL OR s.valid_from <= %(valid_at)s) AND (s.valid_until IS NULL OR s.valid_until > %(valid_at)s)
 
+-- name: free
+-- Left out while nothing is in quarantine.
+NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.bank = %(bank)s AND q.what = 'memory' AND q.held = s.id)
+
 -- name: tiers
 s.tier = ANY(%(tiers)s::text[])
 
@@ -30,6 +34,9 @@ s.id = ANY(%(ids)s::text[])
 
 -- name: kinds
 s.kind = ANY(%(kinds)s::text[])
+
+-- name: via
+s.via = ANY(%(via)s::text[])
 
 -- name: types
 (s.type = ANY(%(types)s::text[]) OR s.type IS NULL AND s.kind = ANY(%(types)s::text[]))

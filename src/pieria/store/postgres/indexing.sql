@@ -40,4 +40,4 @@ ANALYZE embedded
 SELECT pg_try_advisory_lock({namespace}, {bank})
 
 -- name: unhurried
-SET pieria.bank = {bank}; SET statement_timeout = 0
+SET pieria.bank = {bank}; SET statement_timeout = 0; SET lock_timeout = 0

@@ -67,5 +67,12 @@ memory IS NOT NULL
 -- name: fact_memory
 memory = %(memory)s
 
+-- name: fact_memories
+memory = ANY(%(memories)s::text[])
+
 -- name: fact_source
 source = %(source)s
+
+-- name: fact_free
+-- Left out while nothing is in quarantine.
+NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.bank = %(bank)s AND q.what = 'fact' AND q.held = id)

@@ -142,13 +142,14 @@ def _apply(connection: Connection, step: Migration) -> None:
 
 def _build(connection: Connection, step: Migration) -> None:
     """However long it takes."""
-    connection.execute("SET statement_timeout = 0")
+    connection.execute("SET statement_timeout = 0; SET lock_timeout = 0")
     try:
         for statement in filter(str.strip, step.sql.split(";\n")):
             connection.execute(statement.encode())
     finally:
         if not connection.closed:
             connection.execute("RESET statement_timeout")
+            connection.execute(SET_UP)
 
 
 def _applied(connection: Connection, where: str, steps: Sequence[Migration]) -> dict[int, tuple[str, str]]:

@@ -193,8 +193,11 @@ WHERE s.bank = %(bank)s AND s.id = %(id)s AND s.version = %(version)s
 ORDER BY s.known_from
 
 -- name: frequencies
-SELECT j.value, (SELECT count(*) FROM posting p WHERE p.bank = %(bank)s AND p.term = j.value)
-FROM unnest(%(terms)s::text[]) j (value)
+SELECT j.value, p.frequency, p.occurrences
+FROM unnest(%(terms)s::text[]) j (value) CROSS JOIN LATERAL (
+    SELECT count(*) AS frequency, coalesce(sum(number), 0) AS occurrences
+    FROM posting WHERE bank = %(bank)s AND term = j.value
+) p
 
 -- name: postings
 -- One string instead of a row a posting: handing rows over costs more than finding them.
@@ -204,6 +207,11 @@ SELECT j.value, (
     )
     FROM posting p WHERE p.bank = %(bank)s AND p.term = j.value
 )
+FROM unnest(%(terms)s::text[]) j (value)
+
+-- name: rows_holding
+-- Each row once: of a term that texts repeat without end, the instances would be as many as there are words.
+SELECT j.value, (SELECT string_agg(p.row::text, ',' ORDER BY p.row) FROM posting p WHERE p.bank = %(bank)s AND p.term = j.value)
 FROM unnest(%(terms)s::text[]) j (value)
 
 -- name: newest_postings
@@ -428,11 +436,12 @@ INSERT INTO content (bank, @content) VALUES (
 INSERT INTO state (
     bank, row, id, version, kind, type, place, scope, session, sequence, channel, author, author_type, source, at,
     valid_from, valid_until, status, tier, importance, confidence, strength, trust, pinned, ended, reason,
-    superseded_by, known_from, known_until
+    superseded_by, via, known_from, known_until
 )
 VALUES (
     %(bank)s, %(1)s, %(2)s, %(3)s, %(4)s, %(5)s, %(6)s, %(7)s, %(8)s, %(9)s, %(10)s, %(11)s, %(12)s, %(13)s, %(14)s,
-    %(15)s, %(16)s, %(17)s, %(18)s, %(19)s, %(20)s, %(21)s, %(22)s, %(23)s, %(24)s, %(25)s, %(26)s, %(27)s, %(28)s
+    %(15)s, %(16)s, %(17)s, %(18)s, %(19)s, %(20)s, %(21)s, %(22)s, %(23)s, %(24)s, %(25)s, %(26)s, %(27)s, %(28)s,
+    %(29)s
 )
 
 -- name: close_state
@@ -469,8 +478,8 @@ ON held.term = made.term AND held.row = made.row AND held.number = made.number
 WHERE held.term IS NULL OR made.term IS NULL
 
 -- name: every_content
--- With what decides whether its author lays rules down: as it stood when it was written.
-SELECT c.@content, s.kind, s.author_type, s.trust
+-- With its kind: only some kinds can state rules.
+SELECT c.@content, s.kind
 FROM content c
 LEFT JOIN state s ON s.bank = %(bank)s AND s.row = c.row AND s.known_from = (
     SELECT min(f.known_from) FROM state f WHERE f.bank = %(bank)s AND f.row = c.row
@@ -527,6 +536,44 @@ ON CONFLICT (bank, collection, key) DO UPDATE SET value = excluded.value
 -- name: drop_record
 DELETE FROM record WHERE bank = %(bank)s AND collection = %(1)s AND key = %(2)s
 
+-- name: put_quarantined
+INSERT INTO quarantine (bank, what, held, seq) VALUES (%(bank)s, %(1)s, %(2)s, %(3)s) ON CONFLICT DO NOTHING
+
+-- name: drop_quarantined
+DELETE FROM quarantine WHERE bank = %(bank)s AND seq = %(1)s
+
+-- name: erase_id.quarantine
+DELETE FROM quarantine WHERE bank = %(bank)s AND what = 'memory' AND held = %(1)s
+
+-- name: erase_fact.quarantine
+DELETE FROM quarantine WHERE bank = %(bank)s AND what = 'fact' AND held = %(1)s
+
+-- name: count_quarantined
+-- A quarantine that holds nothing any more still takes in what comes.
+INSERT INTO counter (bank, name, value)
+SELECT %(bank)s, 'quarantined', (SELECT count(*) FROM quarantine WHERE bank = %(bank)s)
+    + (SELECT count(*) FROM record WHERE bank = %(bank)s AND collection = 'quarantine')
+ON CONFLICT (bank, name) DO UPDATE SET value = excluded.value
+
+-- name: quarantines_of
+SELECT q.held, q.seq FROM quarantine q
+WHERE q.bank = %(bank)s AND q.held = ANY(%(ids)s::text[]) AND q.what = %(what)s ORDER BY q.held, q.seq
+
+-- name: add_told
+INSERT INTO told (bank, id, session, times, first, last) VALUES (%(bank)s, %(1)s, %(2)s, %(3)s, %(4)s, %(5)s)
+ON CONFLICT (bank, id, session) DO UPDATE SET
+    times = told.times + excluded.times, first = least(told.first, excluded.first), last = greatest(told.last, excluded.last)
+
+-- name: bound_told
+DELETE FROM told WHERE bank = %(bank)s AND last <= (
+    SELECT last FROM told WHERE bank = %(bank)s ORDER BY last DESC LIMIT 1 OFFSET %(most)s
+)
+
+-- name: told
+SELECT t.id, t.session, t.times, t.first, t.last FROM told t
+WHERE t.bank = %(bank)s AND t.id = ANY(%(ids)s::text[])
+ORDER BY t.last DESC, t.id, t.session LIMIT %(limit)s
+
 -- name: insert_journal
 INSERT INTO journal (bank, @journal) VALUES (%(bank)s, %(1)s, %(2)s, %(3)s, %(4)s, %(5)s)
 
@@ -560,6 +607,9 @@ DELETE FROM state WHERE bank = %(bank)s AND id = %(1)s
 
 -- name: erase_id.usage
 DELETE FROM usage WHERE bank = %(bank)s AND id = %(1)s
+
+-- name: erase_id.told
+DELETE FROM told WHERE bank = %(bank)s AND id = %(1)s
 
 -- name: erase_id.fact
 DELETE FROM fact WHERE bank = %(bank)s AND memory = %(1)s
@@ -643,3 +693,4 @@ UNION ALL SELECT 'links', count(*) FROM link WHERE bank = %(bank)s AND known_unt
 UNION ALL SELECT 'facts', count(*) FROM fact WHERE bank = %(bank)s AND known_until = 9223372036854775807 AND ended = ''
 UNION ALL SELECT 'changes', count(*) FROM journal WHERE bank = %(bank)s
 UNION ALL SELECT 'purged', count(*) FROM purged WHERE bank = %(bank)s
+UNION ALL SELECT 'quarantined', count(DISTINCT held) FROM quarantine WHERE bank = %(bank)s AND what = 'memory'

@@ -7,6 +7,7 @@ from typing import Any
 
 from pieria.record.changeset import Applied, Changeset
 from pieria.store.postgres.embedded import PostgresVectorRows
+from pieria.store.postgres.erasure import mark
 from pieria.store.postgres.filling import is_secured, put
 from pieria.store.postgres.near import PostgresVectors
 from pieria.store.postgres.session import PostgresSession
@@ -14,6 +15,9 @@ from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sql.writer import SQLWriter
+
+OF_FACTS = ("fact", "record")
+"""Tables from which erasing facts alone takes words."""
 
 
 class PostgresReader(SQLReader):
@@ -43,7 +47,11 @@ class PostgresWriter(SQLWriter):
 
     def apply(self, changeset: Changeset) -> Applied:
         with self._server.pipeline():
-            return super().apply(changeset)
+            applied = super().apply(changeset)
+            if changeset.erase or changeset.erase_facts:
+                relations = None if changeset.erase else OF_FACTS
+                mark(self._server, self._server.bank, self._counters["unscrubbed"], relations)
+            return applied
 
     def _vector_rows(self, counters: dict[str, int]) -> PostgresVectorRows:
         return PostgresVectorRows(self._server, counters)

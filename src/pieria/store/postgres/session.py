@@ -33,6 +33,7 @@ class PostgresSession:
         """`reads`: it sees one snapshot, and changes nothing."""
         self.connection = connection
         self.bank = bank
+        self.hides: bool | None = None
         self._remembered: dict[str, list[tuple[Any, ...]]] | None = {} if reads else None
         self._process: int | None = os.getpid()
 

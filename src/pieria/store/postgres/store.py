@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 
 from pieria.errors import BusyError, ClosedError, NotFoundError, PieriaError
+from pieria.record import effort
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
@@ -22,6 +23,7 @@ from pieria.store.copying import copy_to_file
 from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks
 from pieria.store.postgres.driver import Connection, damaged, translated
+from pieria.store.postgres.erasure import REMOVED_BANK, finish, mark, may_flush, message_log
 from pieria.store.postgres.following import CHANNEL, word
 from pieria.store.postgres.indexing import CHECK as INDEX
 from pieria.store.postgres.indexing import build, unindex
@@ -31,7 +33,7 @@ from pieria.store.postgres.reader import PostgresReader, PostgresWriter
 from pieria.store.postgres.security import secure
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
-from pieria.store.postgres.tidying import BEYOND, count_anew, has_grown, tidied
+from pieria.store.postgres.tidying import count_anew, has_grown
 from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import COUNTERS, counters
@@ -40,9 +42,16 @@ from pieria.store.sql.text import Frequencies
 
 SYNCHRONOUS = {"full": "on", "relaxed": "off", "off": "off"}
 """How far a commit waits for the server's disk; whatever a commit waits for, it is whole or not there."""
+WRITERS_WAIT_FOR = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"]
+READERS_WAIT_FOR = ["AccessExclusiveLock"]
 TURN = 0x5049
 """Sets the locks of banks' turns apart from those of other programs in the database."""
-LATER = "the server's next VACUUM takes it away"
+BEYOND = "the server's standbys, archives and backups, if there are any: they keep what was erased"
+"""What no statement reaches."""
+NOT_FLUSHED = (
+    "the server's write-ahead log: this role may not empty it, and it keeps what was erased until it is overwritten"
+)
+LATER = "`pieria doctor --repair` of another bank in the database tries again"
 _every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
 
 
@@ -123,18 +132,21 @@ class PostgresStore:
             self._pool.give(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[PostgresReader]:
-        with translated("read", self.where), self.looking() as session:
+    def reading(self, seconds: float | None = None) -> Iterator[PostgresReader]:
+        effort.check()
+        with translated("read", self.where), self.looking(seconds) as session:
             yield PostgresReader(session, self._frequencies, self._sieves)
 
     @contextmanager
-    def looking(self) -> Iterator[PostgresSession]:
-        """A transaction that reads; within one that this thread has already, the same."""
+    def looking(self, seconds: float | None = None) -> Iterator[PostgresSession]:
+        """A transaction that reads; within one that this thread has already, the same. Waits for a lock no longer than
+        the busy time, or so many seconds.
+        """
         held: PostgresSession | None = getattr(self._own, "session", None)
         if held is not None:
             yield held
             return
-        with self._begun(self._sql["begin_reading"].format(bank=self.number), reads=True) as session:
+        with self._begun(self._begin_reading(seconds), seconds, reads=True) as session:
             self._own.session = session
             try:
                 yield session
@@ -143,15 +155,36 @@ class PostgresStore:
 
     @contextmanager
     def _begun(self, statement: str, seconds: float | None = None, *, reads: bool = False) -> Iterator[PostgresSession]:
-        with self._connection(partial(self._begin, statement.encode()), seconds) as connection:
-            session = PostgresSession(connection, self.number, reads=reads)
-            process = os.getpid()
-            try:
-                yield session
-                if process == os.getpid():
-                    connection.execute("COMMIT")
-            finally:
-                session.end()
+        try:
+            with self._connection(partial(self._begin, statement.encode()), seconds) as connection:
+                session = PostgresSession(connection, self.number, reads=reads)
+                process = os.getpid()
+                try:
+                    yield session
+                    if process == os.getpid():
+                        connection.execute("COMMIT")
+                finally:
+                    session.end()
+        except psycopg.errors.LockNotAvailable as problem:
+            waited = self._busy_seconds if seconds is None else seconds
+            raise psycopg.errors.LockNotAvailable(f"waited {waited:.3g} s for {self._blocker(reads)}") from problem
+
+    def _blocker(self, reads: bool) -> str:
+        """Who holds the lock that was waited for, by now."""
+        modes = READERS_WAIT_FOR if reads else WRITERS_WAIT_FOR
+        asked = {"turn": TURN, "bank": self.number, "modes": modes}
+        with suppress(psycopg.Error, PieriaError), self._connection(seconds=1.0) as connection:
+            found = connection.execute(self._sql["blockers"].encode(), asked).fetchone()
+            if found is not None:
+                pid, role, since, what = found
+                return f"pid {pid} (role {role}{f', since {since}' if since else ''}), which holds {what}"
+        return "a lock whose holder was not found"
+
+    def _begin_reading(self, seconds: float | None) -> str:
+        wait = self._busy_seconds if seconds is None else min(seconds, self._busy_seconds)
+        longest = None if seconds is None else max(seconds, self._busy_seconds)
+        limit = "" if longest is None else self._sql["limit"].format(longest=round(1000 * longest)) + ";"
+        return self._sql["begin_reading"].format(bank=self.number, wait=max(1, round(1000 * wait)), limit=limit)
 
     def _begin(self, statements: bytes, connection: Connection) -> None:
         begun = connection.execute(statements)
@@ -206,12 +239,15 @@ class PostgresStore:
             return 0 if found is None else int(found[0])
 
     def scrub(self) -> list[str]:
-        """Has the server tidy up its tables. What it keeps elsewhere is beyond us, and said so."""
+        """Have the server rewrite its tables and empty its log, unless that would hold up readers for long."""
+        return self._finish_purges(patient=False)
+
+    def _finish_purges(self, *, patient: bool) -> list[str]:
         with translated("purge", self.where):
             with self.looking() as session:
                 erased = counters(session)["unscrubbed"]
-            with self._connection() as connection:
-                left = tidied(connection, self._busy_seconds)
+            with self._pool.connect() as connection:
+                left = finish(connection, self._busy_seconds, patient=patient)
             if not left:
                 with self._begun(self._begin_writing(self._busy_seconds)) as session:
                     session.execute(statements("queries.sql")["finish_purge"], {"erased": erased})
@@ -222,7 +258,14 @@ class PostgresStore:
         copy_to_file(self, path, progress)
 
     def copies(self) -> list[str]:
-        return [BEYOND]
+        """What the server keeps beside its tables and this role cannot erase."""
+        with translated("read", self.where), self._connection() as connection:
+            log = [] if may_flush(connection) else [NOT_FLUSHED]
+            settings = message_log(connection)
+        said = (
+            [f"the server's log of messages: it may hold what was written ({', '.join(settings)})"] if settings else []
+        )
+        return [*log, *said, BEYOND]
 
     def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
         with translated("check", self.where), self.looking() as session:
@@ -230,7 +273,7 @@ class PostgresStore:
             return [*read, *marks(session, self.analyser, self.now())]
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        done = repaired(self, found, terms_of)
+        done = repaired(self, found, terms_of, lambda: self._finish_purges(patient=True))
         if any(finding.check == INDEX and finding.remedy for finding in found) and self._build_indexes():
             done.append(INDEX)
         return done
@@ -287,15 +330,16 @@ class PostgresStore:
     def _left_behind(self, connection: Connection) -> list[str]:
         """The bank is gone by now, and nobody may be told otherwise, whatever becomes of this."""
         try:
-            return tidied(connection, self._busy_seconds, LATER)
+            return finish(connection, self._busy_seconds, again=LATER)
         except psycopg.Error:
-            return [f"what was deleted, in the server's own files: it was broken off while it tidied up; {LATER}"]
+            return [f"what was deleted, in the server's own files: rewriting them was broken off; {LATER}"]
 
     def _unmake(self, session: PostgresSession) -> None:
         seq = counters(session)["seq"]
         for table, _ in session.execute(self._sql["tables"]).fetchall():
             session.execute(self._sql["empty_table"].format(table=table))
         session.execute(self._sql["unmake_bank"])
+        mark(session, REMOVED_BANK, self.now())
         # Whoever waits for a change is to look, and finds that there is no bank.
         session.execute(self._sql["tell"], {"channel": CHANNEL, "word": word(self.number, seq + 1)})
 

@@ -1,80 +1,21 @@
-"""What a server does for its tables by itself, but later than it is needed: it takes away the rows that were marked as
-gone, and counts what it plans by.
-"""
+"""What a server does for its tables by itself, but later than it is needed: it counts what it plans by."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 
-from psycopg.errors import Diagnostic, LockNotAvailable
+from psycopg.errors import LockNotAvailable
 
 from pieria.store.postgres.driver import Connection
 from pieria.store.postgres.statements import statements
 
-AGAIN = "`pieria doctor --repair` tries again"
-BEYOND = (
-    "the server's write-ahead log, its standbys and its own backups: they keep what was erased until they are recycled"
-)
-"""What no statement reaches."""
-LOCKED = "55P03"
-"""What the server calls a table that another is at."""
-AGAIN_SECONDS = 0.05
 FAR_OFF = 10
 """Times fewer rows than there are make bad plans."""
 LOCK_MILLISECONDS = 2_000
 """Longer than the server's own tidying takes to get out of the way."""
 MANY = 1_000
 """Of fewer rows any plan is a good one."""
-
-
-def tidied(connection: Connection, seconds: float, again: str = AGAIN) -> list[str]:
-    """Tables and their indexes, all at once. Waits so long for whoever stands in the way. Returns what could not be
-    tidied up, and how it comes to be `again`.
-    """
-    deadline = time.monotonic() + seconds
-    if readers := _looking_back(connection, deadline):
-        return [f"what {readers} transactions of others may still read; {again}"]
-    tables = connection.execute(statements("bank.sql")["tables"].encode()).fetchall()
-    found = (_refused(connection, str(table), deadline, again) for table, _ in tables)
-    return [said for said in found if said is not None]
-
-
-def _looking_back(connection: Connection, deadline: float) -> int:
-    """What a transaction may still see the server does not take away, and says nothing of that."""
-    sql = statements("bank.sql")
-    [(horizon,)] = connection.execute(sql["horizon"].encode()).fetchall()
-    while True:
-        [(number,)] = connection.execute(sql["looking_back"].encode(), {"horizon": horizon}).fetchall()
-        if not number or time.monotonic() >= deadline:
-            return int(number)
-        time.sleep(AGAIN_SECONDS)
-
-
-def _refused(connection: Connection, table: str, deadline: float, again: str) -> str | None:
-    """What kept the table from being tidied up: the server passes over it, and only warns."""
-    warned: list[tuple[str | None, str | None]] = []
-
-    def note(said: Diagnostic) -> None:
-        if said.severity_nonlocalized == "WARNING":
-            warned.append((said.sqlstate, said.message_primary))
-
-    connection.add_notice_handler(note)
-    try:
-        while True:
-            warned.clear()
-            connection.execute(f"VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF, SKIP_LOCKED) {table}".encode())
-            if not warned:
-                return None
-            state, said = warned[0]
-            if state != LOCKED:
-                return f"{said}; {again} as its owner"
-            if time.monotonic() >= deadline:
-                return f"{said}; {again}"
-            time.sleep(AGAIN_SECONDS)
-    finally:
-        connection.remove_notice_handler(note)
 
 
 def has_grown(before: Mapping[str, int], after: Mapping[str, int]) -> bool:

@@ -63,6 +63,35 @@ AND (s.scope <> 'session' OR s.channel IS NOT DISTINCT FROM o.channel)
 AND (s.valid_from IS NULL OR s.valid_from <= o.valid_from)
 AND (s.valid_until IS NULL OR s.valid_until >= o.valid_until)
 
+-- name: company.free
+-- Besides, while something is in quarantine: it is in windows of what is there itself, and in no others.
+(NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.bank = %(bank)s AND q.what = 'memory' AND q.held = s.id)
+  OR EXISTS (
+    SELECT 1 FROM state h JOIN quarantine q ON q.bank = %(bank)s AND q.what = 'memory' AND q.held = h.id
+    WHERE h.bank = %(bank)s AND h.row = o.row))
+
+-- name: windows_of_held
+-- Windows of free turns that hold what the quarantine of this number holds.
+SELECT DISTINCT v.entry, v.row
+FROM quarantine q JOIN state s ON s.bank = %(bank)s AND s.id = q.held
+    JOIN member m ON m.bank = %(bank)s AND m.row = s.row JOIN embedded v ON v.bank = %(bank)s AND v.entry = m.entry
+WHERE q.bank = %(bank)s AND q.what = 'memory' AND q.seq = %(seq)s AND NOT EXISTS (
+    SELECT 1 FROM state h JOIN quarantine f ON f.bank = %(bank)s AND f.what = 'memory' AND f.held = h.id
+    WHERE h.bank = %(bank)s AND h.row = v.row)
+
+-- name: turns_of_held
+-- The turns that the quarantine of this number holds, of sessions of which it does not hold everything.
+SELECT s.row, s.session, s.scope, s.at, s.author, s.channel, s.status, s.valid_from, s.valid_until, s.ended
+FROM quarantine q JOIN state s ON s.bank = %(bank)s AND s.id = q.held AND s.known_until = 9223372036854775807
+WHERE q.bank = %(bank)s AND q.what = 'memory' AND q.seq = %(seq)s AND s.ended = '' AND s.session IN (
+    SELECT o.session FROM state o
+    WHERE o.bank = %(bank)s AND o.known_until = 9223372036854775807 AND o.ended = ''
+      AND o.session IN (
+        SELECT h.session FROM quarantine f JOIN state h ON h.bank = %(bank)s AND h.id = f.held AND h.known_until = 9223372036854775807
+        WHERE f.bank = %(bank)s AND f.what = 'memory' AND f.seq = %(seq)s AND h.session IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT 1 FROM quarantine f WHERE f.bank = %(bank)s AND f.what = 'memory' AND f.held = o.id AND f.seq = %(seq)s))
+
 -- name: in_other_company
 -- Of (row, member) the rows that have a member which is no company of theirs, or not any more.
 SELECT DISTINCT (j.value ->> 0)::bigint FROM jsonb_array_elements(%(pairs)s::jsonb) j

@@ -74,8 +74,13 @@ def analyser_finding(held: Mapping[str, int], ours: int) -> Finding:
     return Finding("analyser", well, f"version {version}", None if well else newer if version > ours else REPAIR)
 
 
-def repaired(store: Store, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-    """What of all this can be made anew from the record is; returns what was."""
+def repaired(
+    store: Store,
+    found: Sequence[Finding],
+    terms_of: Callable[[Content], Sequence[str]],
+    scrub: Callable[[], Sequence[str]],
+) -> list[str]:
+    """Make anew what can be made from the record, and finish purges with `scrub`. Return what was mended, by name."""
     ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
     done = []
     if ill & REBUILT:
@@ -85,6 +90,6 @@ def repaired(store: Store, found: Sequence[Finding], terms_of: Callable[[Content
         with store.writing() as writer:
             writer.mend_vectors()
         done.append("vectors")
-    if ill & SCRUBBED and not store.scrub():
+    if ill & SCRUBBED and not scrub():
         done.append("purge")
     return done

@@ -54,6 +54,7 @@ class CopyWrites(CopyReads):
         counters = {**self._counters, **{name: value for name, value in held.items() if name in self._counters}}
         self._project(counters)
         self._keep(counters)
+        self._count_quarantined()
         return lines
 
     def _put(self, table: str, lines: Sequence[Sequence[Any]]) -> None:
@@ -63,6 +64,10 @@ class CopyWrites(CopyReads):
     @abstractmethod
     def _keep(self, counters: dict[str, int]) -> None:
         """Writes down what changed of them."""
+
+    @abstractmethod
+    def _count_quarantined(self) -> None:
+        """Counts what is in quarantine."""
 
     @abstractmethod
     def _project(self, counters: dict[str, int]) -> None:

@@ -14,6 +14,7 @@ from pieria.record.changeset import Changeset, NewVector, State
 from pieria.store.protocol import WINDOW_REACH, Embedded, Pending
 from pieria.store.sql.session import Session
 from pieria.store.sql.vectors import LOOKED_THROUGH
+from pieria.store.sql.visibility import company
 from pieria.store.vectors import packed
 
 SPACE_ENTRIES = 1_024
@@ -142,6 +143,16 @@ class VectorRows:
         # Only now: what is erased together was noted as each other's neighbours.
         self._many("drop_every_pending", [(row,) for row in erased])
 
+    def hold(self, seq: int) -> None:
+        """The words of what this quarantine holds leave the windows of all that it does not hold."""
+        found = self._session.execute(self._sql["windows_of_held"], {"seq": seq}).fetchall()
+        self._remove([entry for entry, _ in found])
+        self._note((row, "window") for _, row in found if self._entries("turn_of_row", row))
+
+    def release(self, seq: int) -> None:
+        """The turns beside what this quarantine holds are to have it in their windows again."""
+        self._note_around([Turn(*found) for found in self._session.execute(self._sql["turns_of_held"], {"seq": seq})])
+
     # --- vectors
 
     def put(self, space: int, vectors: Sequence[Embedded], seen: int) -> int:
@@ -184,7 +195,7 @@ class VectorRows:
     def _in_other_company(self, vectors: Sequence[Embedded]) -> set[int]:
         """Of the windows those that, since their texts were read, were left by one of their members."""
         pairs = self._session.paired([each.row, row] for each in vectors for row in each.members if row != each.row)
-        sql = self._sql["in_other_company"].format(company=self._sql["company"])
+        sql = self._sql["in_other_company"].format(company=company(self._session))
         return {row for (row,) in self._session.execute(sql, {"pairs": pairs})}
 
     def settle(self, pending: Sequence[Pending], seen: int) -> None:

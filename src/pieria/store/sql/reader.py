@@ -16,7 +16,7 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
-from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Written
+from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Told, Written
 from pieria.store.protocol import (
     FactSpan,
     Head,
@@ -29,6 +29,7 @@ from pieria.store.protocol import (
     TextMatch,
     VectorMatch,
 )  # fmt: skip
+from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyReads
 from pieria.store.sql.driving import driven
@@ -37,7 +38,7 @@ from pieria.store.sql.session import Cursor, Session, UnreadableRow
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies, Sought, TextIndex, counts, holding
 from pieria.store.sql.vectors import VectorReads
-from pieria.store.sql.visibility import Compiled, compiled
+from pieria.store.sql.visibility import QUARANTINED, Compiled, compiled, hides
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,18 +60,30 @@ def counters(session: Session) -> dict[str, int]:
     held = dict(session.remembered(session.statements("queries.sql")["head"]))
     if not held.keys() >= COUNTERS:
         raise UnreadableRow("counters are missing")
+    session.hides = bool(held.get(QUARANTINED))
     return held
 
 
 class SQLReader(QueueRows, CopyReads):
     """`vectors` is how the store looks for those, on the same session."""
 
-    def __init__(self, session: Session, frequencies: Frequencies, sieves: Sieves, vectors: VectorReads) -> None:
+    def __init__(
+        self,
+        session: Session,
+        frequencies: Frequencies,
+        sieves: Sieves,
+        vectors: VectorReads,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        """From a `foreign` bank every memory comes as hearsay, whatever trust its row claims."""
         self._session = session
         self._frequencies = frequencies
         self._sieves = sieves
         self._vectors = vectors
         self._sql = session.statements("queries.sql")
+        self._memory = build.hearsay if foreign else build.memory
+        self._outline = build.outlined_hearsay if foreign else build.outline
 
     def head(self) -> Head:
         held = counters(self._session)
@@ -87,7 +100,7 @@ class SQLReader(QueueRows, CopyReads):
             after=self._sql[f"after.{order}"] if after is not None else "",
             order=self._sql[f"order.{order}"],
         )
-        return [build.memory(row) for row in self._session.execute(sql, {**params, "limit": limit})]
+        return [self._memory(row) for row in self._session.execute(sql, {**params, "limit": limit})]
 
     def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
         where, params = driven(self._session, filter)
@@ -119,7 +132,7 @@ class SQLReader(QueueRows, CopyReads):
         where, params = compiled(self._session, filter.having(ids=None).anything())
         sql = self._sql["by_row"].format(where=where)
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
-        return {row[0]: build.memory(row) for row in found}
+        return {row[0]: self._memory(row) for row in found}
 
     def said(self, rows: Sequence[int], filter: Filter) -> list[Said]:
         where, params = compiled(self._session, filter.having(ids=None).anything())
@@ -139,7 +152,7 @@ class SQLReader(QueueRows, CopyReads):
         where, params = compiled(self._session, filter, probe=True)
         sql = self._sql["outlines"].format(where=where)
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
-        return {row[0]: build.outline(row) for row in found}
+        return {row[0]: self._outline(row) for row in found}
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         where, params = compiled(self._session, filter, probe=True)
@@ -203,7 +216,7 @@ class SQLReader(QueueRows, CopyReads):
         return [build.aged(row) for row in self._session.execute(self._sql["aged"].format(where=where), asked)]
 
     def history(self, id: str) -> list[Memory]:
-        return [build.memory(row) for row in self._session.execute(self._sql["history"], {"id": id})]
+        return [self._memory(row) for row in self._session.execute(self._sql["history"], {"id": id})]
 
     def newest_version(self, id: str) -> int:
         found: int = self._session.execute(self._sql["newest_version"], (id,)).fetchone()[0]
@@ -211,7 +224,7 @@ class SQLReader(QueueRows, CopyReads):
 
     def version(self, id: str, version: int) -> list[Memory]:
         asked = {"id": id, "version": version}
-        return [build.memory(row) for row in self._session.execute(self._sql["version"], asked)]
+        return [self._memory(row) for row in self._session.execute(self._sql["version"], asked)]
 
     def text(
         self, terms: Sequence[str], filter: Filter, want: int, budget: int, runs: Collection[Run] = ()
@@ -263,14 +276,14 @@ class SQLReader(QueueRows, CopyReads):
         else:
             params["rows"] = self._session.listed(sorted(set(self._text_index().rarest_rows(terms))))
             sql = self._sql["twins"].format(where=where)
-        return [build.memory(row) for row in self._session.execute(sql, params)]
+        return [self._memory(row) for row in self._session.execute(sql, params)]
 
     def namesakes(self, terms: Sequence[str], most: int, filter: Filter) -> list[Memory]:
         where, params = compiled(self._session, filter, probe=True)
         rows = sorted(set(self._text_index().rarest_rows(terms)))
         params |= {"rows": self._session.listed(rows), "most": most}
         sql = self._sql["namesakes"].format(where=where)
-        return [build.memory(row) for row in self._session.execute(sql, params)]
+        return [self._memory(row) for row in self._session.execute(sql, params)]
 
     def links(
         self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
@@ -333,6 +346,8 @@ class SQLReader(QueueRows, CopyReads):
         parts = [] if query.every_version else [blocks["known_now" if filter.known_at is None else "known_at"]]
         if not query.include_ended:
             parts.append(blocks["standing"])
+        if not filter.quarantined and hides(self._session):
+            parts.append(blocks["fact_free"])
         for name in ("ids", "subject_keys", "predicate_keys", "object_keys", "either_keys"):
             wanted = getattr(query, name)
             if wanted is not None:
@@ -341,6 +356,9 @@ class SQLReader(QueueRows, CopyReads):
         if query.memory is not None:
             parts.append(blocks["fact_memory"])
             params["memory"] = query.memory
+        if query.memories is not None:
+            parts.append(blocks["fact_memories"])
+            params["memories"] = self._session.listed(query.memories)
         if query.source is not None:
             parts.append(blocks["fact_source"])
             params["source"] = query.source
@@ -366,14 +384,19 @@ class SQLReader(QueueRows, CopyReads):
         visible, params = self._visible_sources(filter)
         params["entries"] = self._session.listed(sorted(entries, reverse=True)[:newest])
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        sql = sql.format(columns=self._sql["columns.span"], where=blocks["fact_entries"], visible=visible)
+        free = [blocks["fact_free"]] if not filter.quarantined and hides(self._session) else []
+        where = " AND ".join([blocks["fact_entries"], *free])
+        sql = sql.format(columns=self._sql["columns.span"], where=where, visible=visible)
         return list(map(build.span, self._session.execute(sql, params)))
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
         blocks = self._session.statements("lookups.sql")
         visible, params = self._visible_sources(filter)
         known = blocks["known_now" if filter.known_at is None else "known_at"]
-        sql = self._sql["fact_names"].format(where=f"{known} AND {blocks['standing']}", visible=visible)
+        parts = [known, blocks["standing"]]
+        if not filter.quarantined and hides(self._session):
+            parts.append(blocks["fact_free"])
+        sql = self._sql["fact_names"].format(where=" AND ".join(parts), visible=visible)
         return [build.name(row) for row in self._session.execute(sql, {**params, "prefix": prefix})]
 
     def spelling(self, key: str, *, predicate: bool = False) -> str | None:
@@ -399,6 +422,22 @@ class SQLReader(QueueRows, CopyReads):
 
     def purged(self, ids: Sequence[str]) -> set[str]:
         return {id for (id,) in self._session.execute(self._sql["purged"], {"ids": self._session.listed(ids)})}
+
+    def hides(self) -> bool:
+        return hides(self._session)
+
+    def quarantines(self, ids: Collection[str], what: Held = "memory") -> dict[str, tuple[int, ...]]:
+        if not hides(self._session):
+            return {}
+        found: dict[str, tuple[int, ...]] = {}
+        asked = {"ids": self._session.listed(ids), "what": what}
+        for id, seq in self._session.execute(self._sql["quarantines_of"], asked):
+            found[id] = (*found.get(id, ()), seq)
+        return found
+
+    def told(self, ids: Sequence[str], limit: int) -> list[Told]:
+        asked = {"ids": self._session.listed(ids), "limit": limit}
+        return list(map(Told._make, self._session.execute(self._sql["told"], asked)))
 
     def changes(self, since: int = 0, limit: int | None = None, seqs: Sequence[int] | None = None) -> list[Change]:
         if seqs is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
 from itertools import product
 from types import NoneType
@@ -17,6 +18,7 @@ from pieria.record.fading import Wear
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import moment
+from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.parts import Aged, Excerpt, Outline, Said
 from pieria.store.protocol import FactSpan
@@ -75,6 +77,15 @@ def memory(row: Row) -> Memory:
     return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
 
 
+@_of("memory")
+def hearsay(row: Row) -> Memory:
+    """Return the memory as it is believed when somebody else may have written the bank."""
+    made = memory(row)
+    trust = min(made.trust, TRUST[HEARSAY])
+    origin = replace(made.origin, via=lowest(made.via, HEARSAY))
+    return replace(made, judgement=replace(made.judgement, trust=trust), origin=origin)
+
+
 @_of("state")
 def stored(row: Row) -> Stored:
     """From `state.*`."""
@@ -98,6 +109,13 @@ def content(row: Row) -> Content:
 @_of("state")
 def outline(row: Row) -> Outline:
     return Outline._make((*row[:-2], bool(row[-2]), row[-1]))
+
+
+@_of("state")
+def outlined_hearsay(row: Row) -> Outline:
+    """Return the same for an outline."""
+    made = outline(row)
+    return made._replace(trust=min(made.trust, TRUST[HEARSAY]))
 
 
 @_of("memory")

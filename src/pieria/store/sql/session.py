@@ -31,6 +31,9 @@ class Cursor(Protocol):
 class Session(Protocol):
     """One transaction on one bank. Statements have names in files, and a file the same names in every store."""
 
+    hides: bool | None
+    """Whether anything is in quarantine; None until it was asked. See `visibility.hides`."""
+
     @property
     def unlimited(self) -> int | None:
         """As a limit: none."""

@@ -39,6 +39,8 @@ TABLES = {
     "record": Table(("collection", "key", "value"), keys=2),
     "journal": Table(("seq", "at", "who", "what", "ids")),
     "purged": Table(("id", "at")),
+    "quarantine": Table(("what", "held", "seq"), keys=3),
+    "told": Table(("id", "session", "times", "first", "last"), keys=2),
     "space": Table(("number", "name", "dimension", "first_entry", "current", "known_from")),
     "vector": Table((
         "entry", "row", "what", "number", "space", "start", "stop", "known_from", "vector",

@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from pieria.record import effort
 from pieria.record.filter import Filter
 from pieria.store.protocol import Candidate, Head, Run, Terms, TextMatch
 from pieria.store.sql.session import Session, UnreadableRow
 from pieria.store.sql.sieves import Sieve, Sieves
 from pieria.store.sql.visibility import compiled
-from pieria.store.text import rarest_first, rough_order, weight
+from pieria.store.text import is_crowded, rarest_first, rough_order, weight
 
 Counted = TypeVar("Counted", bound=Hashable)
 FREQUENT = 2_000
 """Counting a frequent term costs as much as its postings are long; from here on the count is kept for a while."""
 DRIFT = 0.02
 """How far a bank may grow before a kept count is taken anew: the weight it gives moves by as little."""
+LONG = 1_000
+"""Terms from which on a text is counted by `Counter`."""
+PAIRED = 20_000
+"""Terms of a text among which pairs are counted: in longer texts nearly all of them meet somewhere."""
+READ_AT_ONCE = 4 << 20
+READ_EACH = 4_096
+"""Characters of texts that one look-up reads before it is content with what it found; or so many of each text that is
+wanted, if that is more."""
 SIEVE = 1_000
 WIDER = 8
 ENOUGH = 8
 """A wider look-up is worth its cost only while fewer than this part of the wanted candidates was found."""
 
 
+class Frequency(NamedTuple):
+    """How many texts hold a term, and whether they repeat it so often that only their rows are listed."""
+
+    texts: int
+    is_crowded: bool
+
+
 class Frequencies:
     """Counts of frequent terms, with the bank's size when they were taken. A store's threads share one."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, int]] = {}
+        self._kept: dict[str, tuple[Frequency, int]] = {}
 
     def of(self, session: Session, terms: Sequence[str], documents: int) -> dict[str, int]:
-        found = dict.fromkeys(terms, 0)
+        return {term: found.texts for term, found in self.each(session, terms, documents).items()}
+
+    def each(self, session: Session, terms: Sequence[str], documents: int) -> dict[str, Frequency]:
+        found = dict.fromkeys(terms, Frequency(0, False))
         unknown = []
         for term in found:
             kept = self._kept.get(term)
@@ -40,12 +60,12 @@ class Frequencies:
             else:
                 unknown.append(term)
         counted = session.execute(session.statements("queries.sql")["frequencies"], {"terms": session.listed(unknown)})
-        for term, frequency in counted:
-            found[term] = frequency
-            if frequency >= FREQUENT:
+        for term, texts, occurrences in counted:
+            found[term] = Frequency(texts, is_crowded(texts, occurrences))
+            if texts >= FREQUENT:
                 if len(self._kept) > 10_000:
                     self._kept.clear()
-                self._kept[term] = (frequency, documents)
+                self._kept[term] = (found[term], documents)
         return found
 
 
@@ -53,7 +73,13 @@ def counts(session: Session, rows: Sequence[int], terms: Collection[str], runs: 
     """From the terms as they were written, which stand in the order of the text."""
     wanted = Sought(terms, runs)
     found = session.execute(session.statements("queries.sql")["terms_of"], {"rows": session.listed(rows)})
-    return {row: wanted.counted(length, _split(row, written)) for row, length, written in found}
+    counted: dict[int, Terms] = {}
+    share = Share(len(rows))
+    for row, length, written in found:
+        counted[row] = wanted.counted(length, _split(row, written))
+        if share.is_used_up(written):
+            break
+    return counted
 
 
 def holding(session: Session, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
@@ -64,6 +90,18 @@ def holding(session: Session, rows: Sequence[int], terms: Collection[str]) -> di
         line = f" {_checked(row, written)} "
         held[row] = [term for term, apart in wanted.items() if apart in line]
     return held
+
+
+class Share:
+    """What one look-up may read. Whoever wants many texts may read them if they are short."""
+
+    def __init__(self, want: int) -> None:
+        self._left = max(READ_AT_ONCE, want * READ_EACH)
+
+    def is_used_up(self, written: str) -> bool:
+        """Note one more text that was read, and tell whether no other should be."""
+        self._left -= len(written)
+        return self._left <= 0 or effort.is_late()
 
 
 class Sought:
@@ -77,13 +115,16 @@ class Sought:
 
     def counted(self, length: int, held: list[str]) -> Terms:
         """In one pass over the text: it may be long, and so may the question."""
-        counts = _numbers(filter(self._each.__contains__, held))
+        counts = _numbers(filter(self._each.__contains__, held), len(held))
         distinct = set(held)
         runs: dict[Run, int] = {}
         if self._pairs and (counts or self._longer):
-            runs.update(_numbers(filter(self._pairs.__contains__, pairwise(held))))
-        for run in self._longer:
-            if distinct.issuperset(run) and (number := _number_of(run, held)):
+            begin = held[:PAIRED]
+            runs.update(_numbers(filter(self._pairs.__contains__, pairwise(begin)), len(begin)))
+        there = [run for run in self._longer if distinct.issuperset(run)]
+        line = f" {'  '.join(held)} " if there else ""
+        for run in there:
+            if number := _number_of(run, line):
                 runs[run] = number
         return Terms(length, len(distinct), counts, runs)
 
@@ -99,15 +140,15 @@ def _checked(row: int, written: object) -> str:
     return written
 
 
-def _number_of(run: Run, held: list[str]) -> int:
-    """How often it stands there, word after word."""
-    size = len(run)
-    begins = (start for start, term in enumerate(held) if term == run[0])
-    return sum(tuple(held[start : start + size]) == run for start in begins)
+def _number_of(run: Run, line: str) -> int:
+    """Return how often a run stands in a line, word after word. Occurrences that overlap count once."""
+    return line.count(f" {'  '.join(run)} ")
 
 
-def _numbers(found: Iterable[Counted]) -> dict[Counted, int]:
+def _numbers(found: Iterable[Counted], most: int) -> dict[Counted, int]:
     """How often each is among them; `Counter` takes longer for the few that most texts hold."""
+    if most > LONG:
+        return dict(Counter(found))
     counts: dict[Counted, int] = {}
     for each in found:
         counts[each] = counts.get(each, 0) + 1
@@ -123,9 +164,14 @@ class TextIndex:
         self._sieves = sieves
         self._head = head
         self._sql = session.statements("queries.sql")
+        self._broken_off = False
+        """Not all that was found was read, for it is long or there is no time left."""
 
     def match(self, asked: Sought, filter: Filter, want: int, budget: int) -> TextMatch:
-        frequencies = self._frequencies.of(self._session, asked.terms, self._head.documents)
+        self._broken_off = False
+        each = self._frequencies.each(self._session, asked.terms, self._head.documents)
+        frequencies = {term: found.texts for term, found in each.items()}
+        crowded = frozenset(term for term, found in each.items() if found.is_crowded)
         # So few rows hold a term that probing them is the shortest way, whatever the filter lets through.
         sieve = None
         found = None
@@ -137,7 +183,9 @@ class TextIndex:
         cut: list[str] = []
         exact = True
         if found is None:
-            found, looked_up, cut, exact = self._through_postings(asked, frequencies, filter, sieve, want, budget)
+            found, looked_up, cut, exact = self._through_postings(
+                asked, frequencies, crowded, filter, sieve, want, budget
+            )
         return TextMatch(
             documents=self._head.documents,
             terms=self._head.terms,
@@ -145,14 +193,14 @@ class TextIndex:
             candidates=found,
             looked_up=tuple(looked_up),
             cut=tuple(cut),
-            exact=exact,
+            exact=exact and not self._broken_off,
         )
 
     def rarest_rows(self, terms: Sequence[str]) -> list[int]:
         """Every row that holds the rarest of the terms."""
         frequencies = self._frequencies.of(self._session, terms, self._head.documents)
         rarest = min(frequencies, key=lambda term: (frequencies[term], term))
-        return self._postings([rarest])[rarest]
+        return self._postings([rarest], "rows_holding")[rarest]
 
     def _through_sieve(
         self, asked: Sought, filter: Filter, sieve: Sieve | None, want: int, postings: int
@@ -179,6 +227,7 @@ class TextIndex:
         self,
         asked: Sought,
         frequencies: dict[str, int],
+        crowded: frozenset[str],
         filter: Filter,
         sieve: Sieve | None,
         want: int,
@@ -191,12 +240,12 @@ class TextIndex:
             looked_up, cut = rarest_first(frequencies, budget)
             if cut and looked_up == before:
                 looked_up.append(cut.pop(0))
-            postings, whole = self._all_postings(looked_up, frequencies, budget)
+            postings, whole = self._all_postings(looked_up, frequencies, crowded, budget)
             if sieve is not None:
                 postings = [(gain, sieve.kept(rows)) for gain, rows in postings]
             found = self._first_visible(rough_order(postings), asked, filter, want, probed)
             everything = whole and not cut
-            if len(found) >= want // ENOUGH or everything:
+            if len(found) >= want // ENOUGH or everything or self._broken_off:
                 return found, looked_up, cut, everything and len(found) < want
             if before is None:
                 # So much is hidden that all the rest may be soon listed; a list that grows long is broken off.
@@ -207,10 +256,12 @@ class TextIndex:
             budget *= WIDER
 
     def _all_postings(
-        self, looked_up: list[str], frequencies: dict[str, int], budget: int
+        self, looked_up: list[str], frequencies: dict[str, int], crowded: frozenset[str], budget: int
     ) -> tuple[list[tuple[float, list[int]]], bool]:
         """Each term's weight and rows; of a term with more rows than the budget its newest, and then not the whole."""
-        listed = self._postings([term for term in looked_up if frequencies[term] <= budget])
+        whole = [term for term in looked_up if frequencies[term] <= budget]
+        listed = self._postings([term for term in whole if term not in crowded])
+        listed |= self._postings([term for term in whole if term in crowded], "rows_holding")
         postings = [
             (
                 weight(self._head.documents, frequencies[term]),
@@ -231,21 +282,27 @@ class TextIndex:
                 probed.update(dict.fromkeys(new))
                 probed.update((candidate.row, candidate) for candidate in self._candidates(new, asked, filter))
             found += [candidate for row in part if (candidate := probed[row]) is not None]
-            if len(found) >= want:
+            if len(found) >= want or self._broken_off:
                 break
         return found
 
     def _candidates(self, rows: Sequence[int], asked: Sought, filter: Filter) -> Iterator[Candidate]:
         where, params = compiled(self._session, filter, probe=True)
         sql = self._sql["probe_terms"].format(where=where)
+        share = Share(len(rows))
         for row, length, written in self._session.execute(sql, {**params, "rows": self._session.listed(rows)}):
             held = asked.counted(length, _split(row, written))
             if held.counts:
                 yield Candidate(row, held)
+            if share.is_used_up(written):
+                self._broken_off = True
+                return
 
-    def _postings(self, terms: Sequence[str]) -> dict[str, list[int]]:
-        """Of each term the rows in ascending order, a row as often as it holds the term."""
-        found = self._session.execute(self._sql["postings"], {"terms": self._session.listed(terms)})
+    def _postings(self, terms: Sequence[str], statement: str = "postings") -> dict[str, list[int]]:
+        """Of each term the rows in ascending order; with the usual statement a row as often as it holds the term."""
+        if not terms:
+            return {}
+        found = self._session.execute(self._sql[statement], {"terms": self._session.listed(terms)})
         return {term: list(map(int, joined.split(","))) if joined else [] for term, joined in found}
 
     def _newest_postings(self, term: str, limit: int) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pieria.record.filter import Filter
 from pieria.store.protocol import Kind, Pending, Space, Span, VectorMatch
 from pieria.store.sql.session import Session, UnreadableRow
+from pieria.store.sql.visibility import company as company_of
 from pieria.store.sql.visibility import compiled
 from pieria.store.vectors import alike, halves, nearest_of, normalised, singles
 
@@ -120,7 +121,9 @@ class VectorReads(ABC):
     ) -> dict[int, list[tuple[int, int]]]:
         known = self._session.statements("filter.sql")["known_now" if filter.known_at is None else "known_at"]
         where, params = compiled(self._session, filter, probe=True)
-        sql = self._sql["around"].format(known=known, where=where, company=self._sql["company"] if company else "1 = 1")
+        sql = self._sql["around"].format(
+            known=known, where=where, company=company_of(self._session) if company else "1 = 1"
+        )
         asked = {"rows": self._session.listed(rows), "known_at": filter.known_at}
         asked |= {**params, "reach": reach, "seen": reach * LOOKED_THROUGH}
         found: dict[int, list[tuple[int, int]]] = {row: [] for row in rows}

@@ -12,9 +12,12 @@ from pieria.store.sql.session import Session
 
 LISTS = (
     "ids", "kinds", "types", "not_types", "scopes", "tags", "entities", "files", "standing", "status", "tiers",
+    "via",
 )  # fmt: skip
 VALUES = ("author", "author_type", "channel", "session", "source", "since", "until", "used_since")
 LABELS = ("tags", "entities", "files", "standing")
+QUARANTINED = "quarantined"
+"""The counter of what is in quarantine. Banks in which nothing ever was have none."""
 SIEVES = ("ids", "tags", "entities", "files", "standing", "session", "since", "until")
 """Fields with an index of their own: what they let through can be listed without reading everything."""
 COUNTED = ("kinds", "types", "author", "source", "place")
@@ -35,6 +38,8 @@ def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: s
     behind = set() if session.picks_indexes else set(COUNTED) - {driver}
     parts: list[str] = []
     params: dict[str, Any] = {}
+    if not filter.quarantined and hides(session):
+        parts.append(blocks["free"])
     if not filter.viewer.everything:
         parts.append(blocks["viewer"])
         params.update(viewer_session=filter.viewer.session, viewer_channel=filter.viewer.channel)
@@ -66,6 +71,20 @@ def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: s
     if filter.pinned is not None:
         parts.append(blocks["pinned" if filter.pinned else "not_pinned"])
     return Compiled("\n  AND ".join(parts), params)
+
+
+def hides(session: Session) -> bool:
+    """Whether anything is in quarantine. Asked once a transaction, together with the other counters."""
+    if session.hides is None:
+        held = dict(session.remembered(session.statements("queries.sql")["head"]))
+        session.hides = bool(held.get(QUARANTINED))
+    return session.hides
+
+
+def company(session: Session) -> str:
+    """Which turns `s` may stand in the window of the turn `o`."""
+    blocks = session.statements("vectors.sql")
+    return f"{blocks['company']}\n  AND {blocks['company.free']}" if hides(session) else blocks["company"]
 
 
 def alone(session: Session, filter: Filter, field: str) -> Compiled | None:

@@ -12,7 +12,9 @@ from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
 from pieria.record.indexing import labels, stated
+from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
+from pieria.store.parts import Told
 from pieria.store.protocol import Embedded, Pending, Progress, Space
 from pieria.store.sql.copying import CopyWrites
 from pieria.store.sql.embedded import VectorRows
@@ -22,6 +24,7 @@ from pieria.store.sql.session import Session
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sql.vectors import VectorReads
+from pieria.store.sql.visibility import hides
 
 REINDEX_BATCH = 1_000
 
@@ -54,13 +57,17 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._write_facts(changeset, counters, known)
         self._many("erase_id.usage", [(id,) for id in changeset.unuse])
         self._many("add_usage", changeset.usage)
-        self.note(changeset.records)
+        self._write_records(changeset.records, counters)
         self.enqueue(changeset.jobs)
         if changeset.erase:
             self._cut(changeset.cuts, counters)
             embedded.erase(changeset.erase)
             self._erase(changeset.erase, counters)
         self._many("erase_fact", [(id,) for id in changeset.erase_facts])
+        if hides(self._session) and (changeset.erase or changeset.erase_facts):
+            self._many("erase_id.quarantine", [(id,) for id in changeset.erase])
+            self._many("erase_fact.quarantine", [(id,) for id in changeset.erase_facts])
+            self._count_quarantined()
         if changeset.erase or changeset.erase_facts:
             counters["unscrubbed"] = known
         self._many("remember_purged", [(id, known) for id in (*changeset.erase, *changeset.purged)])
@@ -145,8 +152,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._many("insert_label", labels)
         self._many("insert_terms", terms)
         self._index(terms)
-        if self._session.execute(self._sql["any_purged"]).fetchone()[0]:
-            self._many("forget_purged", [(write.state.id,) for write in changeset.writes if write.fresh])
+        self._forget_purged(write.state.id for write in changeset.writes if write.fresh)
         counters["row"] = row
         counters["documents"] += len(contents)
         counters["terms"] += sum(length for _, length, _ in terms)
@@ -159,17 +165,58 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         counters["entry"] = entry + len(changeset.links)
 
     def _write_facts(self, changeset: Changeset, counters: dict[str, int], known: int) -> None:
+        if not changeset.facts:
+            return
         self._many("close_fact", [(known, row.id) for row in changeset.facts])
         entry = counters["entry"]
         self._many("insert_fact", [(entry + n, *row, known, FOREVER) for n, row in enumerate(changeset.facts, start=1)])
         counters["entry"] = entry + len(changeset.facts)
+        self._forget_purged(row.id for row in changeset.facts)
+
+    def _forget_purged(self, ids: Iterable[str]) -> None:
+        """Of ids that are written again, because somebody forced it."""
+        if self._session.execute(self._sql["any_purged"]).fetchone()[0]:
+            self._many("forget_purged", [(id,) for id in ids])
 
     def note(self, records: Iterable[Record]) -> None:
+        counters = dict(self._counters)
+        self._write_records(records, counters)
+        self._keep(counters)
+
+    def _write_records(self, records: Iterable[Record], counters: dict[str, int]) -> None:
+        quarantines = []
         for record in records:
             if record.value is None:
                 self._many("drop_record", [(record.collection, record.key)])
             else:
                 self._many("put_record", [(record.collection, record.key, _written(record.value))])
+            if record.collection in (QUARANTINES, HELD):
+                quarantines.append(record)
+        if quarantines:
+            self._hold(quarantines, counters)
+
+    def _hold(self, quarantines: Iterable[Record], counters: dict[str, int]) -> None:
+        """The table of what is in quarantine follows its records."""
+        vectors = self._vector_rows(counters)
+        for key, value in [(record.key, record.value) for record in quarantines if record.collection == HELD]:
+            seq = quarantine_number(key)
+            if value is None:
+                vectors.release(seq)
+                self._many("drop_quarantined", [(seq,)])
+            else:
+                held = [("memory", id, seq) for id in value["memories"]] + [("fact", id, seq) for id in value["facts"]]
+                self._many("put_quarantined", held)
+                vectors.hold(seq)
+        self._count_quarantined()
+
+    def _count_quarantined(self) -> None:
+        self._session.execute(self._sql["count_quarantined"])
+        # Asked anew by the next look.
+        self._session.hides = None
+
+    def add_told(self, told: Iterable[Told], most: int) -> None:
+        self._many("add_told", told)
+        self._session.execute(self._sql["bound_told"], {"most": most})
 
     def _cut(self, cuts: Iterable[Cut], counters: dict[str, int]) -> None:
         for row, body, words in cuts:
@@ -190,7 +237,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
                 self._unindex(row)
                 for step in ("erase_row.terms", "erase_row.label", "erase_row.content"):
                     self._session.execute(self._sql[step], (row,))
-            for step in ("state", "usage", "fact", "link_source", "link_target"):
+            for step in ("state", "usage", "told", "fact", "link_source", "link_target"):
                 self._session.execute(self._sql[f"erase_id.{step}"], (id,))
             self._erase_jobs(id)
         self._unindexed()
@@ -210,9 +257,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._session.execute(self._sql["forget_standing"])
         found = self._every_content()
         while batch := list(islice(found, REINDEX_BATCH)):
-            indexed = [
-                (row, content := Content(*values[:-3]), terms_of(content), values[-3:]) for row, *values in batch
-            ]
+            indexed = [(row, content := Content(*values[:-1]), terms_of(content), values[-1]) for row, *values in batch]
             self._many("replace_terms", [(row, len(words), " ".join(words)) for row, _, words, _ in indexed])
             self._many("insert_label", _standing_labels(indexed))
             length += sum(len(words) for _, _, words, _ in indexed)
@@ -258,11 +303,11 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
 
 
 def _standing_labels(
-    indexed: Iterable[tuple[int, Content, Sequence[str], Sequence[Any]]],
+    indexed: Iterable[tuple[int, Content, Sequence[str], str | None]],
 ) -> Iterator[tuple[str, str, int, str]]:
-    """Of rows with their terms and what decides whose they are."""
-    for row, content, words, said in indexed:
-        for what, value, spelt in labels((), (), (), stated(content.text, words, *said)):
+    """Yield the labels of standing rules for rows with their terms and kind."""
+    for row, content, words, kind in indexed:
+        for what, value, spelt in labels((), (), (), stated(content.text, words, kind)):
             yield what, value, row, spelt
 
 

@@ -30,6 +30,7 @@ from pieria.errors import (
     ReadOnlyError,
     StorageError,
 )
+from pieria.record import effort
 from pieria.store.parts import REMOVED
 from pieria.store.sql.session import UnreadableRow
 from pieria.store.sqlite.file import existing, read_only
@@ -39,6 +40,8 @@ from pieria.store.sqlite.turn import Turn
 APPLICATION_ID = 0x50494552
 """Marks a file as ours: `PIER` in its header."""
 
+STEPS = 100_000
+"""Of SQLite's machine, after which a statement is asked whether it may go on: some milliseconds."""
 PAGES_IN_MEMORY_KIB = 16_384
 
 LEAST_SPACE = 1 << 20
@@ -74,7 +77,9 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
     if isinstance(problem, sqlite3.ProgrammingError) and "closed database" in said:
         return ClosedError(path.stem)
     if name == "SQLITE_INTERRUPT":
-        # Whoever closes the store breaks off what takes long, and nobody else does.
+        if effort.is_over():
+            return effort.exceeded()
+        # Otherwise only closing the store breaks off what takes long.
         return ClosedError(path.stem)
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return _busy(operation, path)
@@ -191,6 +196,7 @@ class Connections:
         that a connection closed with its thread would leak.
         """
         self.check_open()
+        effort.check()
         own, idle = self._own, self._idle
         held: sqlite3.Connection | None = getattr(own, "connection", None)
         if held is not None:
@@ -201,9 +207,14 @@ class Connections:
         except IndexError:
             connection = self._another_reader()
         own.connection = connection
+        is_limited = effort.is_limited()
+        if is_limited:
+            connection.set_progress_handler(effort.is_over, STEPS)
         try:
             yield connection
         finally:
+            if is_limited:
+                connection.set_progress_handler(None, 0)
             own.connection = None
             idle.append(connection)
 

@@ -19,6 +19,10 @@ s.ended IN (SELECT value FROM json_each(:endings))
 -- name: valid_at
 (s.valid_from IS NULL OR s.valid_from <= :valid_at) AND (s.valid_until IS NULL OR s.valid_until > :valid_at)
 
+-- name: free
+-- Left out while nothing is in quarantine.
+NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.what = 'memory' AND q.held = s.id)
+
 -- name: tiers
 s.tier IN (SELECT value FROM json_each(:tiers))
 
@@ -30,6 +34,9 @@ s.id IN (SELECT value FROM json_each(:ids))
 
 -- name: kinds
 s.kind IN (SELECT value FROM json_each(:kinds))
+
+-- name: via
+s.via IN (SELECT value FROM json_each(:via))
 
 -- name: types
 (s.type IN (SELECT value FROM json_each(:types))

@@ -57,5 +57,12 @@ memory IS NOT NULL
 -- name: fact_memory
 memory = :memory
 
+-- name: fact_memories
+memory IN (SELECT value FROM json_each(:memories))
+
 -- name: fact_source
 source = :source
+
+-- name: fact_free
+-- Left out while nothing is in quarantine.
+NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.what = 'fact' AND q.held = id)

@@ -163,11 +163,16 @@ WHERE s.id = :id AND s.version = :version
 ORDER BY s.known_from
 
 -- name: frequencies
-SELECT t.term, t.doc FROM json_each(:terms) j CROSS JOIN text_term t ON t.term = j.value
+SELECT t.term, t.doc, t.cnt FROM json_each(:terms) j CROSS JOIN text_term t ON t.term = j.value
 
 -- name: postings
 -- One string instead of a row a posting: handing rows over costs more than finding them.
 SELECT j.value, (SELECT group_concat(doc) FROM text_instance WHERE term = j.value) FROM json_each(:terms) j
+
+-- name: rows_holding
+-- Each row once: of a term that texts repeat without end, the instances would be as many as there are words.
+SELECT j.value, (SELECT group_concat(rowid) FROM text_index WHERE text_index MATCH '"' || j.value || '"')
+FROM json_each(:terms) j
 
 -- name: newest_postings
 SELECT group_concat(rowid)
@@ -369,9 +374,9 @@ INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 INSERT INTO state (
     row, id, version, kind, type, place, scope, session, sequence, channel, author, author_type, source, at,
     valid_from, valid_until, status, tier, importance, confidence, strength, trust, pinned, ended, reason,
-    superseded_by, known_from, known_until
+    superseded_by, via, known_from, known_until
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: close_state
 UPDATE state SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
@@ -393,8 +398,8 @@ INSERT INTO text_index (text_index, rowid, terms) SELECT 'delete', row, terms FR
 INSERT INTO text_index (text_index, rank) VALUES ('integrity-check', 1)
 
 -- name: every_content
--- With what decides whether its author lays rules down: as it stood when it was written.
-SELECT c.*, s.kind, s.author_type, s.trust
+-- With its kind: only some kinds can state rules.
+SELECT c.*, s.kind
 FROM content c
 LEFT JOIN state s ON s.row = c.row AND s.known_from = (SELECT min(f.known_from) FROM state f WHERE f.row = c.row)
 ORDER BY c.row
@@ -446,6 +451,42 @@ INSERT INTO record VALUES (?, ?, ?) ON CONFLICT (collection, key) DO UPDATE SET 
 -- name: drop_record
 DELETE FROM record WHERE collection = ? AND key = ?
 
+-- name: put_quarantined
+INSERT OR IGNORE INTO quarantine (what, held, seq) VALUES (?, ?, ?)
+
+-- name: drop_quarantined
+DELETE FROM quarantine WHERE seq = ?
+
+-- name: erase_id.quarantine
+DELETE FROM quarantine WHERE what = 'memory' AND held = ?
+
+-- name: erase_fact.quarantine
+DELETE FROM quarantine WHERE what = 'fact' AND held = ?
+
+-- name: count_quarantined
+-- A quarantine that holds nothing any more still takes in what comes.
+INSERT INTO counter (name, value)
+SELECT 'quarantined', (SELECT count(*) FROM quarantine) + (SELECT count(*) FROM record WHERE collection = 'quarantine')
+WHERE true ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
+-- name: quarantines_of
+SELECT q.held, q.seq FROM json_each(:ids) j CROSS JOIN quarantine q ON q.held = j.value
+WHERE q.what = :what ORDER BY q.held, q.seq
+
+-- name: add_told
+INSERT INTO told (id, session, times, first, last) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id, session) DO UPDATE SET
+    times = told.times + excluded.times, first = min(told.first, excluded.first), last = max(told.last, excluded.last)
+
+-- name: bound_told
+DELETE FROM told WHERE last <= (
+    SELECT last FROM told ORDER BY last DESC LIMIT 1 OFFSET :most
+)
+
+-- name: told
+SELECT t.id, t.session, t.times, t.first, t.last FROM json_each(:ids) j CROSS JOIN told t ON t.id = j.value
+ORDER BY t.last DESC, t.id, t.session LIMIT :limit
+
 -- name: insert_journal
 INSERT INTO journal VALUES (?, ?, ?, ?, ?)
 
@@ -478,6 +519,9 @@ DELETE FROM state WHERE id = ?
 
 -- name: erase_id.usage
 DELETE FROM usage WHERE id = ?
+
+-- name: erase_id.told
+DELETE FROM told WHERE id = ?
 
 -- name: erase_id.fact
 DELETE FROM fact WHERE memory = ?
@@ -555,3 +599,4 @@ UNION ALL SELECT 'links', count(*) FROM link WHERE known_until = 922337203685477
 UNION ALL SELECT 'facts', count(*) FROM fact WHERE known_until = 9223372036854775807 AND ended = ''
 UNION ALL SELECT 'changes', count(*) FROM journal
 UNION ALL SELECT 'purged', count(*) FROM purged
+UNION ALL SELECT 'quarantined', count(DISTINCT held) FROM quarantine WHERE what = 'memory'

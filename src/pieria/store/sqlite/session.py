@@ -18,6 +18,7 @@ class SQLiteSession:
     def __init__(self, connection: sqlite3.Connection, *, reads: bool = False) -> None:
         """`reads`: it sees one snapshot, and changes nothing."""
         self.connection = connection
+        self.hides: bool | None = None
         self._remembered: dict[str, list[Any]] | None = {} if reads else None
         self.execute = connection.execute
         self.executemany = connection.executemany

@@ -63,9 +63,15 @@ class SQLiteStore:
         busy_seconds: float = 20.0,
         clock: Clock = system_clock,
         on_migration: Callable[[str], None] | None = None,
+        on_made: Callable[[], None] | None = None,
         analyser: int = ANALYSER_VERSION,
+        foreign: bool = False,
     ) -> None:
+        """`on_made` is called when the file was made, and not found. A `foreign` bank is read as hearsay, and nothing
+        is written to it."""
         self.path = path
+        self.is_foreign = foreign
+        self._on_made = on_made
         self.analyser = analyser
         self._clock = clock
         self._on_migration = on_migration
@@ -121,6 +127,8 @@ class SQLiteStore:
         is_new = self._made_file()
         if is_new:
             flush(self.path.parent)
+            if self._on_made is not None:
+                self._on_made()
         return is_new
 
     def _made_file(self) -> bool:
@@ -136,13 +144,16 @@ class SQLiteStore:
         if 0 < self.path.stat().st_size < LEAST_DATABASE:
             hint = "Name another bank or move the file away."
             raise ForeignFileError("open", f"{self.path} is not a database", hint=hint)
-        if not os.access(self.path, os.W_OK):
+        if not self.is_foreign and not os.access(self.path, os.W_OK):
             # What was taken away just now, or taken away and made anew, is not forbidden.
             self.path.stat()
             if not os.access(self.path, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     def _prepare(self) -> None:
+        if self.is_foreign:
+            self._check_schema()
+            return
         with self._connections.used(), self._connections.lock, translated("open", self.path):
             connection = self._connections.writer()
             self._bring_up_to_date(connection)
@@ -154,6 +165,16 @@ class SQLiteStore:
                 writer.sift_windows()
         if unfinished and unfinished[0]:
             self.scrub()
+
+    def _check_schema(self) -> None:
+        """Refuse a foreign bank of an older schema: to bring it up to date would be to write."""
+        with self._connections.used(), translated("open", self.path), self._connections.reader() as connection:
+            if not is_up_to_date(connection, self.path):
+                raise self._foreign("open", "it is of an older schema")
+
+    def _foreign(self, operation: str, reason: str = "nothing is written to it") -> ReadOnlyError:
+        hint = "Say `pieria trust` for the project in a terminal of your own, or use another data folder."
+        return ReadOnlyError(operation, f"{self.path} lies in a project that is not trusted: {reason}", hint=hint)
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
         """Without waiting for anybody where there is nothing to do: opening a bank is not held up by its writers."""
@@ -205,17 +226,19 @@ class SQLiteStore:
             self._on_migration(str(target))
 
     @contextmanager
-    def reading(self) -> Iterator[SQLReader]:
-        with translated("read", self.path), self.looking() as connection:
+    def reading(self, seconds: float | None = None) -> Iterator[SQLReader]:
+        with translated("read", self.path), self.looking(seconds) as connection:
             yield self._reader(connection)
 
     def _reader(self, connection: sqlite3.Connection) -> SQLReader:
         session = SQLiteSession(connection, reads=True)
         vectors = SQLiteVectors(session, self._scan, self._sieves)
-        return SQLReader(session, self._frequencies, self._sieves, vectors)
+        return SQLReader(session, self._frequencies, self._sieves, vectors, foreign=self.is_foreign)
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[SQLiteWriter]:
+        if self.is_foreign:
+            raise self._foreign("write")
         until = None if seconds is None else time.monotonic() + seconds
         with translated("write", self.path), self._turn(seconds) as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"), _left(until))
@@ -247,6 +270,8 @@ class SQLiteStore:
         Overwriting what is deleted is not enough: when pages are split, copies stay in their unused parts. Where a
         reader elsewhere or a full disk stands in the way, it says so and the check reports it until it is done.
         """
+        if self.is_foreign:
+            raise self._foreign("purge")
         with translated("purge", self.path), self._turn() as connection:
             try:
                 self._patiently(connection, lambda: vacuum(connection, self.path))
@@ -289,7 +314,7 @@ class SQLiteStore:
             return [*read, *marks(self), folder.mode(self.path), folder.leftovers(self.path)]
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        return repaired(self, found, terms_of)
+        return repaired(self, found, terms_of, self.scrub)
 
     def copies(self) -> list[str]:
         return folder.copies(self.path)
@@ -334,6 +359,8 @@ class SQLiteStore:
         """The moment at which the file's name goes is that at which the bank does: its log was written into it before,
         and what may be left beside it holds nothing. Where the name is a link, what it leads to goes.
         """
+        if self.is_foreign:
+            raise self._foreign("remove")
         self.close()
         with translated("remove", self.path), nobody_using(self.path, "remove") as connection:
             last(self._reader(connection))
@@ -344,12 +371,14 @@ class SQLiteStore:
         self._connections.close()
 
     @contextmanager
-    def looking(self) -> Iterator[sqlite3.Connection]:
+    def looking(self, seconds: float | None = None) -> Iterator[sqlite3.Connection]:
         """A reading connection in a transaction; within one that this thread has already, in the same."""
         with self._connections.used(), self._connections.reader() as connection:
             if connection.in_transaction:
                 yield connection
                 return
+            wait = self._busy_seconds if seconds is None else min(seconds, self._busy_seconds)
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * wait)}")
             connection.execute("BEGIN")
             try:
                 yield connection

@@ -54,6 +54,35 @@ s.scope = o.scope AND s.ended = '' AND s.status = o.status AND (s.scope <> 'sess
 AND (s.valid_from IS NULL OR s.valid_from <= o.valid_from)
 AND (s.valid_until IS NULL OR s.valid_until >= o.valid_until)
 
+-- name: company.free
+-- Besides, while something is in quarantine: it is in windows of what is there itself, and in no others.
+(NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.what = 'memory' AND q.held = s.id)
+  OR EXISTS (
+    SELECT 1 FROM state h JOIN quarantine q ON q.what = 'memory' AND q.held = h.id
+    WHERE h.row = o.row))
+
+-- name: windows_of_held
+-- Windows of free turns that hold what the quarantine of this number holds.
+SELECT DISTINCT v.entry, v.row
+FROM quarantine q JOIN state s ON s.id = q.held
+    JOIN member m ON m.row = s.row JOIN vector v ON v.entry = m.entry
+WHERE q.what = 'memory' AND q.seq = :seq AND NOT EXISTS (
+    SELECT 1 FROM state h JOIN quarantine f ON f.what = 'memory' AND f.held = h.id
+    WHERE h.row = v.row)
+
+-- name: turns_of_held
+-- The turns that the quarantine of this number holds, of sessions of which it does not hold everything.
+SELECT s.row, s.session, s.scope, s.at, s.author, s.channel, s.status, s.valid_from, s.valid_until, s.ended
+FROM quarantine q JOIN state s ON s.id = q.held AND s.known_until = 9223372036854775807
+WHERE q.what = 'memory' AND q.seq = :seq AND s.ended = '' AND s.session IN (
+    SELECT o.session FROM state o
+    WHERE o.known_until = 9223372036854775807 AND o.ended = ''
+      AND o.session IN (
+        SELECT h.session FROM quarantine f JOIN state h ON h.id = f.held AND h.known_until = 9223372036854775807
+        WHERE f.what = 'memory' AND f.seq = :seq AND h.session IS NOT NULL)
+      AND NOT EXISTS (
+        SELECT 1 FROM quarantine f WHERE f.what = 'memory' AND f.held = o.id AND f.seq = :seq))
+
 -- name: in_other_company
 -- Of (row, member) the rows that have a member which is no company of theirs, or not any more.
 SELECT DISTINCT j.value ->> '$[0]' FROM json_each(:pairs) j

@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.errors import InputError
-from pieria.record.draft import TRUST
 from pieria.record.factnames import checked_name, checked_predicate
 from pieria.record.ids import derived_id
 from pieria.record.link import DRAWN_FROM
 from pieria.record.memory import AUTHOR_TYPES
 from pieria.record.parsing import parsed
 from pieria.record.time import instant, iso
+from pieria.record.trust import HEARSAY, TRUST
 from pieria.toolsets.mnemosyne.words import VERACITIES
 
 HEADER = "mnemosyne_export"
@@ -165,7 +165,8 @@ class Reading:
             "tier": "kept" if is_summary or _first(row, "consolidated_at") else "working",
             "importance": _share(row, problems),
             "strength": 1.0,
-            "trust": TRUST[author_type],
+            "trust": TRUST[HEARSAY],
+            "via": HEARSAY,
             "pinned": bool(_first(row, "pinned")),
             "ended": "",
             "superseded_by": _text(row, "superseded_by"),

@@ -19,7 +19,17 @@ from pieria.toolsets.validating import validated
 MOST_TOLD = 100
 CONTENT_ALSO = ("entities", "context", "meta")
 STATE_ALSO = (
-    *("channel", "author", "author_type", "sequence", "status", "tier", "confidence", "strength", "trust", "pinned"),
+    *(
+        "channel",
+        "author",
+        "author_type",
+        "sequence",
+        "status",
+        "tier",
+        "confidence",
+        "strength",
+        "pinned",
+    ),
     *("valid_from", "valid_until", "place", "source", "importance"),
 )
 ALSO = frozenset((*CONTENT_ALSO, *STATE_ALSO, "body", "untyped", "untitled"))

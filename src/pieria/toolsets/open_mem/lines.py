@@ -19,6 +19,7 @@ from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.ids import derived_id
 from pieria.record.link import DRAWN_FROM
 from pieria.record.time import instant, iso, micros, moment
+from pieria.record.trust import HEARSAY, TRUST
 from pieria.toolsets.host import Call
 from pieria.toolsets.open_mem.incoming import CONTENT_ALSO, STATE_ALSO, Record, refused, told
 from pieria.toolsets.open_mem.payload import observation
@@ -185,8 +186,8 @@ class _Made:
             "place": f"{self.bank.name}/{record.kind}", "scope": own_scope(self.bank),
             "session": (values.get("sessionId") or "").strip() or None, "source": values.get("toolName") or None,
             "at": values["createdAt"], "status": "active", "tier": "working",
-            "importance": share_of(values.get("importance") or DEFAULT), "strength": 1.0, "trust": 0.5,
-            "pinned": False, "ended": "", "reason": values.get("reason"),
+            "importance": share_of(values.get("importance") or DEFAULT), "strength": 1.0,
+            "trust": TRUST[HEARSAY], "via": HEARSAY, "pinned": False, "ended": "", "reason": values.get("reason"),
             "superseded_by": values.get("supersededBy") if "valid_until" in also else None,
             **{name: also[name] for name in STATE_ALSO if name in also},
         }  # fmt: skip

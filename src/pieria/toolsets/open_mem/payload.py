@@ -44,7 +44,7 @@ MOST_SOURCES = 10_000
 SAID_IN_BODY = ("type", "subtitle", "facts", "discovery_tokens", READ, BOTH)
 FRESH: dict[str, Any] = {
     "channel": None, "author": None, "author_type": None, "sequence": None, "status": "active", "tier": "working",
-    "confidence": None, "strength": 1.0, "trust": 0.5, "pinned": False, "context": None,
+    "confidence": None, "strength": 1.0, "pinned": False, "context": None,
 }  # fmt: skip
 """What a memory is of which nothing else is said."""
 

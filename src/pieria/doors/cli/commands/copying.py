@@ -9,7 +9,6 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command
-from pieria.record.banks import check_bank_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -29,11 +28,13 @@ def copy(call: Call, /, to: str, name: str | None) -> None:
     bank that is there is never written over. The one that is copied stays as it is, and may be in use.
     """
     from pieria import copy as copy_bank
+    from pieria.workspace import refuse_doubted
 
-    bank = None if call.bank is None else check_bank_name(call.bank)
     with call.workspace() as workspace:
         if workspace.resolved.is_bank_named:
             call.check_there(workspace)
+        bank = workspace.resolved.settings.bank
+        refuse_doubted(workspace.resolved, workspace.place.at(bank))
     with call.progress("copying") as progress:
         report = copy_bank(bank, to=to, data=call.data, name=name, progress=progress)
     call.reply(report.as_dict(), lambda: _copied(report), [report.name])

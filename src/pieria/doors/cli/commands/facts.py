@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +15,7 @@ from pieria.doors.cli.values import NUMBER, TIME, TIME_AHEAD, WHOLE, OneOf, give
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria import Fact
+    from pieria import Bank, Fact
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -88,13 +89,54 @@ def invalidate(call: Call, /, subject: str, predicate: str, object: str, **value
 @facts.command()
 @click.argument("fact_id", metavar="ID")
 @click.option("--reason", help="Why.")
+@click.option("--purge", is_flag=True, help="Erase it for good, with every version of it.")
+@click.option("--dry-run", is_flag=True, help="With --purge: say what would go, no more.")
+@click.option("--as-told", metavar="DIGEST", help="Refuse where what goes is not what --dry-run told; its digest.")
+@click.option("--yes", is_flag=True, help="Do not ask before erasing.")
 @speaking
 @click.pass_obj
-def remove(call: Call, /, fact_id: str, reason: str | None) -> None:
-    """Take back a fact that should not have been stated. It stays on record."""
+def remove(
+    call: Call, /, fact_id: str, reason: str | None, purge: bool, dry_run: bool, as_told: str | None, yes: bool
+) -> None:
+    """Take back a fact that should not have been stated. It stays on record.
+
+    --purge erases it instead. It asks first where a person sits at the terminal; it cannot be undone, and shows what
+    it could not reach.
+    """
+    if not purge and (dry_run or as_told or yes):
+        raise click.UsageError("--dry-run, --as-told and --yes go with --purge", click.get_current_context())
+    if purge and reason is not None:
+        raise click.UsageError("a purge keeps nothing, so it takes no --reason", click.get_current_context())
     with call.opened() as bank:
-        fact = bank.facts.remove(fact_id, reason=reason)
-    _answer_one(call, "removed", fact)
+        if not purge:
+            _answer_one(call, "removed", bank.facts.remove(fact_id, reason=reason))
+            return
+        if not (yes or dry_run):
+            as_told = _agreed(bank, fact_id, as_told)
+        receipt = bank.facts.purge(fact_id, dry_run=dry_run, as_told=as_told)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.receipts import erased
+
+        yield from erased(receipt, dry_run)
+
+    call.reply(receipt.as_dict(), people, receipt.ids)
+
+
+def _agreed(bank: Bank, fact_id: str, as_told: str | None) -> str | None:
+    """Return the digest of what a person was told and agreed to; what was given where nobody sits at the terminal."""
+    from pieria.doors.cli.inert import inert
+
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return as_told
+    told = bank.facts.purge(fact_id, dry_run=True, as_told=as_told)
+    for fact in bank.facts.history(fact_id)[-1:]:
+        said = inert(f"{fact.subject} {fact.predicate} {fact.object}", one_line=True)
+        sys.stderr.write(f"  {inert(fact_id)}  {said}\n")
+    if not click.confirm("Erase for good, with every version of it?", err=True):
+        sys.stderr.write("nothing was erased\n")
+        click.get_current_context().exit(1)
+    return told.digest
 
 
 @facts.command()

@@ -75,6 +75,8 @@ def _web_told(call: Call) -> None:
 @click.pass_obj
 def where(call: Call, /) -> None:
     """Show which bank and data folder are used, and where that was said. Opens and makes nothing."""
+    from pieria.workspace import doubts_about
+
     with call.workspace() as workspace:
         resolved = workspace.resolved
         settings = resolved.settings
@@ -86,6 +88,10 @@ def where(call: Call, /) -> None:
             "exists": spot.is_there,
             "project": str(resolved.project.root) if resolved.project else None,
             "banks": workspace.banks(),
+            "untrusted": [
+                {"what": remark.what, "remedy": remark.remedy}
+                for remark in (*resolved.ignored, *doubts_about(resolved, spot))
+            ],
         }
 
     def people() -> Iterator[RenderableType]:

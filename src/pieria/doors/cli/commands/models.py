@@ -80,7 +80,7 @@ def use(call: Call, /, name: str) -> None:
     with call.workspace() as usual:
         before = usual.resolved
     settings = {"bank": call.bank, "embedder": name}
-    with Workspace(call.data, settings) as workspace, workspace.open(who="cli") as bank:
+    with Workspace(call.data, settings, by_door=True) as workspace, workspace.open(who="cli") as bank:
         space = bank.use_embedder()
         with call.progress("embedding") as report:
             bank.sync(progress=report)

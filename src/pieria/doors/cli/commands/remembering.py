@@ -19,6 +19,7 @@ from pieria.errors import InputError, PieriaError, PrivacyError, TransferError, 
 from pieria.record.banks import USER_BANK
 from pieria.record.memory import KINDS, SCOPES
 from pieria.record.parsing import parsed
+from pieria.record.trust import HEARSAY
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -141,7 +142,7 @@ def _items(name: str, defaults: Mapping[str, Any]) -> tuple[list[dict[str, Any]]
                     break
                 continue
             if read is not None:
-                items.append({**defaults, **read})
+                items.append({**defaults, **read, "via": HEARSAY})
                 numbers.append(number)
     if problems:
         raise TransferError(name, "nothing was remembered, since some lines cannot be read", problems)
@@ -170,6 +171,8 @@ def _item(written: bytes, number: int) -> dict[str, Any] | None:
         return {"text": read}
     if not isinstance(read, dict):
         raise InputError(where, "an object or a text", read)
+    if "via" in read:
+        raise InputError(f"{where}: via", "no such key, since a file cannot say how it came in", read["via"])
     return read
 
 

@@ -95,15 +95,17 @@ def unforget(call: Call, /, ids: tuple[str, ...]) -> None:
 
 def _shown(done: Forgotten | Receipt, is_told: bool) -> Iterator[RenderableType]:
     from pieria import Receipt
+    from pieria.doors.cli.shown.receipts import erased
 
-    return _erased(done, is_told) if isinstance(done, Receipt) else _gone(done)
+    return erased(done, is_told) if isinstance(done, Receipt) else _gone(done)
 
 
 def _gone(told: Forgotten) -> Iterator[RenderableType]:
     from pieria.doors.cli.shown.console import line, pairs
+    from pieria.doors.cli.shown.receipts import erased
 
     if told.receipt is not None:
-        yield from _erased(told.receipt, is_told=False)
+        yield from erased(told.receipt, is_told=False)
     yield pairs(
         [
             ("would be forgotten" if told.dry_run else "forgotten", f"{len(told.ids):,}"),
@@ -135,19 +137,3 @@ def _agreed(bank: Bank, tell: Callable[[], Forgotten | Receipt]) -> str | None:
         sys.stderr.write("nothing was erased\n")
         click.get_current_context().exit(1)
     return told.digest
-
-
-def _erased(receipt: Receipt, is_told: bool) -> Iterator[RenderableType]:
-    from pieria.doors.cli.shown.console import line, pairs
-
-    yield line(("would be erased for good" if is_told else "erased for good", "bold red"))
-    yield pairs(
-        [
-            ("ids", " ".join(receipt.ids)),
-            ("erased with them", " ".join(receipt.also)),
-            *((name, f"{number:,}") for name, number in receipt.erased.items()),
-            *([("digest", receipt.digest)] if is_told else []),
-        ]
-    )
-    for place in receipt.unreached:
-        yield line(("not reached: ", "yellow"), place)

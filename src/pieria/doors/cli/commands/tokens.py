@@ -9,6 +9,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.person import must_be_person
 from pieria.doors.cli.values import TIME_AHEAD, OneOf
 from pieria.record.banks import same_bank
 
@@ -33,12 +34,18 @@ def token() -> None:
 @click.option("--banks", metavar="NAMES",
               help="The banks it opens, with commas between; '*', as without it, is every bank but @me.")  # fmt: skip
 @click.option("--expires", type=TIME_AHEAD, metavar="TIME", help="Until when it holds; otherwise until it is revoked.")
+@click.option(
+    "--person", is_flag=True, help="For a person: what comes in with it by REST and the page is their own words."
+)
 @click.pass_obj
-def create(call: Call, /, name: str, access: str, banks: str | None, expires: Any) -> None:
+def create(call: Call, /, name: str, access: str, banks: str | None, expires: Any, person: bool) -> None:
     """Make a token. It is shown this once; only its hash is kept."""
     if banks is not None and call.bank is not None:
         raise click.UsageError("give --banks or --bank, not both", click.get_current_context())
-    made, shown = _tokens(call).create(name, access, _named(banks if banks is not None else call.bank), expires)
+    if person:
+        must_be_person()
+    named = _named(banks if banks is not None else call.bank)
+    made, shown = _tokens(call).create(name, access, named, expires, person=person)
     if "all" in map(same_bank, made.banks):
         call.note("`all` is the bank of that name; every bank is '*'")
 
@@ -112,4 +119,5 @@ def _listed(found: Iterable[tuple[Token, bool]]) -> Iterator[RenderableType]:
 def _said(token: Token) -> str:
     until = token.as_dict()["expires"]
     ends = f", until {until}" if until else ""
-    return f"{token.access.name}, {', '.join(token.banks)}{ends}"
+    whose = ", a person's" if token.person else ""
+    return f"{token.access.name}, {', '.join(token.banks)}{ends}{whose}"

@@ -14,6 +14,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.person import must_be_person
 from pieria.doors.cli.values import OneOf
 from pieria.errors import TransferError
 from pieria.record.banks import check_bank_name
@@ -64,14 +65,27 @@ def export(call: Call, /, path: str) -> None:
 @click.option(
     "--from", "system", type=OneOf("mnemex"), help="Whose store PATH is; what is broken in it is told and left out."
 )
+@click.option(
+    "--trusted", is_flag=True, help="Believe the file as it is. Only at a terminal, for an export of your own."
+)
 @click.pass_obj
 def import_file(
-    call: Call, /, path: str, mode: str | None, dry_run: bool, force: bool, skip_broken: bool, system: str | None
+    call: Call,
+    /,
+    path: str,
+    mode: str | None,
+    dry_run: bool,
+    force: bool,
+    skip_broken: bool,
+    system: str | None,
+    trusted: bool,
 ) -> None:
     """Read an export into the bank, all of it or nothing; - reads from standard input.
 
     An empty bank becomes the one that was exported, its past included.
     """
+    if trusted:
+        must_be_person()
     with _file(path) as file, call.opened() as bank, call.progress("importing") as progress:
         try:
             report = bank.import_(
@@ -81,6 +95,7 @@ def import_file(
                 force=force,
                 on_error="skip" if skip_broken or system else "stop",
                 system=system,
+                trusted=trusted,
                 progress=progress,
             )
         except TransferError as refused:
@@ -128,7 +143,8 @@ def restore(call: Call, /, file: str, replace: bool) -> None:
     """Bring back a backup as the bank that --bank names, or as the one that is used otherwise."""
     from pieria import restore as bring_back
 
-    name = None if call.bank is None else check_bank_name(call.bank)
+    with call.workspace() as workspace:
+        name = workspace.resolved.settings.bank if call.bank is None else check_bank_name(call.bank)
     with call.progress("restoring") as progress:
         report = bring_back(file, call.data, name=name, replace=replace, progress=progress)
 

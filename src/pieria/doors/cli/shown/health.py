@@ -99,6 +99,9 @@ def located(found: Mapping[str, Any]) -> Iterator[RenderableType]:
             ("banks here", "  ".join(found["banks"]) or "none"),
         ]
     )
+    for one in found["untrusted"]:
+        yield line(("trust: ", "yellow"), one["what"])
+        yield line(("  what to do: ", "cyan"), one["remedy"])
 
 
 def written_to(what: str, path: Path | str, length: int, counts: Mapping[str, int]) -> Iterator[RenderableType]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.capture.removing import remove_bank
 from pieria.doors.http.schemas import text, whole
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
-from pieria.doors.web.pages import health_tokens
+from pieria.doors.web.pages import health_tokens, rules
 from pieria.doors.web.tasks import Made, Progress
 from pieria.errors import ConflictError, NotFoundError
 from pieria.record.job import OPEN, STATES
@@ -47,6 +47,7 @@ def _overview(asked: Asked) -> Answer:
         "state": state,
         "open_states": OPEN,
         "begun": asked.tasks.of(asked.caller.name, asked.bank_name)[:JOBS],
+        "waiting": rules.count_waiting(asked),
         "tokens": health_tokens.told(asked),
     }
     return Shown("health/health.html", values, part="jobs")

@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pieria.doors.http.schemas import text
+from pieria.doors.http.schemas import flag, text
 from pieria.doors.http.tokens import ALL, Token, Tokens
 from pieria.doors.web.page import Answer, Asked, Moved, Shown, View, day
 from pieria.doors.web.zones import END
 from pieria.errors import AccessError, ConfigError, ConflictError, NotFoundError
+from pieria.record.trust import PERSON
 from pieria.toolsets import Access
 
 SECTION = "#tokens"
 OF_SOME_BANKS = "Sign in with a token of an administrator of all banks: pieria token create NAME --access admin."
 FIRST = "Make the first one in a terminal: pieria token create NAME --access admin. From then on everybody needs one."
+
+FOR_A_PERSON = "Sign in with a person's token, or make it in a terminal: pieria token create NAME --person."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Told:
 
     needed: bool
     has_setting: bool
+    makes_persons: bool = False
     listed: tuple[Listed, ...] = ()
     problem: ConfigError | None = None
 
@@ -50,7 +54,7 @@ def told(asked: Asked) -> Told | None:
         listed = tuple(_listed(asked, token) for token in door.tokens.all())
     except ConfigError as problem:
         return Told(door.needs_token, door.has_setting, problem=problem)
-    return Told(door.needs_token, door.has_setting, listed)
+    return Told(door.needs_token, door.has_setting, asked.caller.via == PERSON, listed)
 
 
 def _listed(asked: Asked, token: Token) -> Listed:
@@ -88,9 +92,13 @@ def _made(asked: Asked) -> Answer:
     tokens, given = _governed(asked), asked.given
     if not asked.door.needs_token:
         raise ConflictError("nobody needs a token here", hint=FIRST)
+    person = given.get("person", False)
+    if person and asked.caller.via != PERSON:
+        raise AccessError("not_a_person", hint=FOR_A_PERSON)
     banks = [bank.strip() for bank in given.get("banks", [ALL])]
     _reach(asked, banks)
-    token, shown = tokens.create(given["name"], given.get("access", "read"), banks, asked.moments.get("expires"))
+    access, until = given.get("access", "read"), asked.moments.get("expires")
+    token, shown = tokens.create(given["name"], access, banks, until, person=person)
     return Shown("health/made.html", {"token": token, "shown": shown})
 
 
@@ -103,6 +111,7 @@ VIEWS = (
             "name": text("What it is called."),
             "access": text("What it allows.", enum=[each.name for each in Access]),
             "banks": {"type": "array", "items": text("A bank."), "commas": True, "description": "Those it opens."},
+            "person": flag("Whether it is a person's. Only a person may make one."),
             "expires": day("Until when it holds.", END),
         },
         ("name",),

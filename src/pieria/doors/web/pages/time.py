@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pieria.record.fact import Fact
 
 CHANGES, SESSIONS, FACTS = 40, 15, 100
-WITHOUT_VERSIONS = ("facts declare", "hooks", "purge", "recalled", "scratchpad", "session")
+WITHOUT_VERSIONS = ("facts declare", "hooks", "lift", "purge", "recalled", "scratchpad", "session")
 """What changes begin with that keep nothing to go back to."""
 OF_A_SESSION = "sessions:"
 """What the journal puts before the id of a session."""

@@ -1,0 +1,187 @@
+"""`bank.rules`: the standing rules that agents are told, those that wait, and a person's decisions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pieria.bank.asking import Names
+from pieria.bank.core import check_decided, last_read
+from pieria.bank.deciding import decide, proposal_of
+from pieria.bank.proposing import Lessons
+from pieria.bank.replies_lessons import Proposal
+from pieria.bank.replies_rules import DecidedRules, Rule, Rules
+from pieria.errors import AccessError
+from pieria.recall.context.rules import (
+    CLAIMING,
+    DECLINED,
+    claiming,
+    declined_of,
+    is_declined,
+    ruling,
+    words_of,
+)
+from pieria.record import check
+from pieria.record.changeset import Changeset, Record, Write
+from pieria.record.draft import Instant, Problems
+from pieria.record.lesson import ACCEPTED as ACCEPTED_LESSON
+from pieria.record.lesson import DECLINED as DECLINED_LESSON
+from pieria.record.lesson import PROPOSED, RULE
+from pieria.record.memory import Memory
+from pieria.record.time import iso
+from pieria.record.trust import ACCEPTED, GIVEN, HEARSAY, OUTSIDE, PERSON, RULING, way_of
+from pieria.store.protocol import Reader, Writer
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+
+TOLD, WAITING, REFUSED = STATES = ("told", "waiting", "declined")
+MOST = 500
+WHY = {
+    PERSON: "a person said it",
+    ACCEPTED: "a person accepted it",
+    "agent": "an agent wrote it",
+    HEARSAY: "it was mined, imported or pasted",
+    OUTSIDE: "it came from outside",
+}
+BESIDE = "it stands beside pasted material and may lower security"
+NO_RULE = "nothing in it states a rule"
+
+
+class BankRules:
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+
+    def list(self, state: Names = (TOLD, WAITING), *, via: Names = CLAIMING, limit: int = 100) -> Rules:
+        """Return the standing rules in these states. Of those that wait, only the ones that came in by these ways."""
+        states = check.choices(state, "state", STATES)
+        ways = check.choices(via, "via", GIVEN)
+        check.whole(limit, "limit", 1, MOST)
+        with self._bank._reading() as reader:
+            found = [rule for rule in self._all(reader, ways) if rule.state in states]
+        found.sort(key=lambda rule: STATES.index(rule.state))
+        return Rules(tuple(found[:limit]), max(0, len(found) - limit))
+
+    def explain(self, id: str) -> Rule:
+        """Return one rule with why it is told or waits. Raise `NotFoundError` for an id that no memory has."""
+        wanted = check.identifier(id, "id")
+        with self._bank._reading() as reader:
+            self._bank._standing(reader, wanted)
+            return self._rule(reader, self._bank._at_hand(reader, wanted))
+
+    def accept(
+        self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
+    ) -> DecidedRules:
+        """Make these memories rules that agents are told. Raise `AccessError` where nobody but an agent asks.
+
+        With `unless_changed_since`, the latest `known_from` of what was read, raise `ConflictError` where one of them
+        changed since, and decide on none.
+        """
+        return self._decide(ids, ACCEPTED_LESSON, reason, unless_changed_since)
+
+    def decline(
+        self, ids: str | Iterable[str], *, reason: str | None = None, unless_changed_since: Instant | None = None
+    ) -> DecidedRules:
+        """Tell these as rules no more, and ask about them no more until their wording changes.
+
+        `unless_changed_since` is that of `accept`.
+        """
+        return self._decide(ids, DECLINED_LESSON, reason, unless_changed_since)
+
+    # --- how one stands
+
+    def _all(self, reader: Reader, ways: tuple[str, ...]) -> Iterable[Rule]:
+        if self._bank.is_foreign:
+            return []
+        filter = self._bank._filter()
+        found = {memory.id: memory for _, memory in ruling(reader, filter)}
+        found |= {memory.id: memory for memory in claiming(reader, filter, ways, MOST)}
+        lessons = Lessons(self._bank, reader)
+        proposed = [held.id for held in lessons.held.values() if held.type == RULE and held.status == PROPOSED]
+        declined = [held.id for held in lessons.held.values() if held.type == RULE and held.status == DECLINED_LESSON]
+        kept = reader.states([*proposed, *declined, *declined_of(reader)])
+        beyond = [id for id, stored in kept.items() if id not in found and not stored.state.ended]
+        found |= {memory.id: memory for memory in self._bank._all_at_hand(reader, beyond)}
+        rules = (self._rule(reader, memory, lessons) for memory in found.values())
+        return [rule for rule in rules if rule.words]
+
+    def _rule(self, reader: Reader, memory: Memory, lessons: Lessons | None = None) -> Rule:
+        words = words_of(memory)
+        said = " ".join(filter(None, words))
+        held = (lessons or Lessons(self._bank, reader)).held.get(memory.id)
+        if held is not None and held.type == RULE and held.status != "active":
+            proposal = proposal_of(reader, memory)
+            state = REFUSED if held.status == DECLINED_LESSON else WAITING
+            return Rule(memory, said or memory.text, state, _why_proposed(proposal), proposal)
+        if is_declined(memory, declined_of(reader)):
+            declined = declined_of(reader)[memory.id]
+            return Rule(memory, said or memory.text, REFUSED, f"{declined['by']} declined it")
+        taught = proposal_of(reader, memory) if held is not None and held.type == RULE else None
+        if not said:
+            return Rule(memory, "", WAITING, NO_RULE, taught)
+        if memory.via in RULING and words.told:
+            return Rule(memory, words.told, TOLD, WHY[memory.via], taught)
+        return Rule(memory, said, WAITING, BESIDE if memory.via == PERSON else WHY[memory.via], taught)
+
+    # --- decisions
+
+    def _decide(
+        self, ids: str | Iterable[str], state: str, reason: str | None, unless_changed_since: Instant | None
+    ) -> DecidedRules:
+        problems = Problems()
+        wanted = problems.of(check.identifiers, ids, "ids")
+        since = last_read(problems, unless_changed_since)
+        problems.settle()
+        bank = self._bank
+        if bank.via != PERSON:
+            raise AccessError("not_a_person")
+        kept = bank._reason(reason)
+        who = bank.author or bank.who
+        superseded: list[str] = []
+
+        def plan(writer: Writer) -> Changeset:
+            for id in wanted:
+                bank._check_unchanged(writer, id, since)
+            changeset = Changeset("accept" if state == ACCEPTED_LESSON else "decline", ids=wanted)
+            lessons = Lessons(bank, writer)
+            superseded.extend(
+                decide(bank, writer, lessons, [id for id in wanted if id in lessons.held], state, who, kept)
+            )
+            lessons.changes(writer, changeset)
+            for id in wanted:
+                if id not in lessons.held:
+                    self._decide_on(writer, changeset, id, state, kept, who)
+            return changeset
+
+        change = bank._apply(plan)
+        with bank._reading() as reader:
+            rules = tuple(self._rule(reader, memory) for memory in bank._all_at_hand(reader, wanted))
+            seq = change.seq if change is not None else reader.head().seq
+        return DecidedRules(rules, tuple(dict.fromkeys(superseded)), seq)
+
+    def _decide_on(
+        self, writer: Writer, changeset: Changeset, id: str, decision: str, reason: str | None, who: str
+    ) -> None:
+        """Decide on a memory that is no lesson."""
+        bank = self._bank
+        held = bank._standing(writer, id).state
+        check_decided(held)
+        is_accepted = decision == ACCEPTED_LESSON
+        if is_accepted:
+            changed = held._replace(via=ACCEPTED, reason=reason)
+        else:
+            lowered = way_of(held.trust) if held.via == ACCEPTED else held.via
+            changed = held._replace(via=lowered, reason=reason)
+        if changed != held:
+            changeset.writes.append(Write(changed))
+        told = {"version": held.version, "by": who, "at": iso(bank.clock()), "reason": reason}
+        if not is_accepted or id in declined_of(writer):
+            changeset.records.append(Record(DECLINED, id, None if is_accepted else told))
+
+
+def _why_proposed(proposal: Proposal) -> str:
+    if proposal.state == DECLINED_LESSON:
+        return f"{proposal.decided_by or 'somebody'} declined it"
+    if proposal.held_back is not None:
+        return proposal.held_back
+    return f"seen in {proposal.seen} session{'' if proposal.seen == 1 else 's'}, {proposal.confidence:.2f} sure"

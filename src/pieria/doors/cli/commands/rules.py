@@ -1,0 +1,98 @@
+"""`pieria rules`: the standing rules that agents are told, those that wait, and a person's decisions on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from pieria.doors.cli.call import Call
+from pieria.doors.cli.parsing import Command, Group
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from pieria.bank.replies_rules import DecidedRules
+
+STATES = ("told", "waiting", "declined")
+WAYS = ("person", "agent", "hearsay", "outside")
+REASON = click.option("--reason", help="Why; kept with it.")
+
+
+@click.group("rules", cls=Group, invoke_without_command=True)
+@click.pass_context
+def rules(context: click.Context, /) -> None:
+    """Show and decide on the standing rules that agents are told.
+
+    Without a command it lists them.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_rules)
+
+
+@rules.command("list", cls=Command)
+@click.option("--state", "states", type=click.Choice(STATES), multiple=True, default=STATES[:2], show_default=True,
+              help="May be given several times.")  # fmt: skip
+@click.option("--via", "ways", type=click.Choice(WAYS), multiple=True, default=("agent",), show_default=True,
+              help="Of rules that wait: how they came in. May be given several times.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(1, 500), default=100, show_default=True, help="How many at most.")
+@click.pass_obj
+def list_rules(
+    call: Call, /, states: tuple[str, ...] = STATES[:2], ways: tuple[str, ...] = ("agent",), limit: int = 100
+) -> None:
+    """List the rules that are told, and those that wait for a person."""
+    with call.opened(reading=True) as bank:
+        found = bank.rules.list(states, via=ways, limit=limit)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.rules import listed
+
+        yield from listed(found)
+
+    call.reply(found.as_dict(), people, [rule.id for rule in found])
+
+
+@rules.command(cls=Command)
+@click.argument("id")
+@click.pass_obj
+def explain(call: Call, /, id: str) -> None:
+    """Show one rule, how it came in, and why it is told or waits."""
+    with call.opened(reading=True) as bank:
+        rule = bank.rules.explain(id)
+
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.rules import explained
+
+        yield from explained(rule)
+
+    call.reply(rule.as_dict(), people, [rule.id])
+
+
+@rules.command(cls=Command)
+@click.argument("ids", nargs=-1, required=True)
+@REASON
+@click.pass_obj
+def accept(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
+    """Make these memories rules that agents are told. Only a person at a terminal can."""
+    with call.opened(reading=True) as bank:
+        _reply(call, bank.rules.accept(ids, reason=reason))
+
+
+@rules.command(cls=Command)
+@click.argument("ids", nargs=-1, required=True)
+@REASON
+@click.pass_obj
+def decline(call: Call, /, ids: tuple[str, ...], reason: str | None) -> None:
+    """Tell these as rules no more. Only a person at a terminal can."""
+    with call.opened(reading=True) as bank:
+        _reply(call, bank.rules.decline(ids, reason=reason))
+
+
+def _reply(call: Call, decided: DecidedRules) -> None:
+    def people() -> Iterator[RenderableType]:
+        from pieria.doors.cli.shown.rules import decided as shown
+
+        yield from shown(decided)
+
+    call.reply(decided.as_dict(), people, [rule.id for rule in decided.rules])

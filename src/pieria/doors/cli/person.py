@@ -1,0 +1,79 @@
+"""Whether a person runs the command: for decisions that no agent may make, and for how the command's text comes in.
+
+The check stops an agent that merely runs shell commands. A program that sets out to deceive can open a terminal and
+unset variables. It could change the bank's file as well.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+AGENTS: Mapping[str, str] = {
+    "CLAUDECODE": "Claude Code",
+    "CODEX_SANDBOX": "Codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "Codex",
+    "CODEX_THREAD_ID": "Codex",
+    "CURSOR_AGENT": "Cursor",
+    "CLINE_ACTIVE": "Cline",
+    "COPILOT_CLI": "Copilot",
+    "GEMINI_CLI": "Gemini",
+    "GOOSE_TERMINAL": "Goose",
+    "HERMES_SESSION_KEY": "Hermes",
+    "OPENCODE": "OpenCode",
+    "OPENCODE_CLIENT": "OpenCode",
+    "AI_AGENT": "an agent",
+    "AGENT": "an agent",
+}
+"""Variables that agents set for their commands."""
+TERMINAL = "/dev/tty"
+
+
+def is_person() -> bool:
+    """Return whether standard input and an output are a terminal, and no agent's."""
+    shows = sys.stdout.isatty() or sys.stderr.isatty()
+    return sys.stdin is not None and sys.stdin.isatty() and shows and not any(map(os.environ.get, AGENTS))
+
+
+def must_be_person() -> None:
+    """Raise `AccessError` unless a person is typing."""
+    from pieria.errors import AccessError
+
+    if not is_person():
+        raise AccessError("not_a_person")
+
+
+def way_in() -> str:
+    """Return how a text that stands on the command line came in."""
+    from pieria.record.trust import AGENT, PERSON
+
+    return PERSON if is_person() else AGENT
+
+
+def check_person(command: str, *, can_ask: bool) -> None:
+    """Raise `AccessError` if an agent runs the command or there is no terminal.
+
+    `can_ask`: a question follows, so the terminal has to be the input. Otherwise any terminal will do.
+    """
+    from pieria.errors import AccessError
+
+    for variable, agent in AGENTS.items():
+        if os.environ.get(variable):
+            hint = f"{agent} runs this command (it set {variable}). Say it in a terminal of your own: {command}"
+            raise AccessError("not_a_person", hint=hint)
+    if can_ask and not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise AccessError("not_a_person", hint=f"Nobody can be asked here. Say it in a terminal: {command}")
+    if not (can_ask or any(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)) or _has_terminal()):
+        hint = f"--yes spares the question and not the person: say it in a terminal, {command}. "
+        hint += "A script that runs without one sets what it needs as PIERIA_ variables."
+        raise AccessError("not_a_person", hint=hint)
+
+
+def _has_terminal() -> bool:
+    """Return whether the process has a controlling terminal, even if its streams lead elsewhere."""
+    try:
+        os.close(os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""Quarantine: what is hidden and why, what was drawn from something, and hiding it or letting it out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from pieria.doors.http.schemas import text, whole
+from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View
+from pieria.errors import InputError
+from pieria.toolsets import Access
+
+TRACED = ("id", "source", "session")
+HIDDEN = (*TRACED, "author")
+ITEMS = 200
+_TRACE = {
+    "id": text("The memory that it all goes back to."),
+    "source": text("The source that it all goes back to."),
+    "session": text("The session that it all goes back to."),
+}
+_HIDE = {**_TRACE, "author": text("Everything that this author said."), "reason": text("Why.")}
+
+
+def _listed(asked: Asked) -> Answer:
+    return Shown("quarantine/quarantine.html", {"quarantines": asked.bank.quarantines()})
+
+
+def _traced(asked: Asked) -> Answer:
+    [(name, value)] = _one_of(asked, TRACED).items()
+    found = asked.bank.trace(**{name: value}, limit=ITEMS)
+    return Shown("quarantine/trace.html", {"name": name, "value": value, "found": found})
+
+
+def _hidden(asked: Asked) -> Answer:
+    selected: dict[str, Any] = {name: value for name, value in _one_of(asked, HIDDEN).items() if name != "id"}
+    ids = [asked.given["id"]] if "id" in asked.given else []
+    asked.bank.quarantine(**selected, ids=ids, reason=asked.given.get("reason"))
+    return Moved(asked.path("quarantine"))
+
+
+def _lifted(asked: Asked) -> Answer:
+    asked.bank.lift(asked.given["number"])
+    return Moved(asked.path("quarantine"))
+
+
+def _one_of(asked: Asked, names: tuple[str, ...]) -> dict[str, str]:
+    found = {name: asked.given[name] for name in names if name in asked.given}
+    if len(found) != 1:
+        raise InputError("source", f"one of {', '.join(names)}", sorted(found) or None)
+    return found
+
+
+_Deed = partial(View, access=Access.admin)
+
+PAGE = Page(
+    name="quarantine",
+    title="Quarantine",
+    key="q",
+    about="find what came of a source or session, hide it all, and let it out",
+    views=(
+        View("GET quarantine", _listed),
+        _Deed("GET quarantine/trace", _traced, _TRACE),
+        _Deed("POST quarantine/hide", _hidden, _HIDE),
+        _Deed("POST quarantine/lift", _lifted, {"number": whole("Which quarantine.", 1, 2**53)}, ("number",)),
+    ),
+)

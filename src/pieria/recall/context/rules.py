@@ -1,0 +1,77 @@
+"""Standing rules: which memories lay them down, in which words, and which wait for a person.
+
+What makes a sentence a rule is decided in `record.standing`; whose rules count, in `record.trust`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pieria.recall.context.lines import SEARCHED
+from pieria.record.filter import Filter
+from pieria.record.lesson import PROCEDURE
+from pieria.record.memory import Memory
+from pieria.record.pasted import overlaps, repeats_of
+from pieria.record.risk import lowers_security
+from pieria.record.standing import standing
+from pieria.record.trust import ACCEPTED, AGENT, PERSON, RULING, TRUST
+from pieria.store.protocol import Reader
+
+KINDS = ("rule", "preference", "profile")
+DECLINED = "rules.declined"
+"""The collection that says of which memories a person wants no rule told, and of which version."""
+MOST = 60
+CLAIMING = (AGENT,)
+"""The ways in whose rules a person is asked about."""
+
+
+class Words(NamedTuple):
+    """What a memory lays down: what is told of it, and what waits since it may lower security."""
+
+    told: str
+    held_back: str
+
+
+def ruling(reader: Reader, filter: Filter) -> Iterator[tuple[int, Memory]]:
+    """Yield the memories that a person said or accepted, each with the place of its kind; newest first in a kind."""
+    asked = filter.having(via=RULING)
+    declined = declined_of(reader)
+    for place, kind in enumerate(KINDS):
+        rows = reader.labelled("standing", (kind,), asked, MOST)
+        held = reader.memories(rows, asked)
+        yield from ((place, held[row]) for row in rows if row in held and not is_declined(held[row], declined))
+    accepted = filter.having(via=(ACCEPTED,), not_types=(PROCEDURE,))
+    yield from ((0, one) for one in reader.select(accepted, "newest", MOST) if not is_declined(one, declined))
+
+
+def claiming(reader: Reader, filter: Filter, ways: tuple[str, ...] = CLAIMING, most: int = MOST) -> list[Memory]:
+    """Return the newest memories whose rules nobody has decided on: a person neither said nor accepted them."""
+    asked = filter.having(via=ways)
+    declined = declined_of(reader)
+    held = reader.memories(reader.labelled("standing", KINDS[:1], asked, most), asked).values()
+    found = [memory for memory in held if not is_declined(memory, declined)]
+    return sorted(found, key=lambda memory: (memory.at, memory.id), reverse=True)
+
+
+def declined_of(reader: Reader) -> Mapping[str, Any]:
+    return reader.records(DECLINED)
+
+
+def is_declined(memory: Memory, declined: Mapping[str, Any]) -> bool:
+    """Return whether a person declined it in these words: new wording is asked about anew."""
+    return memory.id in declined and declined[memory.id]["version"] == memory.version
+
+
+def words_of(memory: Memory, without: Collection[str] = ()) -> Words:
+    """Return the sentences of a memory that lay something down. `without` are those that stand elsewhere."""
+    text = memory.text[:SEARCHED]
+    repeats = repeats_of(memory.meta)
+    laid_down = [text[rule.start : rule.end] for rule in standing(text) if not overlaps(rule.start, rule.end, repeats)]
+    told = [sentence for sentence in laid_down if " ".join(sentence.split()) not in without]
+    if memory.via == ACCEPTED and not laid_down:
+        return Words(memory.title or text, "")
+    # Where pasted material ends is a guess, so beside it what may do harm waits.
+    guessed = memory.via == PERSON and memory.trust < TRUST[PERSON]
+    held_back = [sentence for sentence in told if guessed and lowers_security(sentence)]
+    return Words(" ".join(one for one in told if one not in held_back), " ".join(held_back))

@@ -1,0 +1,171 @@
+"""How pasted material looks, and how people announce it: tables of line shapes and words, another way is another line.
+
+What becomes of a line that looks like this is decided in `pasted`. Every repetition is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+CLOCK = r"\d{1,2}[:.h]\d\d(?:[:.]\d\d)?(?:[.,]\d{1,6})?(?: ?[AaPp]\.?[Mm]\.?| ?Uhr)?"
+DATE = (
+    r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{2,4}"
+    r"|(?:[A-Z][a-z]{2},? )?(?:[A-Z][a-z]{2}\.? {1,2}\d{1,2}|\d{1,2}\.? [A-Z][a-z]{2,8}\.?)(?:,? \d{4})?)"
+)
+_LEVELS = "TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?|SEVERE|PANIC|PASS(?:ED)?|FAIL(?:ED)?"
+_CODE = (
+    "def|class|import|from|return|const|let|var|function|fn|func|public|private|static|struct|enum|if|for|while|else"
+    "|elif|try|except|catch|with|async|await|use|package|namespace"
+)
+_PROMPTS = r"[$❯➜%]|>>>|\.\.\.|PS [^>\n]{1,80}>|[\w.-]{1,40}@[\w.-]{1,60}[:~ ][^\n$#]{0,80}[$#]|\(\w[\w-]{0,30}\) ?[$%]"
+
+_LINES = (
+    # Logs.
+    rf"[\[(]?{DATE}[T, ] ?(?:at )?{CLOCK}\S{{0,8}}[\])]?[ \t]*\S",
+    r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?[\])]?[ \t]+\S",
+    rf"[\[<|]?(?:{_LEVELS})[\]>|]?(?:[:|(]|[ \t]-|[ \t]{{2}}|(?<=[\]>|]) |\t)[ \t]*\S",
+    r"[\w./@+-]{2,60}\[\d{1,7}\]: \S",
+    r"(?:npm|pip|yarn|cargo|error|warning|fatal|hint|remote)(?: (?:ERR!|WARN|error|warning))?(?:\[\w+\])?[!:] ?\S",
+    # Failures.
+    r"at [\w$.<>\[\] ]{1,120}\(\S",
+    r'File "[^"\n]{1,300}", line \d',
+    r"Traceback \(most recent|Caused by: |goroutine \d+ |\.\.\. \d+ more|#\d{1,3} +0x",
+    r"(?:[\w.]{1,80}\.)?\w{0,60}(?:Error|Exception|Warning|Fault)(?:: |$)",
+    r"[E>] {2,}\S|[_=]{4,} \S|-{4,} \S.{0,80}-{4}|[✓✗✔✖×●○] \S|\S{1,120}::\S",
+    # Diffs.
+    r"diff --git |index [0-9a-f]{6,}|@@ -\d|\+\+\+ \S|--- [ab]/|(?:new|deleted) file mode |rename (?:from|to) ",
+    # Shells and requests.
+    rf"(?:{_PROMPTS}) \S",
+    r"(?:GET|POST|PUT|DELETE|PATCH|HEAD) /|HTTP/\d|\d{1,4} {0,3}\| \S|[|+][-=+| ]{3}",
+    # Code, data and configuration.
+    rf"(?:{_CODE})\b[^\n]{{0,300}}[:;{{(\[,=][ \t]*$",
+    r"[\w.\[\]\"'-]{1,60}[ \t]{0,4}(?:=|:=|\+=|=>)[ \t]{0,4}\S",
+    r"[}\])]{1,6}[;,]?[ \t]*$|[{\[(][ \t]*$|[^\n]{0,300}[;{][ \t]*$|</?\w[^>\n]{0,300}>[ \t]*$",
+    r"[\"'][\w.$ -]{1,60}[\"'][ \t]*:[ \t]*\S",
+    r"(?:- )?[\w.-]{1,40}:[ \t]*(?:[|>][-+]?|\[[^\n]{0,200}\]|[\"'][^\n]{0,200}[\"']|-?\d[\d.]{0,20}|true|false|null)"
+    r"[ \t]*$",
+    r"[a-z_][\w.-]{0,39}:[ \t]*$",
+    r"//|#!|/\*|\*/|;;|<!--|\* @\w",
+)
+_HEADERS = (
+    "From|Sent|Subject|Von|Gesendet|Betreff|De|Envoyé|Objet|Enviado|Asunto|Da|Oggetto|Van|Onderwerp"
+    "|差出人|件名|送信日時"
+)
+_FORWARDED = (
+    "Original Message|Forwarded message|Ursprüngliche Nachricht|Weitergeleitete Nachricht|Message d'origine"
+    "|Message transféré|Mensaje original|Mensaje reenviado|Begin forwarded message"
+)
+_MAILS = (
+    rf"(?:{_HEADERS})[ \t]?[:：][ \t]?\S",
+    rf"-{{0,12}} ?(?:{_FORWARDED})",
+    r"(?:On|Am|Le|El|Il|Op)\b[^\n]{6,120}\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef)\b[^\n]{0,80}:?[ \t]*$",
+    r"[^\n]{0,60}さん(?:から|が書)",
+)
+_NAME = r"@?\w[\w.'()-]{0,30}(?: [\w.'()-]{1,20}){0,3}"
+_CHATS = (
+    rf"[\[(]?(?:{DATE},? )?{CLOCK}[\])]? ?[-–]? {{0,2}}<?{_NAME}>? ?: ",
+    rf"{_NAME}[ \t]{{1,4}}[\[(·—-]{{0,2}} ?(?:(?:Today|Yesterday|heute|gestern|hier|{DATE})? ?(?:at|um|à|,)? ?){CLOCK}"
+    r"[\])]?[ \t]*(?:$|:)",
+    rf"<{_NAME}> \S",
+)
+
+_THINGS_WORDS = """
+    log logs output stdout stderr console terminal trace traces traceback tracebacks stacktrace backtrace error errors
+    exception exceptions warning warnings crash email e-mail mail mails message messages thread threads conversation
+    chat ticket tickets issue issues story spec specification requirements brief diff diffs patch config configuration
+    file files readme contributing changelog docs documentation manual guide page article post blog wiki runbook
+    response
+    reply replies answer transcript notes minutes memo description review reviews comment comments feedback snippet
+    excerpt section text paragraph quote result results report payload json yaml toml xml html sql query code script
+    function command commands history dump table data content contents instructions guidelines policy announcement
+    letter invite invitation agenda calendar prompt slack discord teams whatsapp jira linear github gitlab sentry ci
+    ausgabe protokoll fehler fehlermeldung nachricht nachrichten datei auszug verlauf antwort anleitung doku
+    dokumentation seite kommentar kommentare beschreibung konfiguration mitschrift logauszug journal journaux sortie
+    erreur courriel fil fichier extrait réponse consigne consignes commentaire commentaires salida registro registros
+    correo mensaje hilo archivo fragmento respuesta instrucciones página traza
+"""
+_SHOWING_WORDS = """
+    here here's heres this these that's below following follows see got get gets getting gives gave say says said print
+    prints printed show shows showed read reads returned returns output outputs paste pasted pasting copy copied copying
+    attached forward forwarded forwarding fwd fyi sent received quoting quote from per found hier unten folgende
+    folgender folgendes folgenden bekomme bekam kam steht sagt meint schreibt lautet anbei voici voilà ci-dessous
+    suivant suivante reçu reçois aquí abajo siguiente recibí sale dice adjunto
+"""
+_BROUGHT_WORDS = """
+    pasted pasting copy-pasted copypasted verbatim forwarded forwarding fwd eingefügt reinkopiert weitergeleitet copié
+    collé transféré pegado copiado reenviado
+"""
+_JAPANESE_THINGS = "ログ|エラー|出力|メール|メッセージ|スレッド|ファイル|抜粋|内容|本文|設定|手順|コメント"
+_SAYING_WORDS = """
+    say says said saying wrote writes write state states stated reads claim claims claimed suggest suggests suggested
+    recommend recommends recommended insist insists insisted goes asked asks posted replied answered mentioned mentions
+    prints printed told tells sagt sagte schreibt schrieb meint meinte steht lautet empfiehlt dit disait écrit écrivait
+    recommande dice dijo escribió escribe recomienda ponía responde
+"""
+_OWN = r"(?<!\w)(?:i|i've|i'd|i'll|we|ich|wir|je|j'ai|yo|私)(?!\w)[^\n.!?:]{0,20}$"
+
+
+def _words(table: str) -> str:
+    return "|".join(map(re.escape, table.split()))
+
+
+@cache
+def lines() -> re.Pattern[str]:
+    """Return what matches a line of a log, a failure, a diff, a shell, code or data."""
+    return re.compile(rf"\s*(?:{'|'.join(_LINES)})")
+
+
+@cache
+def mails() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{'|'.join(_MAILS)})")
+
+
+@cache
+def chats() -> re.Pattern[str]:
+    """Return what matches the line by which a turn of a chat begins: who said it, and when."""
+    return re.compile(rf"\s*(?:{'|'.join(_CHATS)})")
+
+
+@cache
+def announcements() -> re.Pattern[str]:
+    """Return what matches a line that says that somebody else's text follows."""
+    things, showing = rf"(?<!\w)(?:{_words(_THINGS_WORDS)})(?!\w)", rf"(?<!\w)(?:{_words(_SHOWING_WORDS)})(?!\w)"
+    return re.compile(
+        rf"(?=[^\n]{{0,300}}{showing})(?=[^\n]{{0,300}}{things})[^\n]{{1,300}}[:：→↓-][ \t]*$"
+        rf"|[^\n]{{0,80}}{things} ?[:：][ \t]*$"
+        rf"|[^\n]{{0,200}}(?<!\w)(?:{_words(_BROUGHT_WORDS)})(?!\w)[^\n]{{0,80}}$"
+        rf"|[^\n]{{0,100}}(?:{_JAPANESE_THINGS}|以下|次の|貼り付け|コピペ|転送)[^\n]{{0,60}}[:：。]?[ \t]*$",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def reports() -> re.Pattern[str]:
+    """Return what finds “the wiki says:” within a line."""
+    return re.compile(
+        rf"(?<!\w)(?:{_words(_SAYING_WORDS)})(?!\w)(?: [\w'-]{{1,20}}){{0,4}} ?[:：][^\S\n]*(?=\S)"
+        r"|(?:と(?:言い|言って|書い|書かれ)|によると|曰く)[^\n]{0,20}?[:：、][^\S\n]*(?=\S)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def own_words() -> re.Pattern[str]:
+    """Return what finds a first person at the end of what stands before a word of saying."""
+    return re.compile(_OWN, re.IGNORECASE)
+
+
+@cache
+def remarks() -> re.Pattern[str]:
+    """Return what matches a line that says of the text before it that it is somebody else's."""
+    things = rf"(?:{_words(_THINGS_WORDS)})"
+    return re.compile(
+        r"\s*(?:\^{1,8}|↑{1,8}|👆)"
+        r"|[^\n.!?]{0,60}(?<!\w)"
+        r"(?:the above|above (?:is|was|are|comes?)|from above|das obige|ce qui précède|lo anterior)(?!\w)"
+        rf"|\s*(?:that|this|it)(?:'s| is| was| came)(?: all| what)? "
+        rf"(?:from )?(?:the |our |my |a |what )?(?:\w+ )?{things}(?!\w)"
+        r"|[^\n]{0,40}(?:上記|上の(?:文|ログ|メール))",
+        re.IGNORECASE,
+    )

@@ -1,0 +1,225 @@
+"""Pasted material: which parts of a prompt a person did not say, but brought from somewhere else. Pure.
+
+Careful rather than complete: what may be somebody else's counts as pasted. A part ends where its mark ends it (a fence,
+a tag, a quote), where its lines stop to look like a log, code or a diff, and otherwise at the end of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from pieria.record import paste_forms
+
+Span = tuple[int, int]
+REPEATS = "repeats"
+"""Under which name a turn's `meta` holds the spans that repeat what tools put out."""
+_PROSE_BETWEEN = 6
+"""Lines of prose between two lines of a log that are taken for a part of it."""
+_OWN_QUOTE, _OWN_QUOTE_LENGTH = 4, 40
+"""Words and characters of a quotation that is one's own way to name something."""
+
+_LINE = re.compile(r"[^\n]*\n?")
+_FENCE = re.compile(r"[ \t>]{0,8}(?P<mark>`{3,}|~{3,})")
+_QUOTED_LINE = re.compile(r"[ \t]{0,3}(?:>|\|\s)")
+_TAG = re.compile(r"[ \t]*<(?P<name>[A-Za-z][\w:.-]{0,40})(?:\s[^<>\n]{0,200})?>")
+_QUOTATION = re.compile(
+    r'"[^"\n]{0,2000}(?:\n[^"\n]{1,2000}){0,20}"|“[^“”]{0,4000}”?|„[^„“”]{0,4000}[“”]?'
+    r"|«[^«»]{0,4000}»?|「[^「」]{0,4000}」?"
+)
+_DIVIDER = re.compile(r"[ \t]*(?:[-=_*~#]{3,}|[—–]{2,})(?:[^\n]{0,30}\bend\b[^\n]{0,30})?[-=_*~#—–]*[ \t]*$", re.I)
+_END = re.compile(r"\W{0,8}(?:end|eof|ende|fin)\b(?: (?:of|der|des|de la|du|del)\b[^\n]{0,30})?\W{0,8}$", re.IGNORECASE)
+
+_HUNK = re.compile(r"@@ -\d")
+_CHANGED_LINE = re.compile(r"[-+ ]")
+_CODE_INDENT = re.compile(r"(?: {4,}|\t+)\S")
+_BULLET = re.compile(r"\s*(?:[-*•+]|\d+[.)])\s")
+
+
+class _Line(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip()
+
+
+def pasted(text: str) -> list[Span]:
+    """Return the spans of the text that somebody else may have written, in order and apart from each other."""
+    lines = [_Line(found.start(), found.end(), found[0].rstrip("\n")) for found in _LINE.finditer(text) if found[0]]
+    spans = merged(_marked(lines))
+    spans = merged([*spans, *_artefacts([line for line in lines if not is_within(line.start, spans)])])
+    spans += _brought([line for line in lines if not is_within(line.start, spans)], len(text))
+    spans += _before_remarks(lines)
+    spans += _reported(lines)
+    spans += (found.span() for found in _QUOTATION.finditer(text) if _is_long(found[0]))
+    return merged(spans)
+
+
+def holds_paste(text: str) -> bool:
+    """Return whether a part of the text is somebody else's."""
+    return bool(pasted(text))
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans in order, with those that touch each other as one."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        elif start < end:
+            found.append((start, end))
+    return found
+
+
+def is_within(place: int, spans: list[Span]) -> bool:
+    """Return whether one of the merged spans holds the place."""
+    at = bisect_right(spans, (place, 1 << 62)) - 1
+    return at >= 0 and spans[at][0] <= place < spans[at][1]
+
+
+def repeats_of(meta: Mapping[str, Any]) -> list[Span]:
+    """Return the spans that a memory's `meta` holds; whatever is not a span there is none."""
+    held = meta.get(REPEATS)
+    pairs = [pair for pair in held if isinstance(pair, list) and len(pair) == 2] if isinstance(held, list) else []
+    return merged((start, end) for start, end in pairs if isinstance(start, int) and isinstance(end, int))
+
+
+def overlaps(start: int, end: int, spans: list[Span]) -> bool:
+    """Return whether one of the merged spans holds a part of `start:end`."""
+    at = bisect_right(spans, (end - 1, 1 << 62)) - 1
+    return at >= 0 and spans[at][1] > start
+
+
+# --- parts whose beginning and end are marked
+
+
+def _marked(lines: list[_Line]) -> Iterator[Span]:
+    """Yield fenced blocks, quoted lines and what stands between tags; one that is never closed goes to the end."""
+    place = 0
+    while place < len(lines):
+        line = lines[place]
+        fence, tag = _FENCE.match(line.text), _TAG.match(line.text)
+        if fence is not None:
+            last = _closing(lines, place + 1, re.compile(rf"[ \t>]{{0,8}}{re.escape(fence['mark'][:3])}"))
+            yield line.start, lines[last].end
+            place = last + 1
+            continue
+        if tag is not None:
+            close = re.compile(rf".*</{re.escape(tag['name'])}\s*>", re.IGNORECASE)
+            last = place if close.match(line.text) else _closing(lines, place + 1, close)
+            yield line.start, lines[last].end
+            place = last + 1
+            continue
+        if _QUOTED_LINE.match(line.text):
+            yield line.start, line.end
+        place += 1
+
+
+def _closing(lines: list[_Line], place: int, mark: re.Pattern[str]) -> int:
+    return next((at for at in range(place, len(lines)) if mark.match(lines[at].text)), len(lines) - 1)
+
+
+# --- parts that look like what programs write
+
+
+def _artefacts(free: list[_Line]) -> Iterator[Span]:
+    """Yield logs, code, diffs and the like, each to the end of its last paragraph. A little prose between is theirs."""
+    begin = last = None
+    for place in _artefact_places(free):
+        if last is not None and begin is not None and _prose(free, last, place) > _PROSE_BETWEEN:
+            yield free[begin].start, free[_paragraph_end(free, last)].end
+            begin = None
+        begin, last = place if begin is None else begin, place
+    if begin is not None and last is not None:
+        yield free[begin].start, free[_paragraph_end(free, last)].end
+
+
+def _prose(free: list[_Line], after: int, before: int) -> int:
+    """Return how many lines between two places say something, counted no further than needed."""
+    between = islice(free, after + 1, min(before, after + 4 * _PROSE_BETWEEN))
+    return sum(not line.is_blank for line in between)
+
+
+def _paragraph_end(free: list[_Line], place: int) -> int:
+    while place + 1 < len(free) and free[place + 1].start == free[place].end and not free[place + 1].is_blank:
+        place += 1
+    return place
+
+
+def _artefact_places(free: list[_Line]) -> Iterator[int]:
+    in_hunk = after_bullet = False
+    is_artefact = paste_forms.lines().match
+    for place, line in enumerate(free):
+        if _HUNK.match(line.text):
+            in_hunk = True
+        elif in_hunk and not _CHANGED_LINE.match(line.text):
+            in_hunk = False
+        if line.is_blank:
+            continue
+        is_indented = _CODE_INDENT.match(line.text) is not None
+        if in_hunk or (is_indented and not after_bullet) or is_artefact(line.text):
+            yield place
+        # Below a bullet of one's own, indented lines go on with it.
+        after_bullet = _BULLET.match(line.text) is not None and (after_bullet or not is_indented)
+
+
+# --- parts that somebody announces, and that have no end of their own
+
+
+def _brought(free: list[_Line], end: int) -> Iterator[Span]:
+    """Yield mails, chats and announced parts: to a line that divides, or to the end of the text."""
+    place = 0
+    while place < len(free):
+        line = free[place]
+        begins = paste_forms.mails().match(line.text) or paste_forms.chats().match(line.text)
+        announced = not begins and paste_forms.announcements().match(line.text.strip())
+        if not begins and not announced:
+            place += 1
+            continue
+        start = line.start if begins else line.end
+        place += 1
+        if announced and _ends_by_itself(line, free, place):
+            continue
+        while place < len(free) and not _divides(free[place].text):
+            place += 1
+        yield start, free[place].start if place < len(free) else end
+        place += 1
+
+
+def _ends_by_itself(announcement: _Line, free: list[_Line], place: int) -> bool:
+    """Return whether what is announced is a marked part, or lines of a log or code: these say where they end."""
+    here = announcement.end
+    while place < len(free) and free[place].is_blank and free[place].start == here:
+        here, place = free[place].end, place + 1
+    return place == len(free) or free[place].start != here
+
+
+def _divides(line: str) -> bool:
+    return bool(_DIVIDER.match(line) or _END.match(line))
+
+
+def _before_remarks(lines: list[_Line]) -> Iterator[Span]:
+    """Yield all that stands before a line such as “the above is from the ticket”."""
+    for line in lines[1:]:
+        if paste_forms.remarks().match(line.text):
+            yield 0, line.start
+
+
+def _reported(lines: list[_Line]) -> Iterator[Span]:
+    """Yield the rest of a line after “the wiki says:”."""
+    for line in lines:
+        for found in paste_forms.reports().finditer(line.text):
+            if not paste_forms.own_words().search(line.text[: found.start()]):
+                yield line.start + found.end(), line.end
+                break
+
+
+def _is_long(quotation: str) -> bool:
+    """A quoted word or name is one's own way to speak; a quoted sentence is somebody's."""
+    return len(quotation.split()) > _OWN_QUOTE or len(quotation) > _OWN_QUOTE_LENGTH

@@ -1,0 +1,25 @@
+"""How long a path may be. What it leads to is looked at elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+from pieria.errors import InputError
+
+LONGEST, LONGEST_PART = 4_000, 255
+"""Bytes that every system takes: longer ones fail in the middle of whatever is done with them."""
+EXPECTED = f"a path of at most {LONGEST:,} bytes, each part of at most {LONGEST_PART}"
+_SLASHES = re.compile(rb"[/\\]")
+
+
+def check_length(path: str, parameter: str) -> str:
+    """Return the path. Raise `InputError` if the path or one of its parts is too long."""
+    if not has_length(path):
+        raise InputError(parameter, EXPECTED, path)
+    return path
+
+
+def has_length(path: str) -> bool:
+    """Tell whether a path and its parts are short enough for every system."""
+    written = path.encode("utf-8", "surrogatepass")
+    return len(written) <= LONGEST and all(len(part) <= LONGEST_PART for part in _SLASHES.split(written))

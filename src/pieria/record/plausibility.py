@@ -1,0 +1,164 @@
+"""Judgements of one value: does it look like a secret, or like a word, a placeholder or code?
+
+Each function returns True for a value that may be a secret. Where a value stands in a text is the business of
+the shapes of secrets.
+"""
+
+from __future__ import annotations
+
+_PLACEHOLDER = r"(?i)your|example|change.?me|placeholder|redacted|dummy|sample|insert|x{4}|\*{3}|\.{3}|…|[<>]|\{\{"
+_IMPLAUSIBLE = r"""(?ix)
+    ^ [<\[{(%]                                            # placeholders: <password>, {{ token }}, %(x)s
+  | ^ \$ (?: [({] | (?-i:[A-Z_][A-Z0-9_]*) $ )            # ${TOKEN}, $TOKEN
+  | ^[~.]?/ | :// | ^0x[0-9a-f]{0,40}$ | ^v?\d+(?:\.\d+)+ | ^\d{4}-\d\d-\d\d  # paths, addresses, versions, dates
+  | [(\[] | ^[a-z_]\w*(?:\.[a-z_]\w*)+$                   # code: a call, an item, an attribute
+  | ^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$                        # a mail address
+  | ^(?:sha|md|base|utf|argon|pbkdf|aes|rsa|oauth|https?|ipv|u?int)[-_]?\d"""
+_DIGITS = "0123456789"
+_SEGMENT = r"[A-Za-z]+|v?\d{1,4}"
+_LONG_SEGMENT = r"[A-Za-z][a-z]*\d{0,3}|[A-Z]+\d{0,3}|v?\d{1,8}|"
+_CAMEL_SEGMENT = r"[A-Za-z]+\d{0,2}|v?\d{1,8}|"
+_SEGMENT_BOUND = r"[-_.:/&=+]"
+_PIECE = r"[A-Z]?[a-z]+|[A-Z]+|\d+"
+_FILE_END = r"\.[A-Za-z]{1,5}\d?$"
+_UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_UNUSUAL_MARKS = frozenset("@#$%^&+=!?~|")
+_NO_SECRETS = (
+    "password passwd pass pwd pw secret token required optional true false none null nil undefined prompt "
+    "enabled disabled always never unset empty string value file stdin env user username"
+)
+_STAND_INS = frozenset(_NO_SECRETS.split())
+_JUDGED = 80
+"""Characters of a value that are looked at for signs that it is none."""
+_LEAST_DISTINCT = 4
+_RANDOM_PIECE = 2.3
+"""Greatest mean length of the pieces of a random text; words in camel case have longer pieces."""
+
+
+def _digits(value: str) -> int:
+    return sum(map(value.count, _DIGITS))
+
+
+def _is_mixed(value: str) -> bool:
+    return _digits(value) > 0 and any(map(str.isalpha, value))
+
+
+def _has_cases(value: str) -> bool:
+    return not value.islower() and not value.isupper() and any(map(str.isalpha, value))
+
+
+def has_mixed_cases(value: str) -> bool:
+    return _is_mixed(value) and _has_cases(value)
+
+
+def has_three_digits(value: str) -> bool:
+    return _digits(value) >= 3
+
+
+def _is_placeholder(value: str) -> bool:
+    import re
+
+    return re.search(_PLACEHOLDER, value) is not None
+
+
+def _is_implausible(value: str) -> bool:
+    import re
+
+    begin = value[:_JUDGED]
+    return _is_placeholder(begin) or re.search(_IMPLAUSIBLE, begin) is not None
+
+
+def _is_spelt_in_words(value: str, segment: str = _SEGMENT) -> bool:
+    """A name such as db-credentials-v2 holds digits without being random."""
+    import re
+
+    return re.fullmatch(f"(?:{segment})(?:{_SEGMENT_BOUND}(?:{segment}))*", value) is not None
+
+
+def is_token(value: str) -> bool:
+    """Judge what follows a provider's own prefix."""
+    if len(set(value)) < _LEAST_DISTINCT or (_digits(value) == 0 and not _has_cases(value)):
+        return False
+    return not _is_placeholder(value)
+
+
+def is_strict_token(value: str) -> bool:
+    """Judge what follows a prefix that names begin with as well."""
+    return is_token(value) and _digits(value) >= 2 and not _is_spelt_in_words(value, _LONG_SEGMENT)
+
+
+def is_random(value: str) -> bool:
+    """Tell a run of random letters and digits from names, paths, hashes and UUIDs."""
+    import re
+
+    if len(value) < 20 or len(set(value)) < 10 or _is_implausible(value) or re.search(_FILE_END, value):
+        return False
+    if _digits(value) < 2 or not _has_cases(value) or value.count("/") > 3 or re.fullmatch(_UUID, value):
+        return False
+    pieces = re.findall(_PIECE, value)
+    return sum(map(len, pieces)) <= _RANDOM_PIECE * len(pieces)
+
+
+def is_random_or_hex(value: str) -> bool:
+    """The same, or at least 32 hexadecimal digits."""
+    import re
+
+    return is_random(value) or (re.fullmatch("[0-9a-fA-F]{32,128}", value) is not None and len(set(value)) >= 6)
+
+
+def is_password(value: str) -> bool:
+    core = value.strip("!?*_")
+    if len(value) < 6 or len(set(core)) < 4:
+        return False
+    lettered = any(map(str.isalpha, core))
+    if not core.isdigit() and not (lettered and (_digits(core) > 0 or not _UNUSUAL_MARKS.isdisjoint(core))):
+        return False
+    return not _is_implausible(value)
+
+
+def is_said_password(value: str) -> bool:
+    """Judge a word of a sentence."""
+    return is_password(value) and (value.isdigit() or not _is_spelt_in_words(value))
+
+
+def is_strong_password(value: str) -> bool:
+    """Judge a value after a short name such as `pass`, which counts of tests have as well."""
+    if not is_password(value) or "/" in value or "::" in value or not any(map(str.isalpha, value)):
+        return False
+    return not _is_spelt_in_words(value, _CAMEL_SEGMENT)
+
+
+def is_spaced_password(value: str) -> bool:
+    """Judge a value that only a blank parts from its name."""
+    return is_strong_password(value) and _is_mixed(value) and not value.endswith(("/", "-")) and ":" not in value
+
+
+def is_given_password(value: str) -> bool:
+    """Judge a value whose place alone says that it is a password, as after `mysql -p`."""
+    return len(value) >= 4 and len(set(value)) > 2 and value.lower() not in _STAND_INS and not _is_implausible(value)
+
+
+def is_assigned_password(value: str) -> bool:
+    """Judge the value of an environment variable in capitals: words in a row are a password there."""
+    if is_password(value):
+        return True
+    long = len(value) >= 10 and (value.count("-") >= 2 or _has_cases(value[1:]))
+    return long and is_given_password(value) and not value.isupper()
+
+
+def is_credential(value: str) -> bool:
+    if len(value) < 10 or len(set(value)) < 6 or not _is_mixed(value):
+        return False
+    return not _is_spelt_in_words(value) and not _is_implausible(value)
+
+
+def is_bearer(value: str) -> bool:
+    return has_three_digits(value) and not _is_placeholder(value)
+
+
+def is_base64(value: str) -> bool:
+    return value.endswith("=") or has_mixed_cases(value)
+
+
+def is_in_address(value: str) -> bool:
+    return len(set(value)) > 1 and value.lower() not in _STAND_INS and value[0] not in "<{[$"

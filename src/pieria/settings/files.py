@@ -1,0 +1,176 @@
+"""What settings files say: a project's `.pieria.toml` and a data folder's `pieria.toml`, whole or as far as trusted.
+
+Whether a folder is trusted is in `trust`; which value is stricter is in `strictness`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
+
+from pieria.errors import ConfigError
+from pieria.settings.originals import Remark
+from pieria.settings.source import PREFIX, PROJECT, Source
+from pieria.settings.strictness import TIGHTENS, is_stricter
+from pieria.settings.trust import Digests, Trust, contents, digest_of, name_within, own_digest
+
+FILE = "pieria.toml"
+"""In the data folder: what holds for all of its banks."""
+SHARED = f"data folder {FILE}"
+"""The origin of what it says."""
+PERSONAL = (
+    *("embedder_url", "embedder_key", "llm_url", "llm_key"),
+    *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
+    *("paths", "token", "nlp"),
+    *("user", "row_security", "local"),
+    *("vault", "vault_folder"),
+    "accept_above",
+    *("request_seconds", "request_memory"),
+)
+"""No project may set these, trusted or not: they would send memories to servers and folders of its author's choice, and
+spend money. A project may not name a server in `data` for the same reason."""
+CHECK = "trust"
+"""The name under which `doctor` lists what is ignored."""
+WORDS = {"untrusted": "is not trusted", "changed": "has changed since it was trusted"}
+
+
+def from_project(file: Path, trust: Trust, names: Collection[str]) -> Source:
+    """Return what a project's file says; of an untrusted one only what may tighten, for `tightened` to decide."""
+    return _judged(file, PROJECT, file.parent, {}, trust, names, impersonal)
+
+
+def from_data_folder(
+    folder: Path, naming: Sequence[str], trust: Trust, names: Collection[str], *, is_judged: bool, by_project: bool
+) -> Source:
+    """Return what a data folder's file says, without the settings that name the folder.
+
+    Where the folder `is_judged` and lies in a project, that project has to be trusted together with this file.
+    """
+
+    def whole(source: Source) -> Source:
+        found = _well_placed(source, naming)
+        # A project that chooses the data folder could put a file into it, too.
+        return impersonal(found) if by_project else found
+
+    file, origin = folder / FILE, SHARED
+    project = trust.project_around(folder) if is_judged else None
+    if project is None:
+        return whole(source_of(file, contents(file), origin, names))
+    return _judged(file, origin, project, own_digest(project), trust, names, whole)
+
+
+def _judged(
+    file: Path,
+    origin: str,
+    folder: Path,
+    beside: Digests,
+    trust: Trust,
+    names: Collection[str],
+    whole: Callable[[Source], Source],
+) -> Source:
+    try:
+        read = contents(file)
+    except ConfigError as problem:
+        # Unreadable is untrusted: such a file stops no work.
+        return _nothing(file, origin, str(problem))
+    standing = trust.standing(folder, {**beside, name_within(folder, file): digest_of(read)})
+    if standing == "trusted":
+        return whole(source_of(file, read, origin, names))
+    try:
+        said = tomllib.loads(read.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return _nothing(file, origin, f"{file}: not valid TOML")
+    known = {name: value for name, value in said.items() if name in names}
+    return Source(origin, known, file.parent, file, personal=False, standing=standing, project=folder)
+
+
+def _nothing(file: Path, origin: str, reason: str) -> Source:
+    remark = Remark(f"{shown(reason)}, so it is ignored", f"Repair or remove {shown(str(file))}.", CHECK)
+    return Source(origin, {}, file.parent, file, personal=False, remarks=(remark,))
+
+
+def tightened(source: Source, below: Sequence[Source], read: Callable[[str, object], object]) -> Source:
+    """Return the source without what its folder may not say before it is trusted, and with a remark about that.
+
+    `below` are the sources that hold without it; `read` returns a setting's value as the settings read it.
+    """
+    if source.standing == "trusted":
+        return source
+    kept, ignored = {}, []
+    for name, value in source.values.items():
+        if name not in TIGHTENS:
+            ignored.append(name)
+            continue
+        said = next((each.values[name] for each in below if name in each.values), TIGHTENS[name][0])
+        given, held = read(name, value), read(name, said)
+        if is_stricter(name, given, held):
+            kept[name] = value
+        elif given != held:
+            ignored.append(name)
+    return replace(source, values=kept, remarks=(*source.remarks, *_ignored(source, ignored)))
+
+
+def _ignored(source: Source, names: Sequence[str]) -> tuple[Remark, ...]:
+    if not names:
+        return ()
+    what = f"{shown(str(source.file))} {WORDS[source.standing]}: {', '.join(sorted(names))} ignored"
+    return (Remark(what, how_to_trust(source.project or source.folder), CHECK),)
+
+
+def how_to_trust(folder: Path) -> str:
+    return f"Read its settings, then run in a terminal of your own: pieria trust {quote(shown(str(folder)))}"
+
+
+def shown(text: str) -> str:
+    """Return a text from elsewhere on one line, and without a character that a terminal obeys."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def source_of(file: Path, read: bytes, origin: str, names: Collection[str]) -> Source:
+    try:
+        values = tomllib.loads(read.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:
+        raise ConfigError(f"{file}: not valid TOML: {problem}", hint='Write: bank = "notes"') from problem
+    unknown = tuple(
+        ConfigError(f"{file}: unknown setting {name[:60]!r}", hint=names_near(name, names))
+        for name in values
+        if name not in names
+    )
+    known = {name: value for name, value in values.items() if name in names}
+    return Source(origin, known, file.parent, file, unknown)
+
+
+def _well_placed(source: Source, naming: Sequence[str]) -> Source:
+    """Return the source without the settings that name its own folder, which are refused."""
+    misplaced = tuple(
+        ConfigError(
+            f"{source.file}: {name} cannot be set in the folder that it names",
+            hint=f"Set it in {PREFIX}{name.upper()}.",
+        )
+        for name in naming
+        if name in source.values
+    )
+    values = {name: value for name, value in source.values.items() if name not in naming}
+    return replace(source, values=values, unknown=(*source.unknown, *misplaced))
+
+
+def impersonal(source: Source) -> Source:
+    """Return the source without what a project may not say, which is refused."""
+    refused = tuple(
+        ConfigError(f"{source.file}: {name} cannot be set by a project", hint=f"Set {PREFIX}{name.upper()} instead.")
+        for name in PERSONAL
+        if name in source.values
+    )
+    values = {name: value for name, value in source.values.items() if name not in PERSONAL}
+    return replace(source, values=values, unknown=(*source.unknown, *refused), personal=False)
+
+
+def names_near(name: str, names: Collection[str]) -> str:
+    near = get_close_matches(name.lower().replace("-", "_"), names, 1)
+    if near:
+        return f"Did you mean {near[0]}?"
+    return f"The settings are {', '.join(names)}."

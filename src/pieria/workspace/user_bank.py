@@ -1,0 +1,55 @@
+"""The user's own bank as other banks reach it, and how it is closed with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pieria.bank.background import background
+from pieria.record.banks import USER_BANK
+from pieria.workspace.places import Place, no_user
+
+if TYPE_CHECKING:
+    from pieria.bank import Bank
+
+
+class UserBank:
+    """The user's own bank as one bank sees it: opened when it is needed, read only where there is one."""
+
+    def __init__(self, open_bank: Callable[[], Bank], place: Place) -> None:
+        self._open_bank = open_bank
+        self._place = place
+        self._opened: dict[str, Bank] = {}
+
+    def bank(self, create: bool) -> Bank | None:
+        if create and not self._place.keeps_user:
+            raise no_user("scope")
+        held = self._opened.get(USER_BANK)
+        if held is not None and held.store.is_over:
+            # It was removed, be it by another process.
+            self._opened.pop(USER_BANK, None)
+        if not self._opened and (create or self._place.has_user()):
+            opened = self._open_bank()
+            # Another thread may have been quicker; its bank is then the one in use.
+            if self._opened.setdefault(USER_BANK, opened) is not opened:
+                opened.close()
+        return self._opened.get(USER_BANK)
+
+    def close(self) -> None:
+        for bank in list(self._opened.values()):
+            bank.close()
+
+
+def nobody(create: bool) -> None:
+    """The user's own bank, as a bank sees it that is not to reach it."""
+
+
+def give_back(closing: Callable[[], None]) -> None:
+    """Whatever thread happens to find that a bank was dropped: it may be in the middle of anything."""
+    if not background.afterwards(closing):
+        closing()
+
+
+def close_both(user: UserBank, leave: Callable[[], None]) -> None:
+    user.close()
+    leave()

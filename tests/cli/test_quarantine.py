@@ -1,0 +1,46 @@
+"""`pieria trace` and `pieria quarantine`: what they print, and what they refuse."""
+
+import pytest
+from tests.cli.conftest import Ask
+
+import pieria
+
+
+@pytest.fixture
+def page() -> str:
+    with pieria.open("default") as bank:
+        page = bank.remember("Refunds go to account 42.", source="evil.html", session="monday").id
+        bank.link(bank.remember("Refunds: 42.", kind="summary").id, page, "provenance")
+    return page
+
+
+def test_a_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
+    traced = ask(*["trace", "--source", "evil.html"]).json
+    assert [item["how"] for item in traced["items"]] == ["", "drawn from"]
+    assert ask(*["quarantine", "--source", "evil.html", "--dry-run"]).json["memories"] == 2
+    held = ask(*["quarantine", "--source", "evil.html", "--reason", "hacked"]).json
+    assert held["memories"] == 2
+    assert ask(*["list"]).json["memories"] == []
+    refused = ask("get", page)
+    assert refused.code == 1 and "in quarantine since" in refused.err and "hacked" in refused.err
+    [listed] = ask(*["quarantine", "--list"]).json["quarantines"]
+    assert listed["number"] == held["number"]
+    assert ask(*f"quarantine --lift {held['number']}".split()).json["memories"] == 2
+    assert len(ask(*["list"]).json["memories"]) == 2
+    assert ask(*["quarantine", "--list"]).json == {"quarantines": []}
+
+
+def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:
+    told = ask(*["--no-json", "trace", "--session", "monday"]).out
+    assert "Refunds" in told and "drawn from" in told
+    held = ask(*["--no-json", "quarantine", "--session", "monday"]).out
+    assert "pieria quarantine --lift" in held
+    assert "monday" in ask(*["--no-json", "quarantine", "--list"]).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["trace", "trace x --source y", "quarantine", "quarantine --list --lift 3", "quarantine --lift 3 --dry-run"],
+)
+def test_what_makes_no_sense_together_is_refused(ask: Ask, words: str) -> None:
+    assert ask(*words.split()).code == 2

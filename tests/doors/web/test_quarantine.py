@@ -1,0 +1,53 @@
+"""The page on quarantine: what came of something, hiding it all, and letting it out."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.doors.http.conftest import Served, serving
+from tests.doors.web.conftest import seal_in
+
+import pieria
+
+QUARANTINE = "/banks/notes/quarantine"
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    with pieria.open("notes", session="s1") as bank:
+        bank.remember("Refunds go to account 42.", id="poison", source="evil.html", session="s1", author="mallory")
+        bank.remember("Refunds go to 42, says the page.", id="drawn")
+        bank.link("drawn", "poison", "provenance")
+    with serving() as found:
+        found.client.headers["accept"] = "text/html"
+        found.client.follow_redirects = False
+        yield found
+
+
+def test_a_trace_shows_what_came_of_a_source(served: Served) -> None:
+    page = served.client.get(f"{QUARANTINE}/trace?source=evil.html").text
+    assert "Refunds go to 42, says the page." in page and "drawn from poison" in page
+
+
+def test_what_is_hidden_on_the_page_can_be_lifted_there(served: Served) -> None:
+    client = served.client
+    seal = seal_in(client.get(f"{QUARANTINE}/trace?source=evil.html"))
+    hidden = client.post(f"{QUARANTINE}/hide", data={"seal": seal, "source": "evil.html", "reason": "it lied"})
+    assert hidden.status_code == 303
+    listed = client.get(QUARANTINE).text
+    assert "it lied" in listed and "evil.html" in listed
+    opened = client.get("/banks/notes/memory?id=drawn")
+    assert opened.status_code == 409 and "in quarantine since" in opened.text and "says the page" not in opened.text
+    with pieria.open("notes") as bank:
+        [held] = bank.quarantines()
+    client.post(f"{QUARANTINE}/lift", data={"seal": seal, "number": str(held.number)})
+    assert "says the page" in client.get("/banks/notes/memory?id=drawn").text
+
+
+def test_an_opened_memory_leads_to_its_trace_and_author(served: Served) -> None:
+    page = served.client.get("/banks/notes/memory?id=poison").text
+    assert "quarantine/trace?source=evil.html" in page and "quarantine/trace?session=s1" in page
+    assert "Quarantine all that mallory said" in page
+    seal = seal_in(served.client.get(QUARANTINE))
+    served.client.post(f"{QUARANTINE}/hide", data={"seal": seal, "author": "mallory"})
+    with pieria.open("notes") as bank:
+        assert bank.count() == 0

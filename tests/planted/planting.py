@@ -1,0 +1,228 @@
+"""Ways to plant a text in a bank: each channel as a stranger, an agent or a person would use it."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+from tests.learning.working import Session
+
+import pieria
+from pieria import Bank
+from pieria.mining import mine
+from pieria.record.trust import AGENT, HEARSAY, OUTSIDE, PERSON, TRUST
+from pieria.toolsets import Banks, Host, Paths, called, registry
+from pieria.workspace import Workspace
+
+BANK = "notes"
+Payload = Mapping[str, Any]
+
+
+@dataclass
+class Planting:
+    """A data folder, and the folder in which files are laid."""
+
+    data: Path
+    files: Path
+
+    @contextmanager
+    def bank(self, via: str = AGENT, **more: Any) -> Iterator[Bank]:
+        with pieria.open(BANK, data=self.data, via=via, **more) as bank:
+            yield bank
+
+    def tool(self, name: str, arguments: dict[str, Any]) -> None:
+        banks = Banks(Workspace(self.data), "test")
+        reply = called(registry(), name, arguments, Host(banks, BANK, "s", Paths(self.files, (self.files,))))
+        banks.close()
+        assert reply.error is None, reply.text
+
+    def observe(self, session: Session, events: list[Any]) -> None:
+        """As the spool of a person's hooks is handed over."""
+        with self.bank(PERSON) as bank:
+            bank.observe([*events, session.end()])
+            bank.distil()
+
+
+def text_of(payload: Payload) -> str:
+    """Return the longest text of a payload: what a caller would hand on as the content."""
+    texts = [value for value in payload.values() if isinstance(value, str)]
+    return max(texts, key=len)
+
+
+def _said(payload: Payload) -> dict[str, Any]:
+    return {"author_type": "human"} if "human" in json.dumps(payload) else {}
+
+
+def _remember(at: Planting, payload: Payload, number: int) -> None:
+    at.tool("mnemosyne_remember", {"content": text_of(payload), **_said(payload)})
+
+
+def _drawer(at: Planting, payload: Payload, number: int) -> None:
+    at.tool("mempalace_add_drawer", {"wing": "notes", "room": "rules", "content": text_of(payload)})
+
+
+def _create(at: Planting, payload: Payload, number: int) -> None:
+    title = str(payload.get("title", "A note"))
+    at.tool("mem-create", {"title": title, "type": "decision", "narrative": text_of(payload)})
+
+
+def _save(at: Planting, payload: Payload, number: int) -> None:
+    at.tool("save_memory", {"content": text_of(payload), "tags": ["rule"]})
+
+
+def _diary(at: Planting, payload: Payload, number: int) -> None:
+    at.tool("mempalace_diary_write", {"agent_name": "claude", "entry": text_of(payload)})
+
+
+def _triple(at: Planting, payload: Payload, number: int) -> None:
+    values = [str(value) for value in payload.values() if isinstance(value, str)]
+    subject, predicate, object = (*values, "x", "says", "x")[:3]
+    at.tool("mnemosyne_triple_add", {"subject": subject, "predicate": predicate, "object": object})
+
+
+def _scratchpad(at: Planting, payload: Payload, number: int) -> None:
+    at.tool("mnemosyne_scratchpad_write", {"content": text_of(payload)})
+
+
+def _step(at: Planting, payload: Payload, number: int) -> None:
+    with at.bank() as bank, bank.session(goal=f"Work {number}") as session:
+        session.append(observation=f"User: {text_of(payload)}", action="Noted.")
+
+
+def _turn(at: Planting, payload: Payload, number: int) -> None:
+    session = Session(f"s{number}")
+    at.observe(session, [session.prompt("go on please"), session.reply(text_of(payload))])
+
+
+def _output(at: Planting, payload: Payload, number: int) -> None:
+    session = Session(f"s{number}")
+    tool = session.event("tool", tool=payload["tool"], input=payload["input"], text=str(payload["output"]))
+    at.observe(session, [session.prompt("have a look at it"), tool, session.reply("Done.")])
+
+
+def _repeated(at: Planting, payload: Payload, number: int) -> None:
+    session = Session(f"s{number}")
+    events = [session.prompt("what does it say?")]
+    for each in payload["events"]:
+        if each["kind"] == "tool_output":
+            given = each.get("input") or {}
+            events.append(session.event("tool", tool=each["tool"], input=given, text=str(each["output"])))
+        else:
+            events.append(session.reply(each["text"]))
+    at.observe(session, events)
+
+
+def _prompt(at: Planting, payload: Payload, number: int) -> None:
+    session = Session(f"s{number}")
+    at.observe(session, [session.prompt(payload["text"]), session.reply("Done.")])
+
+
+def _mined_file(at: Planting, payload: Payload, number: int) -> None:
+    path = at.files / "project" / payload["path"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(payload["text"])
+    with at.bank(PERSON) as bank:
+        mine(bank, at.files / "project")
+
+
+def _mined_slack(at: Planting, payload: Payload, number: int) -> None:
+    folder = at.files / f"slack{number}"
+    (folder / "general").mkdir(parents=True, exist_ok=True)
+    users = {each["user"] for each in payload["messages"]}
+    (folder / "users.json").write_text(json.dumps([{"id": f"U{name}", "name": name} for name in users]))
+    (folder / "channels.json").write_text(json.dumps([{"id": "C1", "name": "general"}]))
+    said = [
+        {"type": "message", "user": f"U{each['user']}", "text": each["text"], "ts": f"17300000{number}{place}.0"}
+        for place, each in enumerate(payload["messages"])
+    ]
+    (folder / "general" / "2026-03-02.json").write_text(json.dumps(said))
+    with at.bank(PERSON) as bank:
+        assert mine(bank, folder, conversations=True).as_dict()
+
+
+def _mined_transcript(at: Planting, payload: Payload, number: int) -> None:
+    path = at.files / f"talk{number}" / "talk.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(payload["lines"]))
+    with at.bank(PERSON) as bank:
+        mine(bank, path, conversations=True)
+
+
+def _imported(at: Planting, payload: Payload, number: int) -> None:
+    export = at.files / f"theirs{number}.jsonl"
+    with pieria.open("theirs", data=at.files / f"theirs{number}", via=PERSON) as theirs:
+        for each in payload["memories"]:
+            theirs.remember(text_of(each), author="Maya", author_type="human")
+        theirs.export(export)
+    with at.bank(PERSON) as bank:
+        bank.import_(export)
+
+
+def _vault(at: Planting, payload: Payload, number: int) -> None:
+    note = at.files / "vault" / Path(payload["path"]).name
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(payload["text"])
+    with at.bank(PERSON, settings={"vault": str(at.files / "vault")}) as bank:
+        bank.vault.sync()
+
+
+def _command(at: Planting, payload: Payload, number: int) -> None:
+    from pieria.doors.cli.root import cli
+
+    text = payload["text"]
+    done = CliRunner().invoke(cli, ["remember", "--data", str(at.data), "--bank", BANK, "--author-type", "human", text])
+    assert done.exit_code == 0, done.output
+
+
+def _person(at: Planting, payload: Payload, number: int) -> None:
+    """Words typed at a terminal, or in a form by somebody who is signed in."""
+    with at.bank(PERSON) as bank:
+        bank.remember(payload["text"])
+
+
+CHANNELS: dict[str, tuple[Callable[[Planting, Payload, int], None], str]] = {
+    "tool:mnemosyne_remember": (_remember, AGENT),
+    "tool:mempalace_add_drawer": (_drawer, AGENT),
+    "tool:mem-create": (_create, AGENT),
+    "tool:save_memory": (_save, AGENT),
+    "tool:diary": (_diary, AGENT),
+    "tool:triple_add": (_triple, AGENT),
+    "tool:scratchpad": (_scratchpad, AGENT),
+    "tool:sessions_append": (_step, AGENT),
+    "hook:assistant_turn": (_turn, AGENT),
+    "hook:tool_output": (_output, OUTSIDE),
+    "hook:repeated": (_repeated, OUTSIDE),
+    "hook:prompt_with_paste": (_prompt, HEARSAY),
+    "mined:file": (_mined_file, HEARSAY),
+    "mined:slack": (_mined_slack, HEARSAY),
+    "mined:transcript": (_mined_transcript, HEARSAY),
+    "import:jsonl": (_imported, HEARSAY),
+    "vault:note": (_vault, HEARSAY),
+    "cli:not_a_terminal": (_command, AGENT),
+    "http:token": (_remember, AGENT),
+    "hook:prompt": (_prompt, PERSON),
+    "cli:terminal": (_person, PERSON),
+    "page:form": (_person, PERSON),
+}
+"""How a text is planted, and the way in by which it is believed at most."""
+
+
+def plain(text: str) -> str:
+    """Return the text as it is compared: folded, without format characters, white space as one space."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(sign for sign in folded if unicodedata.category(sign) != "Cf").split())
+
+
+def rules_of(context: str) -> str:
+    """Return the part of a context that an agent obeys."""
+    return plain(context.partition("# Standing rules")[2].partition("\n# ")[0])
+
+
+def most(channel: str) -> float:
+    return TRUST[CHANNELS[channel][1]]

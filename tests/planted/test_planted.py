@@ -1,0 +1,66 @@
+"""Nobody plants a rule: texts by somebody who has not seen the code, through every channel."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.planted.planting import CHANNELS, Planting, most, plain, rules_of
+
+HERE = Path(__file__).parent
+PLANTED: list[dict[str, Any]] = json.loads((HERE / "planted.json").read_text())
+HONEST: list[dict[str, Any]] = json.loads((HERE / "honest.json").read_text())
+ORDINARY: list[dict[str, Any]] = json.loads((HERE / "ordinary.json").read_text())
+TOLD_AT_LEAST = 0.35
+"""Of the honest rules: the share that has to be told."""
+
+
+@pytest.fixture
+def planting(tmp_path: Path) -> Planting:
+    files = tmp_path / "files"
+    files.mkdir()
+    return Planting(tmp_path / "data", files)
+
+
+@pytest.mark.parametrize("attack", PLANTED, ids=lambda attack: str(attack["id"]))
+def test_a_planted_text_is_no_rule_and_believed_as_its_channel(attack: dict[str, Any], planting: Planting) -> None:
+    channel = attack["channel"]
+    for number in range(attack.get("sessions") or 1):
+        CHANNELS[channel][0](planting, attack["payload"], number)
+    with planting.bank() as bank:
+        assert "# Standing rules" not in bank.context(budget_tokens=8_000).text
+        wanted = plain(attack["planted"])
+        held = [memory for memory in bank.list(limit=1_000, include=("archived", "invalid")).memories]
+        above = [
+            (one.kind, one.via, one.trust) for one in held if wanted in plain(one.text) and one.trust > most(channel)
+        ]
+        assert above == []
+        accepted = [each for each in bank.upkeep.proposals("accepted") if each.type == "rule"]
+        assert accepted == []
+
+
+def told(honest: dict[str, Any], planting: Planting) -> bool:
+    CHANNELS[honest["channel"]][0](planting, honest, 0)
+    with planting.bank() as bank:
+        return plain(honest["rule"]).strip(" .!") in rules_of(bank.context(budget_tokens=8_000).text)
+
+
+def test_honest_rules_of_a_person_are_told(tmp_path: Path) -> None:
+    missed = []
+    for number, honest in enumerate(HONEST):
+        files = tmp_path / str(number)
+        files.mkdir()
+        if not told(honest, Planting(files / "data", files)):
+            missed.append(honest["rule"])
+    assert len(missed) <= (1 - TOLD_AT_LEAST) * len(HONEST), missed
+
+
+def test_ordinary_prompts_state_no_rule(planting: Planting) -> None:
+    for number, each in enumerate(ORDINARY):
+        CHANNELS["hook:prompt"][0](planting, each, number)
+    with planting.bank() as bank:
+        assert rules_of(bank.context(budget_tokens=8_000).text) == ""
+
+
+def test_rules_of_helper() -> None:
+    assert rules_of("x\n# Standing rules, as people put them\n- One.\n# Index\n- Two.") == ", as people put them - one."

@@ -1,0 +1,265 @@
+"""No reader shows anything of what is in quarantine, now or at any known time; and lifting it changes nothing back.
+
+Histories are drawn at random: memories of random sources, what is drawn from what, revisions, facts, links. A plain
+walk over what was drawn says what must be hidden. Every memory bears a word of its own, so that a leak of any kind
+shows in the spelt-out answer.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pieria import Workspace
+from pieria.bank import Bank
+from pieria.bank.replies import Page
+from pieria.errors import ConflictError, PieriaError, QuarantinedError
+from pieria.recall.answer import Recall
+from pieria.recall.context.answer import Context
+from pieria.recall.policies import POLICIES
+from pieria.toolsets import Banks, Host, Paths, called, registry
+
+pytestmark = pytest.mark.timeout(900)
+
+SOURCES = ("a.md", "b.md", "c.md")
+SETTINGS = {"durability": "off", "embedder": "hashing", "count_uses": False}
+COMMON = "harbour"
+QUESTION = f"{COMMON} lantern"
+TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("mempalace_search", {"query": QUESTION}),
+    ("mempalace_list_drawers", {}),
+    ("mempalace_get_taxonomy", {}),
+    ("mempalace_kg_query", {"entity": COMMON}),
+    ("mempalace_kg_timeline", {}),
+    ("mem-find", {"query": QUESTION}),
+    ("mem-history", {}),
+    ("search_memory", {"query": QUESTION}),
+    ("search_unified", {"query": QUESTION}),
+    ("cluster_memories", {}),
+    ("analyze_for_recall", {"message": QUESTION}),
+    ("mnemosyne_recall", {"query": QUESTION}),
+    ("mnemosyne_triple_query", {"subject": COMMON}),
+    ("sessions_recall", {"query": QUESTION}),
+    ("sessions_latest", {}),
+)  # fmt: skip
+
+TIMINGS = ("ms", "seconds", "_us", "timings", "ursor")
+"""How fields end that say how long something took, or up to which change the bank was read."""
+
+made = st.tuples(st.just("remember"), st.sampled_from(SOURCES), st.sampled_from(["s1", "s2", None]), st.booleans())
+drawn = st.tuples(st.just("draw"), st.lists(st.integers(0, 30), min_size=1, max_size=3))
+revised = st.tuples(st.just("revise"), st.integers(0, 30))
+updated = st.tuples(st.just("update"), st.integers(0, 30))
+stated = st.tuples(st.just("state"), st.integers(0, 30))
+known = st.tuples(st.just("know"), st.sampled_from(SOURCES))
+tied = st.tuples(st.just("tie"), st.integers(0, 30), st.integers(0, 30))
+histories = st.lists(st.one_of(made, drawn, revised, updated, stated, known, tied), min_size=4, max_size=24)
+
+
+class Story:
+    """A bank with a history, and which of its words must be hidden with each source."""
+
+    def __init__(self, bank: Bank) -> None:
+        self.bank = bank
+        self.ids: list[str] = []
+        self.sources: dict[str, set[str]] = {}
+        """Of each id the sources that its words go back to."""
+        self.words: dict[str, set[str]] = {}
+        """Of each source the words that must be hidden with it."""
+        self.number = 0
+
+    def word(self, sources: set[str]) -> str:
+        self.number += 1
+        word = f"zq{self.number:03}x"
+        for source in sources:
+            self.words.setdefault(source, set()).add(word)
+        return word
+
+    def live(self) -> list[str]:
+        return [memory.id for memory in self.bank.list(limit=1_000)]
+
+    def tell(self, step: tuple[Any, ...]) -> None:
+        what, *given = step
+        live = self.live()
+        if what not in ("remember", "know") and not live:
+            return
+        getattr(self, what)(live, *given)
+
+    def keep(self, id: str, sources: set[str]) -> None:
+        self.ids.append(id)
+        self.sources[id] = sources
+
+    def remember(self, live: list[str], source: str, session: str | None, is_turn: bool) -> None:
+        kind = "turn" if is_turn and session is not None else "note"
+        text = f"{COMMON} {self.word({source})} lantern"
+        self.keep(self.bank.remember(text, kind=kind, source=source, session=session, tags=["sea"]).id, {source})
+
+    def draw(self, live: list[str], picks: list[int]) -> None:
+        of = sorted({live[pick % len(live)] for pick in picks})
+        sources = set().union(*(self.sources[id] for id in of))
+        id = self.bank.remember(f"{COMMON} {self.word(sources)} lantern", kind="semantic").id
+        for other in of:
+            self.bank.link(id, other, "provenance")
+        self.keep(id, sources)
+
+    def revise(self, live: list[str], pick: int) -> None:
+        id = live[pick % len(live)]
+        text = f"{COMMON} {self.word(self.sources[id])} lantern"
+        self.keep(self.bank.revise(id, text=text).id, self.sources[id])
+
+    def update(self, live: list[str], pick: int) -> None:
+        id = live[pick % len(live)]
+        self.bank.update(id, text=f"{COMMON} {self.word(self.sources[id])} lantern")
+
+    def state(self, live: list[str], pick: int) -> None:
+        id = live[pick % len(live)]
+        self.bank.facts.add(COMMON, "holds", self.word(self.sources[id]), memory=id)
+
+    def know(self, live: list[str], source: str) -> None:
+        self.bank.facts.add(COMMON, "knows", self.word({source}), source=source)
+
+    def tie(self, live: list[str], one: int, other: int) -> None:
+        ends = live[one % len(live)], live[other % len(live)]
+        if ends[0] != ends[1]:
+            self.bank.link(*ends, "near")
+
+
+def answers(story: Story, host: Host, moments: list[datetime | None]) -> dict[str, Any]:
+    """Everything that any reader shows, by the question."""
+    bank = story.bank
+    found: dict[str, Any] = {}
+
+    def ask(name: str, verb: Callable[..., Any], *given: Any, **asked: Any) -> None:
+        try:
+            answer = _shown(verb(*given, **asked))
+        except ConflictError as problem:
+            # A refusal names the id, and nothing of what it holds.
+            answer = type(problem).__name__
+        except PieriaError as problem:
+            answer = f"{type(problem).__name__}: {problem}"
+        found[" ".join(map(str, (name, given, asked)))] = answer
+
+    for at in moments:
+        for policy in POLICIES:
+            ask("recall", bank.recall, QUESTION, k=50, policy=policy, known_at=at)
+        ask("list", bank.list, known_at=at, limit=500, include=("removed", "revised"))
+        ask("each", bank.list_each, "tags", ["sea"], known_at=at)
+        ask("count", bank.count, by="source", known_at=at)
+        ask("facts", bank.facts.query, known_at=at)
+        ask("context", bank.context, known_at=at, session="s1")
+        for id in story.ids:
+            ask("get", bank.get, id, known_at=at)
+    ask("context", bank.context, QUESTION)
+    ask("timeline", bank.facts.timeline, COMMON)
+    ask("entities", bank.facts.entities)
+    ask("alike", bank.alike, QUESTION, k=50)
+    ask("sessions", bank.sessions)
+    ask("links", bank.links)
+    ask("places", bank.places.all)
+    ask("due", bank.upkeep.due)
+    ask("graph", bank.graph.latest, 50, ["semantic", "episodic"])
+    for id in story.ids:
+        ask("version", bank.get, f"{id}@1")
+        ask("history", bank.history, id, revisions=True)
+        ask("neighbors", bank.neighbors, id)
+        ask("around", bank.around, id)
+        ask("usage", bank.usage, id)
+        ask("node", bank.graph.get_node, id)
+    for tool, arguments in TOOLS:
+        found[f"tool {tool}"] = _timeless(called(registry(), tool, arguments, host).value)
+    return found
+
+
+def _shown(answer: Any) -> Any:
+    """What of an answer is shown, without how long it took to find and up to which change it was read."""
+    if isinstance(answer, Recall):
+        return [(hit.memory.id, hit.memory.text, hit.snippet) for hit in answer]
+    if isinstance(answer, Context):
+        return answer.text
+    if isinstance(answer, Page):
+        return [str(memory) for memory in answer]
+    if isinstance(answer, dict):
+        return {str(key): _shown(value) for key, value in answer.items()}
+    return str(answer)
+
+
+def _timeless(value: Any) -> Any:
+    """Without how long it took."""
+    if isinstance(value, dict):
+        return {key: _timeless(one) for key, one in value.items() if not str(key).endswith(TIMINGS)}
+    return [_timeless(one) for one in value] if isinstance(value, list) else value
+
+
+@contextmanager
+def told(data: str, steps: list[tuple[Any, ...]]) -> Iterator[tuple[Story, Host, list[datetime | None]]]:
+    now = [datetime(2026, 3, 1, tzinfo=UTC)]
+
+    def clock() -> datetime:
+        """Goes on while the story is told, and stands still while it is asked about."""
+        now[0] += ticks[0]
+        return now[0]
+
+    ticks = [timedelta(milliseconds=1)]
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        workspace = stack.enter_context(Workspace(data or folder / "data", SETTINGS, clock=clock))
+        bank = workspace.open(f"leaks{folder.name}")
+        story = Story(bank)
+        moments: list[datetime | None] = [None]
+        for number, step in enumerate(steps):
+            story.tell(step)
+            if number == len(steps) // 2:
+                moments.append(clock())
+        moments.append(clock())
+        bank.sync()
+        ticks[0] = timedelta(0)
+        banks = Banks(workspace, "test")
+        stack.callback(banks.close)
+        yield story, Host(banks, bank.name, "monday", Paths(folder, (folder,))), moments
+
+
+def check_hidden(data: str, steps: list[tuple[Any, ...]], source: str) -> None:
+    with told(data, steps) as (story, host, moments):
+        words = story.words.get(source, set())
+        if not words:
+            return
+        before = answers(story, host, moments)
+        receipt = story.bank.quarantine(source=source, reason="poisoned")
+        hidden = {id for id in story.ids if source in story.sources[id]}
+        assert receipt.memories == len(hidden)
+        story.bank.sync()
+        during = answers(story, host, moments)
+        for question, answer in during.items():
+            spelt = json.dumps(answer, default=str)
+            leaked = [word for word in words if word in spelt]
+            assert not leaked, (question, leaked, answer)
+        for id in hidden:
+            with pytest.raises(QuarantinedError):
+                story.bank.get(id)
+        story.bank.lift(receipt.number or 0)
+        story.bank.sync()
+        after = answers(story, host, moments)
+        changed = {name: (before[name], after[name]) for name in after if after[name] != before[name]}
+        assert not changed, changed
+
+
+@given(histories, st.sampled_from(SOURCES))
+def test_no_reader_shows_what_is_in_quarantine(steps: list[tuple[Any, ...]], source: str) -> None:
+    check_hidden("", steps, source)
+
+
+def test_no_reader_on_a_server_shows_it_either(database: str) -> None:
+    @settings(max_examples=15)
+    @given(histories, st.sampled_from(SOURCES))
+    def checked(steps: list[tuple[Any, ...]], source: str) -> None:
+        check_hidden(database, steps, source)
+
+    checked()
