@@ -96,12 +96,14 @@ def test_the_environment_of_the_drain_names_no_bank_for_others(
 def test_a_worktree_shares_its_repositorys_bank(data: Path, spool: Path, tmp_path: Path) -> None:
     repository, tree = tmp_path / "app", tmp_path / "tree"
     (repository / ".git" / "worktrees" / "tree").mkdir(parents=True)
-    (repository / ".git" / "worktrees" / "tree" / "commondir").write_text("../..\n")
+    kept = repository / ".git" / "worktrees" / "tree"
+    (kept / "commondir").write_text("../..\n")
+    (kept / "gitdir").write_text(f"{tree / '.git'}\n")
     tree.mkdir()
-    tree.joinpath(".git").write_text(f"gitdir: {repository / '.git' / 'worktrees' / 'tree'}\n")
+    tree.joinpath(".git").write_text(f"gitdir: {kept}\n")
     spooled(spool, said("one", "1", repository), said("two", "2", tree))
-    [(bank, kept)] = drained(data).banks.items()
-    assert (bank.startswith("app-"), kept) == (True, 2)
+    [(bank, number)] = drained(data).banks.items()
+    assert (bank.startswith("app-"), number) == (True, 2)
 
 
 def test_a_project_with_banks_of_its_own_gets_what_happened_there(

@@ -7,7 +7,7 @@ its traceback; nothing here knows what is being tested.
 import multiprocessing
 import os
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -25,6 +25,8 @@ PATIENCE = 60.0
 FORKED: ForkServerContext = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(["tests.durability.preloaded"])
 ROOT = Path(__file__).parents[2]
+SEARCHED = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+"""Where processes find modules."""
 SPAWNED: SpawnContext = multiprocessing.get_context("spawn")
 
 Work = Callable[..., None]
@@ -66,12 +68,20 @@ class Worker:
 def start_server() -> None:
     """The server finds modules by the path it is born with, and keeps its settings for as long as it lives."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
+        patch.setenv("PYTHONPATH", SEARCHED)
         patch.delenv("PIERIA_DURABILITY")
         ensure_running()
 
 
-def _work(work: Work, pipe: Connection, arguments: tuple[Any, ...]) -> None:
+def _environment() -> dict[str, str]:
+    """That of the running test, with the durability that users have."""
+    held = {name: value for name, value in os.environ.items() if name != "PIERIA_DURABILITY"}
+    return {**held, "PYTHONPATH": SEARCHED}
+
+
+def _work(work: Work, pipe: Connection, environment: Mapping[str, str], arguments: tuple[Any, ...]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
     try:
         work(pipe, *arguments)
     except BaseException:  # noqa: BLE001 - told to the parent, and raised there
@@ -81,9 +91,9 @@ def _work(work: Work, pipe: Connection, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def working(work: Work, *arguments: Any, context: ForkServerContext | SpawnContext = FORKED) -> Iterator[Worker]:
-    """A process at its work; whatever happens, it is gone afterwards."""
+    """A process at its work, with the environment of the test; whatever happens, it is gone afterwards."""
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(work, theirs, arguments))
+    process = context.Process(target=_work, args=(work, theirs, _environment(), arguments))
     process.start()
     theirs.close()
     try:

@@ -19,6 +19,17 @@ _CODE = (
     "|elif|try|except|catch|with|async|await|use|package|namespace"
 )
 _PROMPTS = r"[$❯➜%]|>>>|\.\.\.|PS [^>\n]{1,80}>|[\w.-]{1,40}@[\w.-]{1,60}[:~ ][^\n$#]{0,80}[$#]|\(\w[\w-]{0,30}\) ?[$%]"
+_PUBLISHED = (
+    "posted|published|(?:last )?(?:updated|modified)|veröffentlicht|aktualisiert|publi(?:é|cado)|mis à jour|pubblicato"
+    "|geplaatst|opublikowano|опубликовано|yayın|发布|更新|投稿日|公開日|게시"
+)
+_FURNITURE = (
+    r"\bskip to (?:main )?content|\btable of contents|\bshare (?:this|on)\b|\brelated (?:articles|posts|pages)"
+    r"|\bback to top|\b(?:previous|next) (?:post|article|page)\b|\bcookie (?:settings|policy)|\bedit this page"
+    r"|\ball rights reserved|©|\b\d{1,3} ?min(?:ute)?s?\.? (?:read|lesezeit|de lecture|de lectura|di lettura)"
+    r"|\b[\d.,]+k? (?:views|likes|comments)\b"
+    r"|上一篇|下一篇|版权|转载|阅读 ?\d|点赞|前の記事|次の記事|関連記事|조회 ?\d|댓글 ?\d"
+)
 
 _LINES = (
     # Logs.
@@ -47,6 +58,10 @@ _LINES = (
     r"[ \t]*$",
     r"[a-z_][\w.-]{0,39}:[ \t]*$",
     r"//|#!|/\*|\*/|;;|<!--|\* @\w",
+    # Web pages: the way to a page, when it was published, and what stands around an article.
+    r"[^\n>›»]{1,60}(?: [>›»] [^\n>›»]{1,60}){2,8}$",
+    rf"(?i:{_PUBLISHED})[\w ]{{0,12}}[:：]? {{0,3}}(?:[\w.,]{{1,12}} ){{0,4}}?{DATE}",
+    rf"(?i:[^\n]{{0,60}}(?:{_FURNITURE}))",
 )
 _HEADERS = (
     "From|Sent|Subject|Von|Gesendet|Betreff|De|Envoyé|Objet|Enviado|Asunto|Da|Oggetto|Van|Onderwerp"
@@ -84,19 +99,27 @@ _THINGS_WORDS = """
     dokumentation seite kommentar kommentare beschreibung konfiguration mitschrift logauszug journal journaux sortie
     erreur courriel fil fichier extrait réponse consigne consignes commentaire commentaires salida registro registros
     correo mensaje hilo archivo fragmento respuesta instrucciones página traza
+    errore messaggio messaggi pagina articolo testo erro saída mensagem mensagens artigo texto arquivo fout foutmelding
+    bericht bestand uitvoer tekst błąd wiadomość plik strona tekst artykuł ошибка ошибку лог логи логах письмо сообщение
+    файл страница статья текст вывод hata çıktı mesaj dosya sayfa metin
 """
 _SHOWING_WORDS = """
     here here's heres this these that's below following follows see got get gets getting gives gave say says said print
     prints printed show shows showed read reads returned returns output outputs paste pasted pasting copy copied copying
     attached forward forwarded forwarding fwd fyi sent received quoting quote from per found hier unten folgende
     folgender folgendes folgenden bekomme bekam kam steht sagt meint schreibt lautet anbei voici voilà ci-dessous
-    suivant suivante reçu reçois aquí abajo siguiente recibí sale dice adjunto
+    suivant suivante reçu reçois aquí abajo siguiente recibí sale dice adjunto ecco segue seguente incollo sotto aqui
+    seguinte abaixo recebi volgt hieronder kreeg oto poniżej dostałem вот ниже следующее получил пришло işte aşağıda
+    geldi
 """
 _BROUGHT_WORDS = """
     pasted pasting copy-pasted copypasted verbatim forwarded forwarding fwd eingefügt reinkopiert weitergeleitet copié
     collé transféré pegado copiado reenviado
 """
 _JAPANESE_THINGS = "ログ|エラー|出力|メール|メッセージ|スレッド|ファイル|抜粋|内容|本文|設定|手順|コメント"
+_CHINESE_THINGS = "日志|報錯|报错|邮件|郵件|消息|聊天|帖子|博客|文章|文档|文檔|网页|網頁|配置|工单|评论|截图"
+_KOREAN_THINGS = "로그|에러|오류|메일|메시지|게시글|블로그|문서|페이지|출력|댓글"
+_BROUGHT_EAST = "如下|下面是|粘贴|轉發|转发|복사|붙여"
 _SAYING_WORDS = """
     say says said saying wrote writes write state states stated reads claim claims claimed suggest suggests suggested
     recommend recommends recommended insist insists insisted goes asked asks posted replied answered mentioned mentions
@@ -135,7 +158,9 @@ def announcements() -> re.Pattern[str]:
         rf"(?=[^\n]{{0,300}}{showing})(?=[^\n]{{0,300}}{things})[^\n]{{1,300}}[:：→↓-][ \t]*$"
         rf"|[^\n]{{0,80}}{things} ?[:：][ \t]*$"
         rf"|[^\n]{{0,200}}(?<!\w)(?:{_words(_BROUGHT_WORDS)})(?!\w)[^\n]{{0,80}}$"
-        rf"|[^\n]{{0,100}}(?:{_JAPANESE_THINGS}|以下|次の|貼り付け|コピペ|転送)[^\n]{{0,60}}[:：。]?[ \t]*$",
+        rf"|[^\n]{{0,100}}(?:{_JAPANESE_THINGS}|以下|次の|貼り付け|コピペ|転送)[^\n]{{0,60}}[:：。]?[ \t]*$"
+        rf"|[^\n]{{0,100}}(?:(?:{_CHINESE_THINGS}|{_KOREAN_THINGS})[^\n]{{0,60}}[:：]|{_BROUGHT_EAST})[^\n]{{0,20}}$"
+        rf"|[^\n]{{0,60}}(?:这|這|那)[篇段封条個个份][^\n]{{0,6}}(?:{_CHINESE_THINGS})[^\n]{{0,80}}$",
         re.IGNORECASE,
     )
 

@@ -13,6 +13,7 @@ from pieria.record.named_secrets import NAMED_SECRETS, VARIABLES
 from pieria.record.private_tags import find_blocks
 from pieria.record.provider_secrets import PROVIDER_SECRETS
 from pieria.record.secret_shapes import LONGEST_RUN, LONGEST_VALUE, NEAR, TAIL, Shape
+from pieria.record.spoken_secrets import SPOKEN_SECRETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def cut_private(text: str) -> tuple[str, int]:
     return "".join(kept) + text[resumed:], cuts
 
 
-PLAIN, FOLDED = (*PROVIDER_SECRETS, *VARIABLES, *COMMAND_SECRETS), NAMED_SECRETS
+PLAIN, FOLDED = (*PROVIDER_SECRETS, *VARIABLES, *COMMAND_SECRETS), (*NAMED_SECRETS, *SPOKEN_SECRETS)
 _RANKS = {kind: rank for rank, kind in reversed(list(enumerate(shape.kind for shape in (*PLAIN, *FOLDED))))}
 
 

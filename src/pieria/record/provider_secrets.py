@@ -60,6 +60,11 @@ PROVIDER_SECRETS = (
         r"(?P<secret>[\w@/%.?&=~-]{20,600})",
         has_three_digits,
     ),
+    shape(
+        "twilio_token",
+        "AC",
+        r"(?<![0-9A-Za-z])AC[0-9a-f]{32}[\s,:;/|\"']{1,6}(?P<secret>[0-9a-f]{32})(?![0-9A-Za-z])",
+    ),
     shape("twilio_key", "SK", _BEGIN + r"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
     shape("sendgrid_key", "SG.", _BEGIN + r"SG\.[\w-]{16,32}\.[\w-]{30,64}"),
     shape("mail_token", "-us", _BEGIN + r"[0-9a-f]{32}-us\d{1,2}(?!\w)", run="0123456789abcdef"),

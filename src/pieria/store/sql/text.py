@@ -28,6 +28,8 @@ READ_AT_ONCE = 4 << 20
 READ_EACH = 4_096
 """Characters of texts that one look-up reads before it is content with what it found; or so many of each text that is
 wanted, if that is more."""
+READ_ANYHOW = 1 << 16
+"""Characters that a look-up reads however late it is, so that any deadline brings an answer."""
 SIEVE = 1_000
 WIDER = 8
 ENOUGH = 8
@@ -96,12 +98,13 @@ class Share:
     """What one look-up may read. Whoever wants many texts may read them if they are short."""
 
     def __init__(self, want: int) -> None:
-        self._left = max(READ_AT_ONCE, want * READ_EACH)
+        self._read = 0
+        self._most = max(READ_AT_ONCE, want * READ_EACH)
 
     def is_used_up(self, written: str) -> bool:
         """Note one more text that was read, and tell whether no other should be."""
-        self._left -= len(written)
-        return self._left <= 0 or effort.is_late()
+        self._read += len(written)
+        return self._read >= self._most or (self._read >= READ_ANYHOW and effort.is_late())
 
 
 class Sought:

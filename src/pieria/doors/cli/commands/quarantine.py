@@ -86,7 +86,7 @@ def quarantine(
 
 
 def _hide(call: Call, asked: dict[str, Any]) -> None:
-    with call.opened() as bank:
+    with call.opened(reading=True) as bank:
         done = bank.quarantine(**asked)
 
     def people() -> Iterator[RenderableType]:
@@ -110,7 +110,7 @@ def _list(call: Call) -> None:
 
 
 def _lift(call: Call, number: Any) -> None:
-    with call.opened() as bank:
+    with call.opened(reading=True) as bank:
         done = bank.lift(number)
 
     def people() -> Iterator[RenderableType]:
