@@ -17,7 +17,7 @@ from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
 from pieria.record.pasted import is_within, merged, pasted
 from pieria.record.sentences import Sentence, sentences
-from pieria.record.standing_clauses import CLAUSE, CLAUSES, CUES, FIRM, ONCE, clause_forms
+from pieria.record.standing_clauses import CLAUSE, CLAUSE_HEADS, CLAUSES, CUES, FIRM, ONCE, clause_forms
 from pieria.record.standing_clauses import LEAD as CLAUSE_LEAD
 from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
 from pieria.record.standing_tongues import asked_for_good, may_ask
@@ -38,6 +38,7 @@ class Rule(NamedTuple):
     is_firm: bool = True
 
 
+_HEADING = re.compile(r"[^\W\d_]+")
 _TAG = re.compile(r"(?:\bok|\bokay|\balright|, right)\?\Z")
 """What ends an instruction as if it were a question."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -201,9 +202,15 @@ def _asked(text: str, low: str, sentence: Sentence, is_english: bool, is_other: 
     start, end = sentence
     if _is_question(low, start, end) or REPORTED.search(low, start, end):
         return None
-    if is_english and not ONE_OFF.search(low, start, end) and not ONCE.search(low, start, end):
+    if (
+        is_english
+        and not CUES.isdisjoint(_WORD.findall(low, start, end))
+        and not ONE_OFF.search(low, start, end)
+        and not ONCE.search(low, start, end)
+    ):
         for place in _clauses(low, start, end):
-            found = clause_forms().match(low, place, end)
+            head = _HEADING.match(low, place, end)
+            found = clause_forms().match(low, place, end) if head and head[0] in CLAUSE_HEADS else None
             if found and (found["called"] is None or _is_called_by_name(text, found.end(), end)):
                 kind = "profile" if found["profile"] else "rule" if found["rule"] else "preference"
                 firm = FIRM.search(low, start, end) is not None
@@ -219,7 +226,7 @@ def _clauses(low: str, start: int, end: int) -> Iterator[int]:
         lead = LEAD.match(low, begin, end)
         place = lead.end() if lead else begin
         further = CLAUSE_LEAD.match(low, place, end)
-        yield from dict.fromkeys((begin, place, further.end() if further else place))
+        yield from {begin, place, further.end() if further else place}
 
 
 def _is_called_by_name(text: str, start: int, end: int) -> bool:

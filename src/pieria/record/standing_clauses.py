@@ -239,3 +239,11 @@ CUES = frozenset(
     ]
 )
 """A text without any of these words has no such clause."""
+CLAUSE_HEADS = frozenset(
+    re.findall(
+        r"[a-z]+",
+        f"""{ACTS} {_MORE_ACTS} {_OUTPUTS} please pls plz just simply also then kindly i u it our my house but
+        me mustn data bullet commit variable file test user as inside throughout unsure whole""",
+    )
+).union(CUES, ACTS.split())
+"""The words that a clause may begin with: told far sooner than by the forms."""

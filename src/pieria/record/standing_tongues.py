@@ -138,27 +138,34 @@ class Asked(NamedTuple):
 def asked_for_good(sentence: str) -> Asked | None:
     """Return what a sentence in lower case, none of it English, asks for good; `None` where it asks nothing."""
     spaced, unspaced = _rows()
-    for row in spaced if sentence.isascii() or not _WIDE.search(sentence) else unspaced:
+    words = set(_WORD.findall(sentence))
+    asked = [row for row, cues in zip(spaced, _CUES, strict=True) if not cues.isdisjoint(words)]
+    for row in asked if sentence.isascii() or not _WIDE.search(sentence) else unspaced:
         lasts = row.lasting.search(sentence)
         if (row.alone.search(sentence) or (lasts and row.asking.search(sentence))) and not row.others.search(sentence):
             return Asked(lasts is not None)
     return None
 
 
+_WORD = re.compile(r"[^\W\d_]+")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def _first_words() -> frozenset[str]:
-    return frozenset(
-        word for row in _TONGUES for part in (row.lasting, row.alone) for word in re.findall(r"[^\W\d_]{2,}", part)
+_SHORT = frozenset({"de", "die", "das", "la", "le", "il", "in", "on", "en", "me", "mi", "ma", "do", "os", "da"})
+
+
+def _first_words(row: Tongue) -> frozenset[str]:
+    """The words that one of its sentences has to have, some of English left out."""
+    told = re.findall(r"[^\W\d_]{2,}", f"{row.lasting}|{row.alone}")
+    return frozenset(told) - frozenset(
+        ["de", "die", "das", "la", "le", "il", "in", "on", "en", "me", "mi", "ma", "do", "os", "da"]
     )
 
 
-_CUES = _first_words() - frozenset(
-    ["de", "die", "das", "la", "le", "il", "in", "on", "en", "me", "mi", "ma", "do", "os", "da"]
-)
+_CUES = tuple(map(_first_words, _TONGUES))
+_ANY_CUE = frozenset[str]().union(*_CUES)
 
 
 def may_ask(low: str, words: frozenset[str] | set[str]) -> bool:
     """Return whether a text may hold such a sentence; `words` are those of it."""
-    return not _CUES.isdisjoint(words) or (not low.isascii() and _WIDE.search(low) is not None)
+    return not _ANY_CUE.isdisjoint(words) or (not low.isascii() and _WIDE.search(low) is not None)
