@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 PLANTED: list[dict[str, Any]] = json.loads((HERE / "planted.json").read_text())
 HONEST: list[dict[str, Any]] = json.loads((HERE / "honest.json").read_text())
 ORDINARY: list[dict[str, Any]] = json.loads((HERE / "ordinary.json").read_text())
-TOLD_AT_LEAST = 0.35
+TOLD_AT_LEAST = 0.9
 """Of the honest rules: the share that has to be told."""
 
 

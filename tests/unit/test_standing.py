@@ -358,7 +358,7 @@ Mom: Always use a coaster.
 Maya: I prefer tea.
 I always use tabs.
 I never send emails on Sunday.
-We never push to main on Fridays.
+They never push to main on Fridays.
 I have been told to never share my password.
 I wish you would always be here.
 I hope you never change.

@@ -8,7 +8,6 @@ from typing import Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Mark
-from pieria.record.standing_cues import may_state
 
 STANDING = "standing"
 SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
@@ -55,7 +54,7 @@ def stated(text: str, found: Sequence[str], kind: str | None) -> tuple[str, ...]
 
     Who wrote it is no matter here: readers ask for the ways in whose rules count (`record.trust.RULING`).
     """
-    if kind not in SAID_KINDS or not may_state(found):
+    if kind not in SAID_KINDS:
         return ()
     from pieria.record.standing import standing
 

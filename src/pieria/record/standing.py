@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from pieria.record.analyser import query_terms, terms
@@ -17,20 +17,31 @@ from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
 from pieria.record.pasted import is_within, merged, pasted
 from pieria.record.sentences import Sentence, sentences
+from pieria.record.standing_clauses import CLAUSE, CLAUSE_HEADS, CLAUSES, CUES, FIRM, ONCE, clause_forms
+from pieria.record.standing_clauses import LEAD as CLAUSE_LEAD
 from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
+from pieria.record.standing_tongues import asked_for_good, may_ask
 
 KINDS = ("rule", "preference", "profile")
 
 
 class Rule(NamedTuple):
-    """What the sentence `text[start:end]` lays down, and the terms of what it is about."""
+    """What the sentence `text[start:end]` lays down, and the terms of what it is about.
+
+    `is_firm` where the sentence says itself that it lasts: “always”, “never”, “from now on”.
+    """
 
     kind: str
     start: int
     end: int
     terms: tuple[str, ...]
+    is_firm: bool = True
 
 
+_HEADING = re.compile(r"[^\W\d_]+")
+_TAG = re.compile(r"(?:\bok|\bokay|\balright|, right)\?\Z")
+"""What ends an instruction as if it were a question."""
+_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 1_000
 """Characters of a sentence: a longer one is no instruction but a text."""
 _APART = re.compile(
@@ -51,6 +62,9 @@ _NEXT = re.compile(rf"""[.!?…。！？｡\n\r\u2028\u2029] ["'”’»)\]*_」
 _SPEAKER = re.compile(
     r"(?<![^\n])(?:\[[^\]\n]{1,40}\]\s{0,3})?[*_]{0,2}([^\W\d][\w .'-]{0,40})[*_]{0,2}:[*_]{0,2}[ \t]|\n[ \t]*+\n"
 )
+_NAME_WORDS = 3
+_NO_NAME = frozenset(["rule", "rules", "for", "in", "from", "all", "every", "my", "our", "this", "thing", "things"])
+"""What a speaker's name has at most, and what it does not hold."""
 _OWN = frozenset({"user", "human", "me"})
 _TIMELY = "i if when asap back later maybe at on in once after before crazy tomorrow today tonight"
 _NO_NAMES = TIMES | frozenset(_TIMELY.split())
@@ -74,9 +88,30 @@ _ANNOUNCING = frozenset(
 def standing(text: str) -> list[Rule]:
     """The standing rules of a text in their order: each kind is one of `KINDS`."""
     low = text.lower() if text.isascii() else lowered(text)
-    if not _begins(low):
+    words = set(_WORD.findall(low))
+    is_english, is_other = not CUES.isdisjoint(words), may_ask(low, words)
+    if not (is_english or is_other or _begins(low)):
         return []
-    return [rule for sentence in _own(text, low, _OWN) for rule in _stated(text, low, sentence)]
+    found = [
+        rule
+        for sentence in sentences(text)
+        if sentence.end - sentence.start <= _LONGEST
+        and (rule := _stated(text, low, sentence) or _asked(text, low, sentence, is_english, is_other))
+    ]
+    if not found:
+        return []
+    apart, others = _apart(text, low), _others(low, _OWN, frozenset())
+    hidden = _without(low, merged([*apart, *(turn for turn in others if _is_name(low, turn[0]))]))
+    return [
+        again
+        for rule in found
+        if not is_within(rule.start, apart) and not is_within(rule.start, others)
+        for again in [
+            _stated(text, low, Sentence(rule.start, rule.end))
+            or _asked(text, hidden, Sentence(rule.start, rule.end), is_english, is_other)
+        ]
+        if again
+    ]
 
 
 def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentence]:
@@ -88,13 +123,32 @@ def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentenc
 
 
 def _own(text: str, low: str, own: Set[str], announcing: Set[str] = frozenset()) -> Iterator[Sentence]:
-    apart = merged([*(found.span() for found in _APART.finditer(low)), *pasted(text)])
+    apart = _apart(text, low)
     others = _others(low, own, announcing)
     for sentence in sentences(text):
         if sentence.end - sentence.start > _LONGEST:
             continue
         if not is_within(sentence.start, apart) and not is_within(sentence.start, others):
             yield sentence
+
+
+def _apart(text: str, low: str) -> list[tuple[int, int]]:
+    return merged([*(found.span() for found in _APART.finditer(low)), *pasted(text)])
+
+
+def _without(low: str, apart: list[tuple[int, int]]) -> str:
+    """The text with a word that means nothing for each place that is quoted, pasted or code."""
+    kept, at = [], 0
+    for start, end in apart:
+        kept += [low[at:start], "x" * (end - start)]
+        at = end
+    return "".join([*kept, low[at:]])
+
+
+def _is_name(low: str, start: int) -> bool:
+    """Whether a turn is one of somebody: “Maya: …”, and not “a rule for all deploys: …”."""
+    name = low[max(start - 1, 0) : start + 60].partition(":")[0].split()
+    return len(name) <= _NAME_WORDS and _NO_NAME.isdisjoint(name)
 
 
 def _begins(low: str) -> bool:
@@ -121,20 +175,58 @@ def _others(low: str, own: Set[str], announcing: Set[str]) -> list[tuple[int, in
     return [(start + 1, end) for (start, name), (end, _) in turns if name and name not in own]
 
 
-def _stated(text: str, low: str, sentence: Sentence) -> Iterator[Rule]:
+def _is_question(low: str, start: int, end: int) -> bool:
+    ending = low[max(start, end - 12) : end].rstrip("\"')*_!”")
+    return ending.endswith(("?", "？")) and _TAG.search(ending) is None
+
+
+def _stated(text: str, low: str, sentence: Sentence) -> Rule | None:
+    """What a sentence lays down by how it begins."""
     start, end = sentence
-    if low[max(start, end - 3) : end].rstrip("\"')*_!”").endswith(("?", "？")):
-        return
+    if _is_question(low, start, end):
+        return None
     lead = LEAD.match(low, start, end)
     found = forms().match(low, lead.end() if lead else start, end)
     if not found or REPORTED.search(low, found.start(), end):
-        return
+        return None
     kind = "profile" if found["profile"] else "rule" if found["rule"] else "preference"
     if kind != "rule" and ONE_OFF.search(low, found.start(), end):
-        return
+        return None
     if found["called"] is not None and not _is_called_by_name(text, found.end(), end):
-        return
-    yield Rule(kind, start, end, _topic(text[found.start() : end]))
+        return None
+    return Rule(kind, start, end, _topic(text[found.start() : end]))
+
+
+def _asked(text: str, low: str, sentence: Sentence, is_english: bool, is_other: bool) -> Rule | None:
+    """What one of its clauses lays down, or the whole in another language."""
+    start, end = sentence
+    if _is_question(low, start, end) or REPORTED.search(low, start, end):
+        return None
+    if (
+        is_english
+        and not CUES.isdisjoint(_WORD.findall(low, start, end))
+        and not ONE_OFF.search(low, start, end)
+        and not ONCE.search(low, start, end)
+    ):
+        for place in _clauses(low, start, end):
+            head = _HEADING.match(low, place, end)
+            found = clause_forms().match(low, place, end) if head and head[0] in CLAUSE_HEADS else None
+            if found and (found["called"] is None or _is_called_by_name(text, found.end(), end)):
+                kind = "profile" if found["profile"] else "rule" if found["rule"] else "preference"
+                firm = FIRM.search(low, start, end) is not None
+                return Rule(kind, start, end, _topic(text[place:end]), firm)
+    other = asked_for_good(low[start:end]) if is_other else None
+    return Rule("rule", start, end, _topic(text[start:end]), other.is_firm) if other else None
+
+
+def _clauses(low: str, start: int, end: int) -> Iterator[int]:
+    """Where its clauses begin, with and without what leads to them."""
+    begins = [start, *(found.end() for found in islice(CLAUSE.finditer(low, start, end), CLAUSES))]
+    for begin in begins:
+        lead = LEAD.match(low, begin, end)
+        place = lead.end() if lead else begin
+        further = CLAUSE_LEAD.match(low, place, end)
+        yield from {begin, place, further.end() if further else place}
 
 
 def _is_called_by_name(text: str, start: int, end: int) -> bool:

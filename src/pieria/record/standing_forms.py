@@ -12,7 +12,7 @@ from functools import cache
 
 from pieria.record.lettering import spaced
 
-_VERBS = """
+ACTS = """
 abbreviate act add address annotate answer apologise apologize append ask assign assume attach avoid back base begin
 bold book bypass calculate call cancel capitalise capitalize cc check choose cite close code comment commit compare
 compute confirm consider consult contact convert copy create cut default define delete deploy describe design disable
@@ -48,7 +48,7 @@ def _going(act: str) -> str:
     return (act[:-1] if act.endswith("e") else act) + "ing"
 
 
-_NEVER_MEANT = (
+NEVER_MEANT = (
     "give (?:up|in)|keep (?:going|smiling|trying|calm|fighting|moving|dreaming|pushing|your (?:head|chin)|the faith)"
     "|follow your|make (?:excuses|(?:the )?best|me (?:laugh|smile|cry)|the same)|put (?:off|all)|tell (?:a )?lies?"
     "|leave (?:home|a friend|anyone|no)|end up|pick (?:a fight|yourself)|start a"
@@ -59,8 +59,8 @@ _NEVER_MEANT = (
     "|back down|show (?:up|fear|weakness)|repeat the same|speak (?:ill|your (?:truth|mind))|share your heart|check out"
 )
 """Proverbs and good wishes, which begin like instructions."""
-_ACT = rf"(?!(?:{_NEVER_MEANT})\b)(?:{'|'.join(_VERBS.split())})(?![\w'-])"
-_ACTING = f"(?:{'|'.join(map(_going, _VERBS.split()))})(?![\\w'-])"
+_ACT = rf"(?!(?:{NEVER_MEANT})\b)(?:{'|'.join(ACTS.split())})(?![\w'-])"
+ACTING = f"(?:{'|'.join(map(_going, ACTS.split()))})(?![\\w'-])"
 _MANNER = f"be (?:more |very |as )?(?:{'|'.join(_MANNERLY.split())})"
 _DO = rf"(?:{_ACT}|{_MANNER}\b|look up)"
 _NOT = r"(?:don't|do not)"
@@ -71,7 +71,7 @@ _ALWAYS_YOU = (
 )
 _ANYTHING = r"[^.!?\n]{1,200}?"
 
-_FUTURE = (
+FUTURE = (
     r"(?:from (?:now on(?:wards?)?|here on(?: out)?|today(?: on(?:wards?)?)?)"
     r"|from this (?:point|moment|day) (?:on|forward|onwards?)|(?:going|moving) forward|henceforth|in (?:the )?future"
     r"|(?:in|for) (?:all |any )?future [a-z]{2,20}|starting (?:today|now|tomorrow)|as of (?:today|now)|by default"
@@ -89,7 +89,7 @@ _NO_MORE = (
 )
 _TAIL = (
     rf"(?:(?:then|please|just|only|also|simply) ){{0,3}}(?:{_DO}|always|never|{_NOT} (?!know|think|worry)"
-    rf"|stop (?:{_ACTING})|{_MUST}|{_WANT} to|i (?:mean|expect (?:an?|the|your))"
+    rf"|stop (?:{ACTING})|{_MUST}|{_WANT} to|i (?:mean|expect (?:an?|the|your))"
     r"|i(?:'d| would)? (?:much |really )?prefer|call me|no [a-z]+ing\b)"
 )
 _I_ASK = (
@@ -112,15 +112,15 @@ _EACH = r"(?:for|in|with|on|before|after) (?:all|every|each|any)\b"
 
 _RULES = (
     rf"(?:please )?(?:always|never|{_NOT} ever|don't you ever|{_ALWAYS_YOU}) (?:please )?{_DO}",
-    rf"(?:{_FUTURE},?|(?:{_I_ASK}|{_YOU_DO}|{_DOING})[^.!?\n]{{0,200}}?,|{_EACH}[^,.!?\n]{{1,80}},) {_TAIL}",
-    rf"{_FUTURE},? i (?:want|need|'d like) (?:all|every|your|answers|replies|responses|code)\b",
+    rf"(?:{FUTURE},?|(?:{_I_ASK}|{_YOU_DO}|{_DOING})[^.!?\n]{{0,200}}?,|{_EACH}[^,.!?\n]{{1,80}},) {_TAIL}",
+    rf"{FUTURE},? i (?:want|need|'d like) (?:all|every|your|answers|replies|responses|code)\b",
     rf"(?:{_I_ASK}|{_YOU_DO}){_ANYTHING} (?:please|always|never|{_NOT}) {_DO}",
     # Whatever is to be done whenever the speaker asks is asked of whoever answers; the verb need not be known.
     rf"(?:please )?(?:always|never) (?![a-z]*(?:ed|ing|[^s]s)\b)[a-z][a-z-]{{1,20}} {_ANYTHING} {_I_ASK}",
     rf"(?:{_NOT} (?:you )?)?{_DO}{_ANYTHING} {_EVER}\b",
     rf"(?:stop [a-z]+ing|(?:make|be) sure(?: to)?|remember to|call me|address me)\b{_ANYTHING} {_EVER}\b",
     rf"{_NOT} (?:you )?{_ACT}{_ANYTHING}[ ,]{_NO_MORE}\b",
-    rf"(?:stop|quit|no more|no) {_ACTING}{_ANYTHING}(?:[ ,]{_NO_MORE}\b|your (?:{_REPLIES})\b)",
+    rf"(?:stop|quit|no more|no) {ACTING}{_ANYTHING}(?:[ ,]{_NO_MORE}\b|your (?:{_REPLIES})\b)",
     r"(?:make sure|be sure|ensure|remember|take care)(?: that)?(?: to| you)? (?:always|never)\b (?!say never)",
     r"(?:my|our|house) (?:own |standing |general |golden |only |first |number one |strict |hard |personal )?rules?"
     r"(?: here| for you| of thumb)? (?:is|are)\b",
@@ -200,7 +200,7 @@ no under unless when whenever every each any everytime eachtime anytime if while
 make remember call calls address ensure take my our house standing permanent ground keep all your between note bear
 memorise memorize just everyone people friends refer greet user human me hey hi hello dear
 """
-HEADS = frozenset(re.findall(r"(?<![^\s|])[a-z]+", f"{_BEGIN} {_VERBS} {_LEADS}|{_MARKED_LEADS}"))
+HEADS = frozenset(re.findall(r"(?<![^\s|])[a-z]+", f"{_BEGIN} {ACTS} {_LEADS}|{_MARKED_LEADS}"))
 """The letters that a form, or what leads to one, may begin with; told far sooner than by the forms."""
 ONE_OFF = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|right now|just now|for now|at the moment|that day|last (?:night|week"
