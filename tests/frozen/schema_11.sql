@@ -52,7 +52,7 @@ INSERT INTO content VALUES (3, 'whisper', 1, NULL, 'Only this session knows.', N
 INSERT INTO content VALUES (4, 'builds', 1, NULL, 'Builds take ten minutes.', NULL, NULL, NULL, '["Makefile"]', NULL, NULL, NULL);
 INSERT INTO content VALUES (5, 'login', 1, NULL, 'Fixed the login.', '{"facts":["a","b"],"type":"bugfix"}', NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO content VALUES (7, 'jwt', 2, 'Tokens', 'We chose JWT, rotated daily.', NULL, '["Auth"]', NULL, NULL, NULL, NULL, '{"n":1}');
-INSERT INTO content VALUES (8, '1m86ycc2fy97stvr', 1, NULL, 'Fixed the login for good.', '{"facts":["a","b"],"type":"bugfix"}', NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO content VALUES (8, '1m86yfwgdxbwstaf', 1, NULL, 'Fixed the login for good.', '{"facts":["a","b"],"type":"bugfix"}', NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO content VALUES (9, 'summary', 1, NULL, 'A summary.', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO content VALUES (11, 'turn1', 1, NULL, 'Turn 1.', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO content VALUES (12, 'turn2', 1, NULL, 'Turn 2.', NULL, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -98,10 +98,10 @@ INSERT INTO state VALUES (3, 1768060800000000, 9223372036854775807, 'whisper', 1
 INSERT INTO state VALUES (4, 1768068000000000, 1768122000000000, 'builds', 1, 'note', NULL, 'frozen/note', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768064400000000, NULL, 1769990400000000, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
 INSERT INTO state VALUES (4, 1768122000000000, 9223372036854775807, 'builds', 1, 'note', NULL, 'frozen/note', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768064400000000, NULL, 1769990400000000, 'promoted', 'working', 0.1, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
 INSERT INTO state VALUES (5, 1768075200000000, 1768158000000000, 'login', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768071600000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
-INSERT INTO state VALUES (5, 1768158000000000, 9223372036854775807, 'login', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768071600000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, 'revised', NULL, '1m86ycc2fy97stvr', 'agent');
+INSERT INTO state VALUES (5, 1768158000000000, 9223372036854775807, 'login', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768071600000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, 'revised', NULL, '1m86yfwgdxbwstaf', 'agent');
 INSERT INTO state VALUES (7, 1768104000000000, 9223372036854775807, 'jwt', 2, 'note', NULL, 'frozen/note', 'bank', 's1', NULL, NULL, 'Maya', 'human', NULL, 1767916800000000, NULL, NULL, 'active', 'working', 0.8, NULL, 1.0, 0.6, 0, '', 'security review', NULL, 'agent');
-INSERT INTO state VALUES (8, 1768158000000000, 1768273200000000, '1m86ycc2fy97stvr', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768150800000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
-INSERT INTO state VALUES (8, 1768273200000000, 9223372036854775807, '1m86ycc2fy97stvr', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768150800000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 1, '', NULL, NULL, 'agent');
+INSERT INTO state VALUES (8, 1768158000000000, 1768273200000000, '1m86yfwgdxbwstaf', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768150800000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
+INSERT INTO state VALUES (8, 1768273200000000, 9223372036854775807, '1m86yfwgdxbwstaf', 1, 'observation', 'bugfix', 'frozen/observation', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768150800000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 1, '', NULL, NULL, 'agent');
 INSERT INTO state VALUES (9, 1768172400000000, 1768258800000000, 'summary', 1, 'summary', NULL, 'frozen/summary', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768168800000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
 INSERT INTO state VALUES (9, 1768258800000000, 9223372036854775807, 'summary', 1, 'summary', NULL, 'frozen/summary', 'bank', 's1', NULL, NULL, NULL, NULL, NULL, 1768168800000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, 'removed', NULL, NULL, 'agent');
 INSERT INTO state VALUES (11, 1768377600000000, 9223372036854775807, 'turn1', 1, 'turn', NULL, 'frozen/turn', 'bank', 'talk', NULL, NULL, 'Maya', NULL, NULL, 1768374000000000, NULL, NULL, 'active', 'working', 0.5, NULL, 1.0, 0.6, 0, '', NULL, NULL, 'agent');
@@ -135,10 +135,10 @@ CREATE TABLE link (
     known_from  INTEGER NOT NULL,
     known_until INTEGER NOT NULL
 );
-INSERT INTO link VALUES (1, '1m86ycc2gpr7stvr', 'memory', '1m86ycc2fy97stvr', 'revises', 'memory', 'login', 1.0, NULL, NULL, '', 1768158000000000, 9223372036854775807);
-INSERT INTO link VALUES (2, '1m86ycc2jq17stvr', 'memory', 'summary', 'provenance', 'memory', 'jwt', 1.0, NULL, NULL, '', 1768194000000000, 9223372036854775807);
-INSERT INTO link VALUES (3, '1m86ycc2m3n7stvr', 'memory', 'jwt', 'related', 'memory', 'street', 0.5, 'by chance', NULL, '', 1768208400000000, 9223372036854775807);
-INSERT INTO link VALUES (4, '1m86ycc2my07stvr', 'memory', 'jwt', 'related', 'place', 'office/security', 1.0, NULL, NULL, '', 1768219200000000, 9223372036854775807);
+INSERT INTO link VALUES (1, '1m86yfwgem8wstaf', 'memory', '1m86yfwgdxbwstaf', 'revises', 'memory', 'login', 1.0, NULL, NULL, '', 1768158000000000, 9223372036854775807);
+INSERT INTO link VALUES (2, '1m86yfwggjnwstaf', 'memory', 'summary', 'provenance', 'memory', 'jwt', 1.0, NULL, NULL, '', 1768194000000000, 9223372036854775807);
+INSERT INTO link VALUES (3, '1m86yfwghqnwstaf', 'memory', 'jwt', 'related', 'memory', 'street', 0.5, 'by chance', NULL, '', 1768208400000000, 9223372036854775807);
+INSERT INTO link VALUES (4, '1m86yfwgjcewstaf', 'memory', 'jwt', 'related', 'place', 'office/security', 1.0, NULL, NULL, '', 1768219200000000, 9223372036854775807);
 CREATE TABLE fact (
     entry         INTEGER PRIMARY KEY,
     id            TEXT    NOT NULL,
@@ -158,10 +158,10 @@ CREATE TABLE fact (
     known_from    INTEGER NOT NULL,
     known_until   INTEGER NOT NULL
 );
-INSERT INTO fact VALUES (5, '1m86ycc4cwm7stvr', 'Maya', 'maya', 'works_on', 'works on', 'billing', 'billing', 1768003200000000, NULL, NULL, 'jwt', NULL, '', NULL, 1768320000000000, 1768330800000000);
-INSERT INTO fact VALUES (6, '1m86ycc4cwm7stvr', 'Maya', 'maya', 'works_on', 'works on', 'billing', 'billing', 1768003200000000, 1768867200000000, NULL, 'jwt', NULL, '', NULL, 1768330800000000, 9223372036854775807);
-INSERT INTO fact VALUES (7, '1m86ycc4e777stvr', 'Maya', 'maya', 'works_on', 'works on', 'search', 'search', 1768867200000000, NULL, NULL, NULL, NULL, '', NULL, 1768330800000000, 9223372036854775807);
-INSERT INTO fact VALUES (8, '1m86ycc4f647stvr', 'Ola', 'ola', 'knows', 'knows', 'Maya', 'maya', NULL, NULL, NULL, NULL, NULL, '', NULL, 1768341600000000, 9223372036854775807);
+INSERT INTO fact VALUES (5, '1m86yfwjcdcwstaf', 'Maya', 'maya', 'works_on', 'works on', 'billing', 'billing', 1768003200000000, NULL, NULL, 'jwt', NULL, '', NULL, 1768320000000000, 1768330800000000);
+INSERT INTO fact VALUES (6, '1m86yfwjcdcwstaf', 'Maya', 'maya', 'works_on', 'works on', 'billing', 'billing', 1768003200000000, 1768867200000000, NULL, 'jwt', NULL, '', NULL, 1768330800000000, 9223372036854775807);
+INSERT INTO fact VALUES (7, '1m86yfwjdmxwstaf', 'Maya', 'maya', 'works_on', 'works on', 'search', 'search', 1768867200000000, NULL, NULL, NULL, NULL, '', NULL, 1768330800000000, 9223372036854775807);
+INSERT INTO fact VALUES (8, '1m86yfwjeehwstaf', 'Ola', 'ola', 'knows', 'knows', 'Maya', 'maya', NULL, NULL, NULL, NULL, NULL, '', NULL, 1768341600000000, 9223372036854775807);
 CREATE TABLE usage (
     id          TEXT PRIMARY KEY,
     accesses    INTEGER NOT NULL,
@@ -183,7 +183,7 @@ CREATE TABLE record (
 INSERT INTO record VALUES ('aliases', '4a7n4t8069pw51qhyhcn0z560k', '{"name":"M. Lindqvist","of":"Maya"}');
 INSERT INTO record VALUES ('aliases', 'vq1f1fwadp8wthav1b2sfsjtvm', '{"name":"Maya","also":["M. Lindqvist"]}');
 INSERT INTO record VALUES ('predicates', 'n9jb3qwyyfr1bsdppxqgf4gkqs', '{"name":"works_on","known":1768294800000000}');
-INSERT INTO record VALUES ('scratchpad', '2:s1:1m86ycc4h5f7stvr', '{"id":"1m86ycc4h5f7stvr","content":"a note to itself","created_at":"2026-01-14T02:00:00Z","updated_at":"2026-01-14T02:00:00Z"}');
+INSERT INTO record VALUES ('scratchpad', '2:s1:1m86yfwjg7fwstaf', '{"id":"1m86yfwjg7fwstaf","content":"a note to itself","created_at":"2026-01-14T02:00:00Z","updated_at":"2026-01-14T02:00:00Z"}');
 CREATE TABLE journal (
     seq  INTEGER PRIMARY KEY,
     at   INTEGER NOT NULL UNIQUE,
@@ -199,22 +199,22 @@ INSERT INTO journal VALUES (5, 1768075200000000, 'python', 'remember', '["login"
 INSERT INTO journal VALUES (6, 1768082400000000, 'python', 'remember', '["erased"]');
 INSERT INTO journal VALUES (7, 1768104000000000, 'python', 'update', '["jwt"]');
 INSERT INTO journal VALUES (8, 1768122000000000, 'python', 'update', '["builds"]');
-INSERT INTO journal VALUES (9, 1768158000000000, 'python', 'revise', '["login","1m86ycc2fy97stvr","1m86ycc2gpr7stvr"]');
+INSERT INTO journal VALUES (9, 1768158000000000, 'python', 'revise', '["login","1m86yfwgdxbwstaf","1m86yfwgem8wstaf"]');
 INSERT INTO journal VALUES (10, 1768172400000000, 'python', 'remember', '["summary"]');
-INSERT INTO journal VALUES (11, 1768194000000000, 'python', 'link', '["1m86ycc2jq17stvr"]');
-INSERT INTO journal VALUES (12, 1768208400000000, 'python', 'link', '["1m86ycc2m3n7stvr"]');
-INSERT INTO journal VALUES (13, 1768219200000000, 'python', 'link', '["1m86ycc2my07stvr"]');
+INSERT INTO journal VALUES (11, 1768194000000000, 'python', 'link', '["1m86yfwggjnwstaf"]');
+INSERT INTO journal VALUES (12, 1768208400000000, 'python', 'link', '["1m86yfwghqnwstaf"]');
+INSERT INTO journal VALUES (13, 1768219200000000, 'python', 'link', '["1m86yfwgjcewstaf"]');
 INSERT INTO journal VALUES (14, 1768230000000000, 'python', 'remove', '["street"]');
 INSERT INTO journal VALUES (15, 1768244400000000, 'python', 'restore', '["street"]');
 INSERT INTO journal VALUES (16, 1768258800000000, 'python', 'remove', '["summary"]');
-INSERT INTO journal VALUES (17, 1768273200000000, 'python', 'pin', '["1m86ycc2fy97stvr"]');
+INSERT INTO journal VALUES (17, 1768273200000000, 'python', 'pin', '["1m86yfwgdxbwstaf"]');
 INSERT INTO journal VALUES (18, 1768294800000000, 'python', 'touch', '["jwt","builds"]');
 INSERT INTO journal VALUES (19, 1768305600000000, 'python', 'facts declare', '["predicates:n9jb3qwyyfr1bsdppxqgf4gkqs"]');
-INSERT INTO journal VALUES (20, 1768320000000000, 'python', 'facts add', '["1m86ycc4cwm7stvr"]');
-INSERT INTO journal VALUES (21, 1768330800000000, 'python', 'facts supersede', '["1m86ycc4cwm7stvr","1m86ycc4e777stvr"]');
-INSERT INTO journal VALUES (22, 1768341600000000, 'python', 'facts add', '["1m86ycc4f647stvr"]');
+INSERT INTO journal VALUES (20, 1768320000000000, 'python', 'facts add', '["1m86yfwjcdcwstaf"]');
+INSERT INTO journal VALUES (21, 1768330800000000, 'python', 'facts supersede', '["1m86yfwjcdcwstaf","1m86yfwjdmxwstaf"]');
+INSERT INTO journal VALUES (22, 1768341600000000, 'python', 'facts add', '["1m86yfwjeehwstaf"]');
 INSERT INTO journal VALUES (23, 1768348800000000, 'python', 'facts alias', '["aliases:vq1f1fwadp8wthav1b2sfsjtvm","aliases:4a7n4t8069pw51qhyhcn0z560k"]');
-INSERT INTO journal VALUES (24, 1768363200000000, 'python', 'scratchpad write', '["1m86ycc4h5f7stvr"]');
+INSERT INTO journal VALUES (24, 1768363200000000, 'python', 'scratchpad write', '["1m86yfwjg7fwstaf"]');
 INSERT INTO journal VALUES (25, 1768370400000000, 'python', 'remember', '["turn0"]');
 INSERT INTO journal VALUES (26, 1768377600000000, 'python', 'remember', '["turn1"]');
 INSERT INTO journal VALUES (27, 1768384800000000, 'python', 'remember', '["turn2"]');
@@ -1430,9 +1430,9 @@ CREATE TABLE job (
     code      TEXT,
     message   TEXT
 );
-INSERT INTO job VALUES (1, '1m86ycc874a7stvr', 'embed', 'first', '{}', NULL, NULL, NULL, 2, 'waiting', 1768410000000000, 0, 5, 0, NULL, NULL, NULL, 1768410000000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO job VALUES (2, '1m86ycc8c3c7stvr', 'embed', 'about', '{}', 'jwt', 2, NULL, 0, 'later', 1769904000000000, 0, 5, 0, NULL, NULL, NULL, 1768413600000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO job VALUES (3, '1m86ycc8cdb7stvr', 'embed', 'called off', '{}', NULL, NULL, NULL, 0, 'cancelled', 1768417200000000, 0, 5, 0, NULL, NULL, NULL, 1768417200000000, NULL, 1768420800000000, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO job VALUES (1, '1m86yfwshk0wstaf', 'embed', 'first', '{}', NULL, NULL, NULL, 2, 'waiting', 1768410000000000, 0, 5, 0, NULL, NULL, NULL, 1768410000000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO job VALUES (2, '1m86yfwsjgnwstaf', 'embed', 'about', '{}', 'jwt', 2, NULL, 0, 'later', 1769904000000000, 0, 5, 0, NULL, NULL, NULL, 1768413600000000, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO job VALUES (3, '1m86yfwsjscwstaf', 'embed', 'called off', '{}', NULL, NULL, NULL, 0, 'cancelled', 1768417200000000, 0, 5, 0, NULL, NULL, NULL, 1768417200000000, NULL, 1768420800000000, NULL, NULL, NULL, NULL, NULL);
 CREATE TABLE ledger (
     day           TEXT    NOT NULL,
     step          TEXT    NOT NULL,
@@ -1463,23 +1463,22 @@ CREATE TABLE sums (
     name TEXT PRIMARY KEY,
     sum  INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO sums VALUES ('codes', 3820847485);
-INSERT INTO sums VALUES ('content', 23191646683);
+INSERT INTO sums VALUES ('content', 24050276918);
 INSERT INTO sums VALUES ('counter', 23085865098);
-INSERT INTO sums VALUES ('fact', 7809506331);
-INSERT INTO sums VALUES ('job', 8119915681);
-INSERT INTO sums VALUES ('journal', 53542874424);
+INSERT INTO sums VALUES ('fact', 10436875858);
+INSERT INTO sums VALUES ('job', 6795641307);
+INSERT INTO sums VALUES ('journal', 52889435086);
 INSERT INTO sums VALUES ('label', 7351217895);
 INSERT INTO sums VALUES ('ledger', 253315136);
-INSERT INTO sums VALUES ('link', 7784756715);
+INSERT INTO sums VALUES ('link', 9933947814);
 INSERT INTO sums VALUES ('member', 1423025091);
 INSERT INTO sums VALUES ('migration', 22800021186);
 INSERT INTO sums VALUES ('pending', 19681479386);
 INSERT INTO sums VALUES ('purged', 3695922524);
 INSERT INTO sums VALUES ('quarantine', 0);
-INSERT INTO sums VALUES ('record', 8860554960);
+INSERT INTO sums VALUES ('record', 8355189762);
 INSERT INTO sums VALUES ('space', 65285969);
-INSERT INTO sums VALUES ('state', 36031449604);
+INSERT INTO sums VALUES ('state', 34449460311);
 INSERT INTO sums VALUES ('terms', 27866582962);
 INSERT INTO sums VALUES ('told', 0);
 INSERT INTO sums VALUES ('usage', 4981762940);
