@@ -265,6 +265,10 @@ class Workspace(Recalling):
         """The names of the banks there are, without the user's own."""
         return self.place.names()
 
+    def is_sealed(self, name: str) -> bool:
+        """Whether a bank's file is encrypted; nothing of it is opened. False where there is none, and on a server."""
+        return self.place.at(check_bank_name(name, "name")).is_sealed
+
     def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
         """Removes a whole bank for good: all it holds, its past included. With `dry_run` it is only told what would go.
 

@@ -53,6 +53,9 @@ class Spot(Protocol):
     def is_there(self) -> bool: ...
 
     @property
+    def is_sealed(self) -> bool: ...
+
+    @property
     def key(self) -> str:
         """The same for one bank, however its place was named. It may hold a password."""
 
@@ -194,6 +197,12 @@ class FileSpot:
         return self.path.exists()
 
     @property
+    def is_sealed(self) -> bool:
+        from pieria.store.sqlite.sealing import is_sealed
+
+        return is_sealed(self.path)
+
+    @property
     def key(self) -> str:
         return os.path.realpath(self.path)
 
@@ -226,10 +235,17 @@ class FileSpot:
             busy_seconds=way.busy_seconds,
             clock=way.clock,
             on_migration=told,
-            on_made=partial(self._noting, self.path),
+            on_made=partial(self._note_made, way.seal),
             foreign=way.foreign,
             seal=way.seal,
         )
+
+    def _note_made(self, seal: Seal | None) -> None:
+        self._noting(self.path)
+        if seal is not None:
+            from pieria.workspace.spool_pair import make
+
+            make(self.path.parent, seal)
 
     def is_empty(self, way: Way) -> bool:
         """Never: another process may have the file open, and would write to it when another has its name."""

@@ -126,6 +126,10 @@ class ServerSpot:
                 held = counts(reader.tally(), reader.totals())
         return RestoreReport(backup, str(self), self.name, None, backup.stat().st_size, seq, held)
 
+    @property
+    def is_sealed(self) -> bool:
+        return False
+
     def other_names(self) -> list[str]:
         return []
 

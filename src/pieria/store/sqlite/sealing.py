@@ -246,3 +246,11 @@ def _fill(aside: Path, path: Path) -> None:
                 flush(path.parent)
     finally:
         turn.close()
+
+
+def is_opened_by(path: Path, seal: Seal) -> bool:
+    try:
+        connect(path, seal, "open", "ro").close()
+    except SealedError:
+        return False
+    return True
