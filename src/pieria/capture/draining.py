@@ -194,6 +194,8 @@ class _Reached:
         given = workspace.resolved.origins["data"] == ARGUMENT
         self._data = None if not given else data if isinstance(data, Path) else data.url
         self._settings = {} if embeds else {"embedder": "none"}
+        if workspace.resolved.origins["seal_key"] == ARGUMENT:
+            self._settings["seal_key"] = str(workspace.resolved.settings.seal_key)
         self._clock = workspace.clock
         self._by_door = workspace.is_door
         self._stack = ExitStack()

@@ -601,5 +601,5 @@ UNION ALL SELECT 'changes', count(*) FROM journal
 UNION ALL SELECT 'purged', count(*) FROM purged
 UNION ALL SELECT 'quarantined', count(DISTINCT held) FROM quarantine WHERE what = 'memory'
 
--- name: version
+-- name: engine_version
 SELECT sqlite_version();
