@@ -14,6 +14,7 @@ from tests.durability.sealing import KEY, OTHER, key_in, opened
 from tests.durability.test_purge import TEXT, WORDS, fill, holding
 
 import pieria
+from pieria.bank import Bank
 from pieria.capture.draining import Drain
 from pieria.errors import PieriaError, SealedError
 from pieria.store.sqlite import converting
@@ -42,6 +43,11 @@ def plain(data: Path) -> None:
     assert holding(data, WORDS)
 
 
+def told(bank: Bank) -> str | None:
+    memory = bank.get("one")
+    return memory and memory.text
+
+
 def test_no_file_holds_a_word(data: Path, place: str) -> None:
     with opened(data, place) as bank:
         fill(bank, 50)
@@ -59,12 +65,12 @@ def test_a_plain_bank_is_sealed_and_made_plain_again(data: Path, place: str) -> 
     assert (report.sealed, report.key, report.unreached) == (True, place, ())
     assert holding(data, WORDS) == set()
     with opened(data, place) as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
         assert [hit.memory.id for hit in bank.recall("zephyrquokka")] == ["one"]
         assert bank.doctor().well
     pieria.unseal("notes", data=data, settings={"seal_key": place})
     with opened(data, None) as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
 
 
 def test_what_is_still_in_plain_is_named(data: Path, place: str) -> None:
@@ -83,7 +89,7 @@ def test_another_key_opens_it_from_then_on(data: Path, tmp_path: Path, place: st
     with pytest.raises(SealedError, match="does not open"):
         opened(data, place)
     with opened(data, other) as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
 
 
 @pytest.mark.parametrize("given", [None, "absent", "another", "no key"])
@@ -146,7 +152,7 @@ def test_backups_are_sealed_and_come_back(data: Path, place: str) -> None:
     finally:
         del os.environ["PIERIA_SEAL_KEY"]
     with opened(data, place, "again") as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
 
 
 def test_a_plain_backup_comes_back_sealed(data: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +163,7 @@ def test_a_plain_backup_comes_back_sealed(data: Path, place: str, monkeypatch: p
     pieria.restore(copied, data, name="again")
     assert is_sealed(data / "again.db")
     with opened(data, place, "again") as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
 
 
 def test_a_purge_leaves_no_page_behind(data: Path, place: str) -> None:
@@ -182,7 +188,7 @@ def test_a_crash_while_it_is_sealed_leaves_one_whole_bank_and_no_word_for_long(
         os._exit(3)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     with opened(data, place) as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
         assert bank.doctor().well
     if is_sealed(data / "notes.db"):
         assert step in ("_wipe", "after")
@@ -203,7 +209,7 @@ def test_a_crash_while_it_is_made_plain_leaves_no_word(data: Path, place: str, m
     os.waitpid(child, 0)
     assert holding(data, WORDS)
     with opened(data, place) as bank:
-        assert bank.get("one").text == TEXT
+        assert told(bank) == TEXT
     assert holding(data, WORDS) == set()
 
 
@@ -216,12 +222,17 @@ def die_at(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if step == "write_anew":
         monkeypatch.setattr(converting, "_compare", end)
     elif step == "replace":
-        monkeypatch.setattr(converting.os, "replace", end)
+        monkeypatch.setattr(os, "replace", end)
     elif step == "_wipe":
         monkeypatch.setattr(converting, "_wipe", end)
     else:
         wipe = converting._wipe
-        monkeypatch.setattr(converting, "_wipe", lambda path: (wipe(path), end()))
+
+        def wipe_and_end(path: Path) -> None:
+            wipe(path)
+            end()
+
+        monkeypatch.setattr(converting, "_wipe", wipe_and_end)
 
 
 def write_until_killed(pipe: Connection, data: str, place: str) -> None:
