@@ -45,7 +45,7 @@ def plain(data: Path) -> None:
 
 def told(bank: Bank) -> str | None:
     memory = bank.get("one")
-    return memory and memory.text
+    return None if memory is None else memory.text
 
 
 def test_no_file_holds_a_word(data: Path, place: str) -> None:
