@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import secrets
 import statistics
 import time
@@ -20,6 +21,8 @@ from pieria.workspace import Workspace
 MOST = 1.3
 """Times that a recall of a sealed bank may take what one of a plain bank does."""
 AT_ONCE = 10_000
+TERMS = 8
+"""Of one text, that a question has."""
 
 
 def measure_sealed(sizes: list[int], say: Say) -> dict[str, Any]:
@@ -40,7 +43,7 @@ def measure_sealed(sizes: list[int], say: Say) -> dict[str, Any]:
 
 
 def _beside(plain: Bank, sealed: Bank, size: int, say: Say) -> list[Row]:
-    workload = Workload()
+    workload, chance = Workload(), random.Random(1)
     texts = list(workload.texts(size))
     for start in range(0, size, AT_ONCE):
         for bank in (plain, sealed):
@@ -49,7 +52,7 @@ def _beside(plain: Bank, sealed: Bank, size: int, say: Say) -> list[Row]:
     recalled: dict[Bank, list[float]] = {plain: [], sealed: []}
     written: dict[Bank, list[float]] = {plain: [], sealed: []}
     for number in range(QUESTIONS):
-        words = " ".join(texts[number * 7_919 % size].split()[:8])
+        words = " ".join(chance.sample(chance.choice(texts).split(), TERMS))
         for bank in (plain, sealed) if number % 2 else (sealed, plain):
             if number % WRITE_EVERY == 0:
                 written[bank].append(_timed(bank.remember, words))
