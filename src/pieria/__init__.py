@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from pieria.workspace import open as open
     from pieria.workspace import remove_bank as remove_bank
     from pieria.workspace import restore as restore
+    from pieria.workspace.sealing import rekey as rekey
+    from pieria.workspace.sealing import seal as seal
+    from pieria.workspace.sealing import unseal as unseal
 
     __version__: str
 
@@ -81,9 +84,12 @@ __all__ = [
     "copy",
     "errors",
     "open",
+    "rekey",
     "remove_bank",
     "restore",
     "safe_notify",
+    "seal",
+    "unseal",
 ]
 
 _HOMES = {
@@ -118,9 +124,12 @@ _HOMES = {
     "Workspace": "pieria.workspace",
     "copy": "pieria.workspace",
     "open": "pieria.workspace",
+    "rekey": "pieria.workspace.sealing",
     "remove_bank": "pieria.workspace",
     "restore": "pieria.workspace",
     "safe_notify": "pieria.notifier",
+    "seal": "pieria.workspace.sealing",
+    "unseal": "pieria.workspace.sealing",
 }
 
 

@@ -115,6 +115,17 @@ def seen_of_busy_seconds(folder: Path, value: Any) -> object:
         return connection.execute("PRAGMA busy_timeout").fetchone()[0]
 
 
+def seen_of_seal_key(folder: Path, value: Any) -> object:
+    if value is not None:
+        (folder / value).touch(mode=0o600)
+        (folder / value).write_text("ab" * 32 if value == "one" else "hunter2")
+    try:
+        with pieria.open("b", data=folder, settings={"seal_key": value and f"file:{folder / value}"}) as bank:
+            return bank.store.describe()["sealed"]
+    except StorageError as refused:
+        return refused.code
+
+
 def seen_of_secrets(folder: Path, value: Any) -> object:
     with pieria.open("b", data=folder, settings={"secrets": value}) as bank:
         try:
@@ -277,6 +288,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     "author_type": (seen_of_author_type, {"human": "human", "agent": "agent"}),
     "durability": (seen_of_durability, {"full": "full", "relaxed": "relaxed", "off": "off"}),
     "busy_seconds": (seen_of_busy_seconds, {5.0: 5_000, 60: 60_000}),
+    "seal_key": (seen_of_seal_key, {None: False, "one": True, "two": "sealed"}),
     "secrets": (seen_of_secrets, {"flag": True, "redact": False, "refuse": "refused"}),
     "upkeep_fades": (seen_of_upkeep_fades, {"note": ["note"], "drawer": ["drawer"], "": []}),
     "count_uses": (seen_of_count_uses, {True: 1, False: 0}),

@@ -75,7 +75,7 @@ def completed(run: Run, words: str) -> set[str]:
 
 
 def test_the_shell_completes_commands_options_names_and_banks(run: Run, ask: Ask) -> None:
-    assert completed(run, "pieria re") == {"remember", "recall", "revise", "restore", "remove-bank", "review"}
+    assert completed(run, "pieria re") == {"remember", "recall", "revise", "rekey", "restore", "remove-bank", "review"}
     assert {"add", "query"} <= completed(run, "pieria facts ")
     assert completed(run, "pieria remember --valid-") == {"--valid-from", "--valid-until"}
     assert completed(run, "pieria remember --kind d") == {"drawer", "diary"}

@@ -14,6 +14,9 @@ from tests.trust import trusted_project
 import pieria
 
 APART = {
+    "pieria seal",
+    "pieria unseal",
+    "pieria rekey",
     "pieria bench speed",
     "pieria demo",
     "pieria models install",

@@ -12,6 +12,7 @@ from tests.servers import made_database
 from pieria.record.time import Clock
 from pieria.store.postgres import PostgresStore
 from pieria.store.protocol import Store
+from pieria.store.seal import Seal
 from pieria.store.sqlite import SQLiteStore
 
 
@@ -40,7 +41,16 @@ def postgres(url: str) -> Engine:
     return open_store
 
 
-ENGINES: dict[str, Engine] = {"sqlite": sqlite, "sqlite-off": sqlite_without_waiting_for_the_disk}
+def sqlite_sealed(folder: Path, name: str, clock: Clock) -> Store:
+    seal = Seal("a test", lambda: bytes(range(32)))
+    return SQLiteStore(folder / f"{name}.db", durability="off", clock=clock, seal=seal)
+
+
+ENGINES: dict[str, Engine] = {
+    "sqlite": sqlite,
+    "sqlite-off": sqlite_without_waiting_for_the_disk,
+    "sqlite-sealed": sqlite_sealed,
+}
 SERVERS = ("postgres", pytest.param("postgres-ahead", marks=pytest.mark.slow))
 """Whose banks are in a database, kept apart by their names. One has a schema of which this Pieria does not know all."""
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.contract.conftest import Opens, sqlite
+from tests.contract.conftest import Opens, sqlite_sealed
 from tests.contract.making import ALL, HandClock, apply, everything, memory, next_version, tie
 
 from pieria.store.protocol import Store
@@ -47,7 +47,7 @@ def test_a_copy_made_while_a_bank_is_open_is_the_bank_of_that_moment(opens: Open
     assert [path.name for path in copied.parent.iterdir()] == ["copy.db"]
     assert seen
     assert seen[-1][0] == seen[-1][1]
-    copy = sqlite(copied.parent, "copy", HandClock())
+    copy = sqlite_sealed(copied.parent, "copy", HandClock())
     try:
         assert everything(copy) == before
         assert all(finding.well for finding in copy.check())
@@ -65,7 +65,7 @@ def test_a_copy_replaces_the_one_before(opens: Opens, tmp_path: Path) -> None:
     store.backup(copied)
     apply(store, memory())
     store.backup(copied)
-    copy = sqlite(copied.parent, "copy", HandClock())
+    copy = sqlite_sealed(copied.parent, "copy", HandClock())
     try:
         assert everything(copy) == everything(store)
     finally:

@@ -49,7 +49,14 @@ from pieria.bank.replies_lessons import Decided, Learnt, Proposals
 from pieria.bank.replies_quarantine import Lifted, Quarantine, Trace
 from pieria.bank.replies_rules import DecidedRules, Rule
 from pieria.bank.replies_rules import Rules as Rules_of_replies_rules
-from pieria.bank.replies_transfer import CopyReport, ExportReport, ImportReport, RemovalReport, RestoreReport
+from pieria.bank.replies_transfer import (
+    CopyReport,
+    ExportReport,
+    ImportReport,
+    RemovalReport,
+    RestoreReport,
+    SealReport,
+)
 from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
 from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
 from pieria.bank.reviewing import Reinforced
@@ -114,8 +121,11 @@ __all__ = [
     "Workspace",
     "copy",
     "open",
+    "rekey",
     "remove_bank",
     "restore",
+    "seal",
+    "unseal",
 ]
 
 class Workspace:
@@ -234,6 +244,8 @@ class Workspace:
     async def get_nodes_by_type(self, repo_id: str, types: Sequence[str]) -> builtins.list[Node]: ...
     async def ingest(self, repo_id: str, trajectory: Mapping[str, Any]) -> IngestReceipt:
         """Learns from what was lived through elsewhere, as `Bank.ingest` does: once, with a receipt."""
+    async def is_sealed(self, name: str) -> bool:
+        """Whether a bank's file is encrypted; nothing of it is opened. False where there is none, and on a server."""
     async def latest(
         self, repo_id: str, top_k: int, types: Sequence[str] = ...
     ) -> builtins.list[tuple[Node, NodeMetadata]]:
@@ -1603,3 +1615,37 @@ async def remove_bank(
     name: str, *, data: str | Path | None = None, settings: Mapping[str, Any] | None = None, dry_run: bool = False
 ) -> RemovalReport:
     """Removes a whole bank for good, as `Workspace.remove_bank` does."""
+
+async def seal(
+    name: str | None = None,
+    *,
+    data: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> SealReport:
+    """Seals a bank with the key that the setting `seal_key` names, which is made where there is none yet.
+
+    The report names what may still hold words of it in plain. Raises `ConflictError` where the bank is sealed already,
+    and `BusyError` where another process has it open.
+    """
+
+async def unseal(
+    name: str | None = None,
+    *,
+    data: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> SealReport:
+    """Makes a sealed bank a plain one again."""
+
+async def rekey(
+    name: str | None = None,
+    *,
+    to: str,
+    data: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> SealReport:
+    """Gives a sealed bank another key: that of the place `to`, spelt as the setting `seal_key`, and made where there is
+    none. From then on `seal_key` has to name that place.
+    """

@@ -25,6 +25,7 @@ from pieria.bank.vault import Vault
 from pieria.bank.working import Worker
 from pieria.sessions import Session
 from pieria.workspace import Workspace, copy, open, remove_bank, restore
+from pieria.workspace.sealing import rekey, seal, unseal
 
 NONE: Mapping[str, type] = MappingProxyType({})
 
@@ -104,7 +105,7 @@ MIRRORS = (
     Mirror(Vault, values=("is_set",)),
 )
 
-FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy, remove_bank)
+FUNCTIONS: tuple[Callable[..., Any], ...] = (open, restore, copy, remove_bank, seal, unseal, rekey)
 """Of the module."""
 
 

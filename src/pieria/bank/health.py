@@ -231,6 +231,8 @@ class Health(Core):
     def _engine(self) -> Finding:
         held = self.store.describe()
         told = [f"{held['engine']} {held['engine_version']}", f"durability {held['synchronous']}"]
+        if held.get("sealed"):
+            told.append("sealed")
         if "connections" in held:
             pool = held["connections"]
             told += [

@@ -129,6 +129,29 @@ class RemovalReport:
 
 
 @dataclass(frozen=True, slots=True)
+class SealReport:
+    """Whether a bank is sealed now, where its key is, whether that was made just now, and where else words of the bank
+    may stand in plain."""
+
+    bank: str
+    path: str
+    sealed: bool
+    key: str | None
+    key_made: bool
+    unreached: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "bank": self.bank,
+            "path": self.path,
+            "sealed": self.sealed,
+            "key": self.key,
+            "key_made": self.key_made,
+            "unreached": list(self.unreached),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class CopyReport:
     """`rows` were copied by table; `sha256` is the same of either bank; so many `questions` found the same in both."""
 

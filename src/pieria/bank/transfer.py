@@ -28,6 +28,7 @@ from pieria.record.time import iso, micros
 from pieria.record.trust import AGENT, HEARSAY, lowered
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
+from pieria.store.seal import Seal
 from pieria.store.sqlite import is_database, is_live_database, restoring
 from pieria.transfer import mnemex
 from pieria.transfer.checking import LISTED
@@ -307,13 +308,15 @@ def _source(given: str | Path | BufferedIOBase) -> Source:
     return Source(file)
 
 
-def restore_file(file: Path, target: Path, *, replace: bool, progress: Progress | None = None) -> RestoreReport:
+def restore_file(
+    file: Path, target: Path, *, replace: bool, progress: Progress | None = None, seal: Seal | None = None
+) -> RestoreReport:
     """Puts a backup in the place of a bank's file, once it is known to be whole; `replace` keeps the old one aside.
 
     Raises before anything is touched: `TransferError` and `ForeignFileError` for what is no backup, `CorruptError` for
     a damaged one, `NewerVersionError`, `ConflictError` for a bank that is there, `BusyError` for one that is in use.
     """
-    done = restoring.restore_file(file.absolute(), target, replace=replace, progress=progress)
+    done = restoring.restore_file(file.absolute(), target, replace=replace, progress=progress, seal=seal)
     return RestoreReport(file, target, target.stem, done.replaced, done.bytes, done.seq, done.counts)
 
 

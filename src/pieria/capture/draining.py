@@ -21,11 +21,14 @@ from pieria.bank.working import catch_up
 from pieria.capture.notifying import notify
 from pieria.capture.reading import Told, told_by
 from pieria.capture.spool import ANYWHERE, Batch, Claim, spool_of
-from pieria.errors import Invalid, PieriaError
+from pieria.errors import Invalid, PieriaError, SealedError
 from pieria.record.event import Event
+from pieria.record.spool_seal import is_sealed
 from pieria.record.trust import PERSON
 from pieria.settings.source import ARGUMENT, PREFIX
 from pieria.workspace import Workspace
+from pieria.workspace.seal_keys import seal_of
+from pieria.workspace.spool_pair import opened
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
@@ -73,6 +76,7 @@ class Drain:
     def __init__(self, workspace: Workspace, *, embeds: bool = True, distils: bool = False) -> None:
         self.spool = spool_of(workspace)
         self._distils = distils
+        self._open = partial(opened, self.spool.folder.parent, seal_of(workspace.resolved))
         self._reach = partial(_Reached, workspace, embeds)
 
     def drain(self, *, seconds: float | None = None, stopping: Callable[[], bool] = lambda: False) -> Drained:
@@ -128,7 +132,10 @@ class Drain:
         line_of: dict[str, bytes] = {}
         for line in lines:
             try:
-                told = told_by(line)
+                told = told_by(self._open(line))
+            except SealedError as problem:
+                problems.append(problem)
+                stuck.append(line)
             except Invalid as problem:
                 self._refuse(line, problem, done)
             else:
@@ -157,8 +164,10 @@ class Drain:
                     self._refuse(line_of[event.id], problem, done)
 
     def _refuse(self, line: bytes, problem: PieriaError, done: Drained) -> None:
-        log.warning("a captured event is set aside: %s", problem.message)
-        self.spool.refuse(line, problem.message)
+        # Of what was sealed nothing is told in plain, and a message may hold some of it.
+        said = problem.code if is_sealed(line) else problem.message
+        log.warning("a captured event is set aside: %s", said)
+        self.spool.refuse(line, said)
         done.refused += 1
 
     def _save(self, reached: _Reached, way: Way, events: list[Event], done: Drained) -> None:
@@ -185,6 +194,8 @@ class _Reached:
         given = workspace.resolved.origins["data"] == ARGUMENT
         self._data = None if not given else data if isinstance(data, Path) else data.url
         self._settings = {} if embeds else {"embedder": "none"}
+        if workspace.resolved.origins["seal_key"] == ARGUMENT:
+            self._settings["seal_key"] = str(workspace.resolved.settings.seal_key)
         self._clock = workspace.clock
         self._by_door = workspace.is_door
         self._stack = ExitStack()

@@ -158,7 +158,6 @@ def _scanned(text: str) -> object:
 
 
 def _written(line: dict[str, Any]) -> str:
-    """As JSON, by the same means."""
     try:
         import _json
 
@@ -240,7 +239,6 @@ def _opencode(payload: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _generic(payload: dict[str, Any]) -> dict[str, Any]:
-    """An event as it is kept, its id the one that the program itself gives to it."""
     kept = ("what", "session", "folder", "text", "tool", "input", "files", "failed", "at")
     event = {name: payload[name] for name in kept if payload.get(name) is not None}
     return {"folder": os.getcwd(), **event, "own": payload.get("id")}
@@ -350,7 +348,6 @@ def _loaded(name: str) -> ModuleType:
 
 
 def _ends(text: str, limit: int, length: int) -> str:
-    """`text` may be less already than what there was."""
     if len(text) <= limit:
         return text
     gap = f"\n[… {length - limit:,} characters left out …]\n"
@@ -385,6 +382,9 @@ def _append(spool: str, line: dict[str, Any]) -> None:
     import fcntl
 
     written = f"\n{_written(line)}\n".encode("utf-8", "surrogatepass")
+    if os.path.exists(pair := os.path.join(spool, "seal.json")):
+        with open(pair, encoding="ascii") as file_of_pair:
+            written = _loaded("spool_seal").sealed(file_of_pair.read(), written)
     path = os.path.join(spool, LIVE)
     for _ in range(TRIES):
         file = _opened(path)

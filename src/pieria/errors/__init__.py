@@ -35,6 +35,7 @@
     │       ├── CorruptError          the file is damaged
     │       ├── ForeignFileError      the file is not a bank
     │       ├── NewerVersionError     the bank was written by a newer Pieria
+    │       ├── SealedError           the bank is sealed, and no key opens it
     │       ├── UnreachableError      the server of the banks cannot be reached
     │       ├── RefusedError          the server does not let this user in, or not do this
     │       └── UnsuitableError       the server lacks what a bank needs
@@ -92,6 +93,7 @@ from pieria.errors.storage import (
     NewerVersionError,
     ReadOnlyError,
     RefusedError,
+    SealedError,
     StorageError,
     UnreachableError,
     UnsuitableError,
@@ -130,6 +132,7 @@ __all__ = [
     "ReplyRefusedError",
     "ReplyUnreadableError",
     "RepoError",
+    "SealedError",
     "SessionError",
     "StorageError",
     "TransferError",

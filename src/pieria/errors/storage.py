@@ -74,6 +74,14 @@ class NewerVersionError(StorageError):
     advice = "Upgrade Pieria; the bank was left untouched."
 
 
+class SealedError(StorageError):
+    """The bank is sealed, and its key is missing, or is another."""
+
+    code = "sealed"
+    usual_reason = "the bank is sealed, and there is no key that opens it"
+    advice = "Set seal_key to where the key is. Without the key the bank cannot be read by anybody, ever."
+
+
 class UnreachableError(StorageError):
     """The server of the banks cannot be reached, was lost in the middle, or has no connection free."""
 

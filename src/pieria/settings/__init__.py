@@ -34,6 +34,7 @@ from pieria.settings.folders import (
     models_folder,
     working_folder,
 )
+from pieria.settings.key_places import checked_key_place
 from pieria.settings.originals import Remark, from_originals, remarks
 from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
 from pieria.settings.trust import Trust
@@ -91,6 +92,10 @@ def _nlp(value: str) -> str:
     return _checked(checked_pipeline, value, "nlp")
 
 
+def _seal_key(value: str) -> str:
+    return _checked(checked_key_place, value, "seal_key")
+
+
 def _paths(value: str) -> str:
     folders = [folder.strip() for folder in value.split(os.pathsep) if folder.strip()]
     for folder in folders:
@@ -137,6 +142,9 @@ class Settings(Fades):
         le=3_600,
         allow_inf_nan=False,
         description="how long a write waits for another process",
+    )
+    seal_key: Annotated[str, AfterValidator(_seal_key)] | None = Field(
+        default=None, description="where the key of sealed banks is; new banks are sealed with it"
     )
     connections: int = Field(
         default=8, ge=2, le=1_000, description="connections that this process keeps to a server, at most"

@@ -20,6 +20,7 @@ REFUSED: Mapping[str, Sequence[str]] = {
         *("llm", "llm_url", "llm_key", "llm_seconds", "llm_steps", "nlp"),
     ),
     "spends, or stops what the user wants to spend on": ("budget_tokens_per_day", "budget_calls_per_day"),
+    "says which key opens banks, and may run a command for it": ("seal_key",),
     "lets somebody in": ("token", "paths", "row_security"),
     "names folders in which Pieria writes": ("vault", "vault_folder"),
     "accepts lessons without a person": ("accept_above",),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pieria.store.files import flush, written_aside
 from pieria.store.protocol import Progress, Store
+from pieria.store.seal import Seal
 
 
 def copy(source: Store, target: Store, progress: Progress | None = None) -> dict[str, int]:
@@ -20,7 +21,9 @@ def copy(source: Store, target: Store, progress: Progress | None = None) -> dict
         return writer.fill(reader, progress)
 
 
-def copy_to_file(source: Store, path: Path, progress: Progress | None = None) -> dict[str, int]:
+def copy_to_file(
+    source: Store, path: Path, progress: Progress | None = None, seal: Seal | None = None
+) -> dict[str, int]:
     """As a file of the embedded store, which can be opened where it is; it appears only when it is whole."""
     from pieria.store.sqlite import SQLiteStore
     from pieria.store.sqlite.file import LOGS, as_backup
@@ -28,27 +31,29 @@ def copy_to_file(source: Store, path: Path, progress: Progress | None = None) ->
 
     with written_aside(path, "backup", (*LOGS, ENDING)) as aside:
         aside.unlink()
-        made = SQLiteStore(aside, durability="off")
+        made = SQLiteStore(aside, durability="off", seal=seal)
         try:
             lines = copy(source, made, progress)
         finally:
             made.close()
-        as_backup(aside)
+        as_backup(aside, seal)
         flush(aside)
         os.replace(aside, path)
         flush(path.parent)
     return lines
 
 
-def copy_from_file(file: Path, target: Store, progress: Progress | None = None) -> dict[str, int]:
+def copy_from_file(
+    file: Path, target: Store, progress: Progress | None = None, seal: Seal | None = None
+) -> dict[str, int]:
     """What `copy_to_file` made, or the backup of an embedded bank, however old; the file stays as it is."""
     from pieria.store.sqlite import SQLiteStore
     from pieria.store.sqlite.restoring import restore_file
 
     with tempfile.TemporaryDirectory(prefix="pieria-") as folder:
         aside = Path(folder) / "bank.db"
-        restore_file(file, aside, replace=False, progress=None)
-        source = SQLiteStore(aside)
+        restore_file(file, aside, replace=False, progress=None, seal=seal)
+        source = SQLiteStore(aside, seal=seal)
         try:
             return copy(source, target, progress)
         finally:

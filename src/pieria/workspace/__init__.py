@@ -39,6 +39,7 @@ from pieria.workspace.places import not_there as not_there
 from pieria.workspace.recalling import Recalling
 from pieria.workspace.recalling import recalled_as_seen as recalled_as_seen
 from pieria.workspace.repositories import Repository, Serving
+from pieria.workspace.seal_keys import seal_of
 from pieria.workspace.sessions import nobody_told
 from pieria.workspace.stores import Held, Key, stores
 from pieria.workspace.user_bank import UserBank, close_both, give_back, nobody
@@ -107,7 +108,7 @@ def restore(
     spot = workspace.place.at(workspace.resolved.settings.bank)
     if replace and stores.hold(spot):
         raise ConflictError("the bank is open in this process", ids=(spot.name,), hint="Close it, then restore.")
-    return spot.restore(source, replace=replace, progress=progress)
+    return spot.restore(source, replace=replace, progress=progress, seal=seal_of(workspace.resolved))
 
 
 def copy(
@@ -132,7 +133,7 @@ def copy(
     own = source.resolved.settings
     target = _elsewhere(to, given)
     kept = own.bank if name is None else check_bank_name(name, "name")
-    way = Way(own.durability, own.busy_seconds, source.clock)
+    way = Way(own.durability, own.busy_seconds, source.clock, seal=seal_of(source.resolved))
     spot = source.place.at(own.bank)
     refuse_doubted(source.resolved, spot)
     return copy_bank(spot, target.at(kept), way, progress)
@@ -264,6 +265,10 @@ class Workspace(Recalling):
         """The names of the banks there are, without the user's own."""
         return self.place.names()
 
+    def is_sealed(self, name: str) -> bool:
+        """Whether a bank's file is encrypted; nothing of it is opened. False where there is none, and on a server."""
+        return self.place.at(check_bank_name(name, "name")).is_sealed
+
     def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
         """Removes a whole bank for good: all it holds, its past included. With `dry_run` it is only told what would go.
 
@@ -278,7 +283,8 @@ class Workspace(Recalling):
             raise ClosedError("workspace")
         settings = self.resolved.settings
         spot = self.place.at(check_bank_name(name, "name"))
-        way = Way(settings.durability, settings.busy_seconds, self.clock, bool(doubts_about(self.resolved, spot)))
+        doubted = bool(doubts_about(self.resolved, spot))
+        way = Way(settings.durability, settings.busy_seconds, self.clock, doubted, seal_of(self.resolved))
         return remove_bank(spot, way, dry_run=dry_run)
 
     def close(self, session_id: str | None = None) -> None:
@@ -331,7 +337,7 @@ class Workspace(Recalling):
         foreign = bool(doubts)
         for doubt in doubts:
             say_once(doubt)
-        way = Way(settings.durability, settings.busy_seconds, self.clock, foreign)
+        way = Way(settings.durability, settings.busy_seconds, self.clock, foreign, seal_of(resolved))
         offered = offers(self.data)
         if offered and not spot.is_there:
             log.warning("%s. %s", offered[0].detail, offered[0].remedy)

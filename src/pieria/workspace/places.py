@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pieria.bank.replies_transfer import RestoreReport
     from pieria.settings import Settings
     from pieria.store.protocol import Progress, Store
+    from pieria.store.seal import Seal
 
 log = logging.getLogger("pieria.workspace")
 
@@ -36,6 +37,8 @@ class Way(NamedTuple):
     clock: Clock = system_clock
     foreign: bool = False
     """Whether somebody else may have made the bank: then it is only read, and as hearsay."""
+    seal: Seal | None = None
+    """What a file that is made is sealed with, and one that is sealed opened with."""
 
 
 class Spot(Protocol):
@@ -48,6 +51,9 @@ class Spot(Protocol):
 
     @property
     def is_there(self) -> bool: ...
+
+    @property
+    def is_sealed(self) -> bool: ...
 
     @property
     def key(self) -> str:
@@ -75,7 +81,9 @@ class Spot(Protocol):
     def making(self, way: Way) -> AbstractContextManager[Making]:
         """A bank to be written in one transaction, and shown under its name when it is kept."""
 
-    def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
+    def restore(
+        self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
+    ) -> RestoreReport:
         """Makes the bank out of a backup; with `replace`, in place of the one that is there."""
 
 
@@ -189,6 +197,12 @@ class FileSpot:
         return self.path.exists()
 
     @property
+    def is_sealed(self) -> bool:
+        from pieria.store.sqlite.sealing import is_sealed
+
+        return is_sealed(self.path)
+
+    @property
     def key(self) -> str:
         return os.path.realpath(self.path)
 
@@ -221,9 +235,17 @@ class FileSpot:
             busy_seconds=way.busy_seconds,
             clock=way.clock,
             on_migration=told,
-            on_made=partial(self._noting, self.path),
+            on_made=partial(self._note_made, way.seal),
             foreign=way.foreign,
+            seal=way.seal,
         )
+
+    def _note_made(self, seal: Seal | None) -> None:
+        self._noting(self.path)
+        if seal is not None:
+            from pieria.workspace.spool_pair import make
+
+            make(self.path.parent, seal)
 
     def is_empty(self, way: Way) -> bool:
         """Never: another process may have the file open, and would write to it when another has its name."""
@@ -254,10 +276,12 @@ class FileSpot:
         flush(self.path.parent)
         self._noting(self.path)
 
-    def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
+    def restore(
+        self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
+    ) -> RestoreReport:
         from pieria.bank.transfer import restore_file
 
-        report = restore_file(backup, self.path, replace=replace, progress=progress)
+        report = restore_file(backup, self.path, replace=replace, progress=progress, seal=seal)
         self._noting(self.path)
         return report
 

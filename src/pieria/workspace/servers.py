@@ -17,6 +17,7 @@ from pieria.workspace.places import Making, Way, in_the_way, no_user, spelt_in
 if TYPE_CHECKING:
     from pieria.bank.replies_transfer import RestoreReport
     from pieria.store.protocol import Progress, Store
+    from pieria.store.seal import Seal
 
 log = logging.getLogger("pieria.workspace")
 
@@ -106,7 +107,9 @@ class ServerSpot:
         finally:
             store.close()
 
-    def restore(self, backup: Path, *, replace: bool, progress: Progress | None) -> RestoreReport:
+    def restore(
+        self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
+    ) -> RestoreReport:
         from pieria.bank.replies_transfer import RestoreReport
         from pieria.store.copying import copy_from_file
         from pieria.store.parts import counts
@@ -117,11 +120,15 @@ class ServerSpot:
         if self.is_there and not self.is_empty(way):
             raise in_the_way(self.name, "Restore under another name.")
         with self.making(way) as made:
-            copy_from_file(backup, made.store, progress)
+            copy_from_file(backup, made.store, progress, seal)
             with made.store.reading() as reader:
                 seq = reader.head().seq
                 held = counts(reader.tally(), reader.totals())
         return RestoreReport(backup, str(self), self.name, None, backup.stat().st_size, seq, held)
+
+    @property
+    def is_sealed(self) -> bool:
+        return False
 
     def other_names(self) -> list[str]:
         return []
@@ -144,4 +151,5 @@ class ServerSpot:
             durability=way.durability,
             row_security=held.row_security,
             on_migration=told,
+            seal=way.seal,
         )

@@ -44,11 +44,18 @@ def bench() -> None:
     default=None,
     help="Measure writing and recalling on this server, in banks of their own, which stay there.",
 )
+@click.option("--sealed", is_flag=True, help="Measure a sealed bank beside a plain one instead, in turn.")
 @_AS_JSON
 @click.pass_context
-def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, as_json: bool) -> None:
+def speed(ctx: click.Context, /, sizes: tuple[int, ...], data: str | None, sealed: bool, as_json: bool) -> None:
     """Time starting, writing and recalling against the budgets. Needs some minutes for each 1,000,000 memories."""
-    if data is None:
+    if sealed:
+        from pieria.doors.bench.sealed import measure_sealed
+
+        if data is not None:
+            raise click.UsageError("a server's banks are not sealed: leave out --data or --sealed", ctx)
+        result = measure_sealed(list(sizes), _say)
+    elif data is None:
         from pieria.doors.bench.speed import measure
 
         result = measure(list(sizes), _say)

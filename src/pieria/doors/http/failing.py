@@ -51,6 +51,7 @@ STATUS: Mapping[str, int] = {
     "corrupt": 500,
     "foreign_file": 409,
     "newer_version": 500,
+    "sealed": 423,
     "unreachable": 503,
     "refused": 500,
     "unsuitable": 500,

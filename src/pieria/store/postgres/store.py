@@ -35,6 +35,7 @@ from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
 from pieria.store.postgres.tidying import count_anew, has_grown
 from pieria.store.protocol import Finding, Progress, Reader
+from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import COUNTERS, counters
 from pieria.store.sql.sieves import Sieves
@@ -71,7 +72,10 @@ class PostgresStore:
         row_security: bool = False,
         on_migration: Callable[[str], None] | None = None,
         analyser: int = ANALYSER_VERSION,
+        seal: Seal | None = None,
     ) -> None:
+        """Backups, which are files, are sealed with the `seal`."""
+        self._seal = seal
         self.bank = bank
         self.analyser = analyser
         self._clock = clock
@@ -255,7 +259,7 @@ class PostgresStore:
 
     def backup(self, path: Path, progress: Progress | None = None) -> None:
         """A bank's file, to be opened as it is or restored to any place where banks live."""
-        copy_to_file(self, path, progress)
+        copy_to_file(self, path, progress, self._seal)
 
     def copies(self) -> list[str]:
         """What the server keeps beside its tables and this role cannot erase."""

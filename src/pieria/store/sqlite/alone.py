@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pieria.errors import BusyError, StorageError
 from pieria.store.files import flush
-from pieria.store.sqlite.file import existing
+from pieria.store.seal import Seal
+from pieria.store.sqlite.sealing import ciphered, connect, database_errors, name_of, operational_errors
 from pieria.store.sqlite.turn import beside
 
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED", "SQLITE_CANTOPEN")
@@ -17,22 +18,28 @@ IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED", "SQLITE_CAN
 
 
 @contextmanager
-def nobody_using(target: Path, operation: str) -> Iterator[sqlite3.Connection]:
+def nobody_using(
+    target: Path, operation: str, seal: Seal | None = None, *, to_seal: bool = False
+) -> Iterator[sqlite3.Connection]:
     """Holds the bank for itself alone, its log written into it. Raises `BusyError` where another has it open.
 
     Of a file that is damaged or no database nobody can tell; then nobody can be using it as a bank either.
+    A plain one that is `to_seal` is held by the driver that can do so.
     """
     try:
-        present = sqlite3.connect(existing(target), uri=True, timeout=0, isolation_level=None)
-    except sqlite3.OperationalError as problem:
+        if to_seal:
+            present = ciphered(target, None, operation, is_sealed=False, timeout=0)
+        else:
+            present = connect(target, seal, operation, timeout=0)
+    except operational_errors() as problem:
         raise _refused(problem, target, operation) from problem
     with closing(present):
         try:
             present.execute("PRAGMA journal_mode = DELETE")
             present.execute("BEGIN EXCLUSIVE")
             [(mode,)] = present.execute("PRAGMA journal_mode")
-        except sqlite3.DatabaseError as problem:
-            if not _name(problem).startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        except database_errors() as problem:
+            if not name_of(problem).startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
                 raise _refused(problem, target, operation) from problem
         else:
             if mode != "delete":
@@ -73,8 +80,8 @@ def take_away(target: Path) -> list[str]:
     return left
 
 
-def _refused(problem: sqlite3.DatabaseError, target: Path, operation: str) -> StorageError:
-    if not _name(problem).startswith(IN_USE):
+def _refused(problem: Exception, target: Path, operation: str) -> StorageError:
+    if not name_of(problem).startswith(IN_USE):
         return StorageError(operation, f"{target} cannot be opened ({problem})")
     return _in_use(target, operation)
 
@@ -85,7 +92,3 @@ def _in_use(target: Path, operation: str) -> BusyError:
         f"another process has {target.name} open, or is restoring or removing it",
         hint=f"Close it there, then {operation} again; nothing was changed.",
     )
-
-
-def _name(problem: sqlite3.DatabaseError) -> str:
-    return getattr(problem, "sqlite_errorname", None) or ""

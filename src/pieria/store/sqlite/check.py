@@ -10,6 +10,7 @@ from pieria.store.protocol import Finding
 from pieria.store.sql.checks import REPAIR, analyser_finding, every_rule, finding, purge_finding, rule_finding
 from pieria.store.sql.reader import counters
 from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
+from pieria.store.sqlite.sealing import database_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import differing
@@ -73,6 +74,6 @@ def _codes(connection: sqlite3.Connection) -> Finding:
 def _text_index(connection: sqlite3.Connection, statement: str) -> Finding:
     try:
         connection.execute(statement)
-    except sqlite3.DatabaseError as problem:
+    except database_errors() as problem:
         return Finding("text index", False, f"it differs from the record ({problem})", REPAIR)
     return Finding("text index", True, "it agrees with the record")

@@ -28,13 +28,15 @@ from pieria.errors import (
     NotFoundError,
     PieriaError,
     ReadOnlyError,
+    SealedError,
     StorageError,
 )
 from pieria.record import effort
 from pieria.store.parts import REMOVED
+from pieria.store.seal import Seal
 from pieria.store.sql.session import UnreadableRow
-from pieria.store.sqlite.file import existing, read_only
 from pieria.store.sqlite.gate import Gate
+from pieria.store.sqlite.sealing import connect, driver_errors, is_sealed, name_of, programming_errors
 from pieria.store.sqlite.turn import Turn
 
 APPLICATION_ID = 0x50494552
@@ -42,6 +44,8 @@ APPLICATION_ID = 0x50494552
 
 STEPS = 100_000
 """Of SQLite's machine, after which a statement is asked whether it may go on: some milliseconds."""
+UNLIKE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR")
+"""What is damaged, or not of our schema; of a sealed bank a page whose checksum is another."""
 PAGES_IN_MEMORY_KIB = 16_384
 
 LEAST_SPACE = 1 << 20
@@ -59,22 +63,23 @@ _out_of_reach: set[str] = set()
 
 
 @contextmanager
-def translated(operation: str, path: Path) -> Iterator[None]:
-    """Turns the driver's errors into ours, which say what to do; the driver's stays as the cause."""
+def translated(operation: str, path: Path, seal: Seal | None = None) -> Iterator[None]:
+    """Turns the driver's errors into ours, which say what to do; the driver's stays as the cause. The `seal` is for a
+    look at the schema of a file that is no longer as it was."""
     try:
         yield
-    except sqlite3.Error as problem:
-        raise _as_ours(problem, operation, path) from problem
+    except driver_errors() as problem:
+        raise _as_ours(problem, operation, path, seal) from problem
     except BlockingIOError as problem:
         raise _busy(operation, path) from problem
     except (UnreadableRow, UnicodeDecodeError) as problem:
-        raise _unlike_our_schema(operation, path, str(problem)) from problem
+        raise _unlike_our_schema(operation, path, str(problem), seal) from problem
 
 
-def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
-    name = getattr(problem, "sqlite_errorname", None) or ""
+def _as_ours(problem: Exception, operation: str, path: Path, seal: Seal | None) -> PieriaError:
+    name = name_of(problem)
     said = str(problem)
-    if isinstance(problem, sqlite3.ProgrammingError) and "closed database" in said:
+    if isinstance(problem, programming_errors()) and "closed database" in said:
         return ClosedError(path.stem)
     if name == "SQLITE_INTERRUPT":
         if effort.is_over():
@@ -93,30 +98,32 @@ def _as_ours(problem: sqlite3.Error, operation: str, path: Path) -> PieriaError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         hint = "Check that the file and its folder exist and may be written by this user."
         return ReadOnlyError(operation, f"{path} cannot be opened for writing ({said})", hint=hint)
-    if name == "SQLITE_NOTADB":
+    if name == "SQLITE_NOTADB" and not is_sealed(path):
         return ForeignFileError(operation, f"{path} is not a database", hint="Name another bank or move the file away.")
-    if name.startswith("SQLITE_CORRUPT") or name == "SQLITE_ERROR" or "decode to UTF-8" in said:
+    if name.startswith(UNLIKE) or "decode to UTF-8" in said:
         # Our statements are right as they stand, so that whatever they do not find or cannot read was damaged.
-        return _unlike_our_schema(operation, path, said)
+        return _unlike_our_schema(operation, path, said, seal)
     if name.startswith("SQLITE_IOERR"):
         return _of_the_disk(operation, path, f"{name}: {said}")
     return StorageError(operation, f"{said} ({name or type(problem).__name__})", hint="Run `pieria doctor`.")
 
 
-def _unlike_our_schema(operation: str, path: Path, said: str) -> PieriaError:
-    return _of_a_newer_version(operation, path) or damaged(operation, path, said)
+def _unlike_our_schema(operation: str, path: Path, said: str, seal: Seal | None) -> PieriaError:
+    return _of_a_newer_version(operation, path, seal) or damaged(operation, path, said)
 
 
-def _of_a_newer_version(operation: str, path: Path) -> NewerVersionError | None:
+def _of_a_newer_version(operation: str, path: Path, seal: Seal | None) -> NewerVersionError | None:
     """What to say where another process has brought the bank to a schema that is new to us, while it was open here."""
     from pieria.store.sqlite.migrate import migrations
 
     ours = migrations()[-1].number
     try:
-        with closing(read_only(path)) as connection:
+        with closing(connect(path, seal, operation, "ro", timeout=0)) as connection:
             connection.execute(f"PRAGMA busy_timeout = {LOOK_MS}")
             held = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.Error:
+    except SealedError:
+        return None
+    except driver_errors():
         return None
     if held <= ours:
         return None
@@ -151,8 +158,9 @@ def damaged(operation: str, path: Path, said: str) -> CorruptError:
 class Connections:
     """The connections of this process to one file. Closing is final; a fork is not."""
 
-    def __init__(self, path: Path, *, synchronous: str, busy_ms: int) -> None:
+    def __init__(self, path: Path, *, synchronous: str, busy_ms: int, seal: Seal | None = None) -> None:
         self.path = path
+        self._seal = seal
         self._synchronous = synchronous
         self._busy_ms = busy_ms
         self._closed = False
@@ -171,11 +179,11 @@ class Connections:
         self._writer: sqlite3.Connection | None = None
 
     def connect(self, *, query_only: bool) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            existing(self.path),
-            uri=True,
+        connection = connect(
+            self.path,
+            self._seal,
+            "open",
             timeout=self._busy_ms / 1000,
-            isolation_level=None,
             check_same_thread=False,
             cached_statements=256,
         )

@@ -15,7 +15,8 @@ from pieria.record.banks import check_bank_name
 from pieria.store.files import UNFINISHED
 from pieria.store.protocol import Finding
 from pieria.store.sqlite.connection import APPLICATION_ID
-from pieria.store.sqlite.file import LOGS, UNREADABLE, mark_of
+from pieria.store.sqlite.file import LOGS
+from pieria.store.sqlite.sealing import NEITHER, SEALED, is_sealed, mark_of
 from pieria.store.sqlite.turn import ENDING as TURN
 
 BANK = ".db"
@@ -28,15 +29,17 @@ EXPORTS = ("exports",)
 """Folders whose every file is taken for an export, whatever it begins with: it may have been packed since."""
 
 
-def copies(path: Path) -> list[str]:
+def copies(path: Path, *, plain: bool = False) -> list[str]:
     """What in the bank's folder, and below it, may hold what the bank held earlier, each with what it is. What goes
-    meanwhile, as when somebody else has written an export to its end, is not among it."""
+    meanwhile, as when somebody else has written an export to its end, is not among it. With `plain`, what is sealed
+    is left out."""
     folder = path.parent
     closed: list[OSError] = []
     lines = [
         f"{what} {found.relative_to(folder)}"
         for found in sorted(_files(folder, closed))
         if found != path and (what := _what(found, folder)) and os.path.lexists(found)
+        if not (plain and is_sealed(found))
     ]
     return lines + [
         f"folder {problem.filename}: it cannot be read ({problem.strerror})"
@@ -98,7 +101,7 @@ def _what(found: Path, folder: Path) -> str | None:
     mark = mark_of(found)
     if mark is not None and found.suffix == BANK and _is_bank(found, mark, folder):
         return None
-    if BACKUP in name or mark in (APPLICATION_ID, UNREADABLE):
+    if BACKUP in name or mark in (APPLICATION_ID, NEITHER, SEALED):
         return "backup"
     if found.relative_to(folder).parts[0] in EXPORTS or _begins_like_an_export(found):
         return "export"
@@ -116,7 +119,7 @@ def _is_bank(found: Path, mark: int, folder: Path) -> bool:
         check_bank_name(found.name.removesuffix(BANK))
     except InputError:
         return False
-    return mark == APPLICATION_ID or size(found.with_name(f"{found.name}-wal")) > 0
+    return mark in (APPLICATION_ID, SEALED) or size(found.with_name(f"{found.name}-wal")) > 0
 
 
 def size(found: Path) -> int:

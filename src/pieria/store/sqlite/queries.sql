@@ -600,3 +600,6 @@ UNION ALL SELECT 'facts', count(*) FROM fact WHERE known_until = 922337203685477
 UNION ALL SELECT 'changes', count(*) FROM journal
 UNION ALL SELECT 'purged', count(*) FROM purged
 UNION ALL SELECT 'quarantined', count(DISTINCT held) FROM quarantine WHERE what = 'memory'
+
+-- name: engine_version
+SELECT sqlite_version();

@@ -6,7 +6,6 @@ What was there before is never deleted: it stays beside the bank, under a name t
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +21,13 @@ from pieria.record.time import iso, system_clock
 from pieria.store.files import flush, stamp, unreadable, written_aside
 from pieria.store.parts import Tallied, counts
 from pieria.store.protocol import Progress
+from pieria.store.seal import Seal
 from pieria.store.sqlite.alone import nobody_using
 from pieria.store.sqlite.connection import APPLICATION_ID, translated
-from pieria.store.sqlite.file import LOGS, is_database, logs, read_only
+from pieria.store.sqlite.converting import sealed_copy
+from pieria.store.sqlite.file import LOGS, empty, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
+from pieria.store.sqlite.sealing import connect, is_sealed
 from pieria.store.sqlite.statements import statements
 
 OPERATION = "restore"
@@ -40,8 +42,12 @@ class Restored(NamedTuple):
     counts: dict[str, int]
 
 
-def restore_file(file: Path, target: Path, *, replace: bool, progress: Progress | None) -> Restored:
-    """Raises before anything of the target is touched where the file is no whole bank, or the target is in the way."""
+def restore_file(
+    file: Path, target: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
+) -> Restored:
+    """A sealed backup becomes a sealed bank; and so does a plain one, where there is a `seal`.
+
+    Raises before anything of the target is touched where the file is no whole bank, or the target is in the way."""
     if not is_database(file):
         raise _no_backup(file)
     if target.exists() and os.path.samefile(file, target):
@@ -49,10 +55,14 @@ def restore_file(file: Path, target: Path, *, replace: bool, progress: Progress 
     if target.exists() and not replace:
         raise _in_the_way(target)
     with written_aside(target, OPERATION, LOGS) as copy:
-        _copy(file, copy, progress)
-        seq, counts = _checked(file, copy)
+        _copy(file, copy, progress, seal)
+        seq, counts = _checked(file, copy, seal)
+        if seal is not None and not is_sealed(copy):
+            with written_aside(copy, OPERATION, LOGS) as sealed:
+                sealed_copy(copy, sealed, seal, OPERATION)
+                os.replace(sealed, copy)
         size = copy.stat().st_size
-        replaced = _put_in_place(copy, target, replace)
+        replaced = _put_in_place(copy, target, replace, seal)
     return Restored(replaced, size, seq, counts)
 
 
@@ -74,21 +84,25 @@ def _in_the_way(target: Path) -> ConflictError:
     return ConflictError("a bank of this name is there already", ids=(target.stem,), hint=hint)
 
 
-def _copy(file: Path, target: Path, progress: Progress | None) -> None:
+def _copy(file: Path, target: Path, progress: Progress | None, seal: Seal | None) -> None:
     """Through SQLite, so that what still stands in the log of a database that was merely copied comes along."""
 
     def report(_status: int, remaining: int, total: int) -> None:
         if progress is not None:
             progress(total - remaining, total)
 
-    with translated(OPERATION, file), closing(read_only(file)) as source, closing(sqlite3.connect(target)) as copy:
+    with (
+        translated(OPERATION, file, seal),
+        closing(read_only(file, seal)) as source,
+        closing(empty(target, seal if is_sealed(file) else None, OPERATION)) as copy,
+    ):
         source.backup(copy, pages=PAGES_A_STEP, progress=report)
         copy.execute("PRAGMA journal_mode = DELETE")
 
 
-def _checked(file: Path, copied: Path) -> tuple[int, dict[str, int]]:
+def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str, int]]:
     """That the copy is a whole bank of a known schema. An older one is brought up to date; its backup is the file."""
-    with translated(OPERATION, file), closing(sqlite3.connect(copied, isolation_level=None)) as copy:
+    with translated(OPERATION, file, seal), closing(connect(copied, seal, OPERATION)) as copy:
         if copy.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise ForeignFileError(OPERATION, f"{file} is a database of another program")
         said = [row[0] for row in copy.execute("PRAGMA integrity_check(5)")]
@@ -103,7 +117,7 @@ def _checked(file: Path, copied: Path) -> tuple[int, dict[str, int]]:
     return seq, held
 
 
-def _put_in_place(copy: Path, target: Path, replace: bool) -> Path | None:
+def _put_in_place(copy: Path, target: Path, replace: bool, seal: Seal | None) -> Path | None:
     kept = _kept_name(target)
     if not target.exists():
         _move_logs(target, kept)
@@ -111,7 +125,7 @@ def _put_in_place(copy: Path, target: Path, replace: bool) -> Path | None:
         return None
     if not replace:
         raise _in_the_way(target)
-    with nobody_using(target, OPERATION):
+    with nobody_using(target, OPERATION, seal):
         _move_logs(target, kept)
         os.link(target, kept)
         os.replace(copy, target)

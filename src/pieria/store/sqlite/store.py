@@ -19,6 +19,7 @@ from pieria.record.changeset import Content
 from pieria.record.time import Clock, iso, micros, system_clock
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, storage_error, written_aside
 from pieria.store.protocol import Finding, Progress, Reader
+from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
@@ -27,10 +28,12 @@ from pieria.store.sqlite import folder, sums
 from pieria.store.sqlite.alone import nobody_using, take_away
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
-from pieria.store.sqlite.file import LOGS
+from pieria.store.sqlite.converting import clear
+from pieria.store.sqlite.file import LOGS, empty
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.near import SQLiteVectors
 from pieria.store.sqlite.scan import Scan
+from pieria.store.sqlite.sealing import is_sealed, made_file, name_of, operational_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.vacuum import vacuum
@@ -66,10 +69,12 @@ class SQLiteStore:
         on_made: Callable[[], None] | None = None,
         analyser: int = ANALYSER_VERSION,
         foreign: bool = False,
+        seal: Seal | None = None,
     ) -> None:
         """`on_made` is called when the file was made, and not found. A `foreign` bank is read as hearsay, and nothing
-        is written to it."""
+        is written to it. A file that is made is sealed with the `seal`, and one that is sealed opened with it."""
         self.path = path
+        self._seal = seal
         self.is_foreign = foreign
         self._on_made = on_made
         self.analyser = analyser
@@ -87,7 +92,7 @@ class SQLiteStore:
         for is_last in (False, False, True):
             self._find_place(create)
             busy_ms = int(self._busy_seconds * 1000)
-            self._connections = Connections(self.path, synchronous=synchronous, busy_ms=busy_ms)
+            self._connections = Connections(self.path, synchronous=synchronous, busy_ms=busy_ms, seal=self._seal)
             try:
                 self._prepare()
             except BaseException as problem:
@@ -133,6 +138,8 @@ class SQLiteStore:
 
     def _made_file(self) -> bool:
         """False where it is there: it must not be opened then, since closing it would drop our own locks on it."""
+        if self._seal is not None:
+            return made_file(self.path, self._seal)
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
         except FileExistsError:
@@ -154,7 +161,7 @@ class SQLiteStore:
         if self.is_foreign:
             self._check_schema()
             return
-        with self._connections.used(), self._connections.lock, translated("open", self.path):
+        with self._connections.used(), self._connections.lock, translated("open", self.path, self._seal):
             connection = self._connections.writer()
             self._bring_up_to_date(connection)
             self._patiently(connection, lambda: connection.execute("PRAGMA journal_mode = WAL"))
@@ -163,12 +170,17 @@ class SQLiteStore:
         if unsifted and unsifted[0]:
             with self.writing() as writer:
                 writer.sift_windows()
+        clear(self.path)
         if unfinished and unfinished[0]:
             self.scrub()
 
     def _check_schema(self) -> None:
         """Refuse a foreign bank of an older schema: to bring it up to date would be to write."""
-        with self._connections.used(), translated("open", self.path), self._connections.reader() as connection:
+        with (
+            self._connections.used(),
+            translated("open", self.path, self._seal),
+            self._connections.reader() as connection,
+        ):
             if not is_up_to_date(connection, self.path):
                 raise self._foreign("open", "it is of an older schema")
 
@@ -211,8 +223,8 @@ class SQLiteStore:
                 except BlockingIOError:
                     if time.monotonic() > deadline:
                         raise
-                except sqlite3.OperationalError as problem:
-                    if not problem.sqlite_errorname.startswith(BUSY) or time.monotonic() > deadline:
+                except operational_errors() as problem:
+                    if not name_of(problem).startswith(BUSY) or time.monotonic() > deadline:
                         raise
                 # Whoever closes the store waits for this thread no longer than a moment.
                 self._connections.check_open()
@@ -228,7 +240,7 @@ class SQLiteStore:
 
     @contextmanager
     def reading(self, seconds: float | None = None) -> Iterator[SQLReader]:
-        with translated("read", self.path), self.looking(seconds) as connection:
+        with translated("read", self.path, self._seal), self.looking(seconds) as connection:
             yield self._reader(connection)
 
     def _reader(self, connection: sqlite3.Connection) -> SQLReader:
@@ -241,7 +253,7 @@ class SQLiteStore:
         if self.is_foreign:
             raise self._foreign("write")
         until = None if seconds is None else time.monotonic() + seconds
-        with translated("write", self.path), self._turn(seconds) as connection:
+        with translated("write", self.path, self._seal), self._turn(seconds) as connection:
             self._patiently(connection, lambda: connection.execute("BEGIN IMMEDIATE"), _left(until))
             try:
                 session = SQLiteSession(connection)
@@ -273,10 +285,10 @@ class SQLiteStore:
         """
         if self.is_foreign:
             raise self._foreign("purge")
-        with translated("purge", self.path), self._turn() as connection:
+        with translated("purge", self.path, self._seal), self._turn() as connection:
             try:
                 self._patiently(connection, lambda: vacuum(connection, self.path))
-            except sqlite3.OperationalError as problem:
+            except operational_errors() as problem:
                 return [f"{self.path.name}: it could not be rewritten ({problem}); {AGAIN}"]
             blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if blocked:
@@ -298,9 +310,9 @@ class SQLiteStore:
             if progress is not None:
                 progress(total - remaining, total)
 
-        with translated("backup", self.path), self._connections.used():
+        with translated("backup", self.path, self._seal), self._connections.used():
             source = self._connections.connect(query_only=False)
-            target = sqlite3.connect(aside, isolation_level=None)
+            target = empty(aside, self._seal if self.is_sealed else None, "backup")
             try:
                 # An open read transaction fixes the moment, so that writers elsewhere cannot restart the copy for ever.
                 source.execute("BEGIN")
@@ -312,7 +324,7 @@ class SQLiteStore:
                 source.close()
 
     def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
-        with translated("check", self.path):
+        with translated("check", self.path, self._seal):
             read = told(findings(self), len(every_rule()) + BESIDE_RULES, progress) if thorough else ()
             return [*read, *marks(self), folder.mode(self.path), folder.leftovers(self.path)]
 
@@ -334,7 +346,7 @@ class SQLiteStore:
             return writer.rebuild_index(terms_of, analyser, progress, if_older)
 
     def describe(self) -> dict[str, Any]:
-        with translated("describe", self.path), self._connections.used(), self._connections.lock:
+        with translated("describe", self.path, self._seal), self._connections.used(), self._connections.lock:
             connection = self._connections.writer()
 
             def pragma(name: str) -> Any:
@@ -342,7 +354,8 @@ class SQLiteStore:
 
             return {
                 "engine": "sqlite",
-                "engine_version": sqlite3.sqlite_version,
+                "engine_version": connection.execute(statements("queries.sql")["engine_version"]).fetchone()[0],
+                "sealed": self.is_sealed,
                 "path": str(self.path),
                 "schema": pragma("user_version"),
                 "journal_mode": pragma("journal_mode"),
@@ -355,6 +368,10 @@ class SQLiteStore:
             }
 
     @property
+    def is_sealed(self) -> bool:
+        return is_sealed(self.path)
+
+    @property
     def is_over(self) -> bool:
         return self._connections.is_closed
 
@@ -365,7 +382,7 @@ class SQLiteStore:
         if self.is_foreign:
             raise self._foreign("remove")
         self.close()
-        with translated("remove", self.path), nobody_using(self.path, "remove") as connection:
+        with translated("remove", self.path, self._seal), nobody_using(self.path, "remove", self._seal) as connection:
             last(self._reader(connection))
             return take_away(self.path)
 

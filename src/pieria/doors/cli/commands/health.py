@@ -86,6 +86,7 @@ def where(call: Call, /) -> None:
             "data": {"value": str(workspace.place), "from": resolved.origins["data"]},
             "file": str(spot),
             "exists": spot.is_there,
+            "sealed": workspace.is_sealed(settings.bank),
             "project": str(resolved.project.root) if resolved.project else None,
             "banks": workspace.banks(),
             "untrusted": [

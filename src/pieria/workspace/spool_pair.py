@@ -1,0 +1,74 @@
+"""The pair of keys to which hooks seal what they write, in the spool's folder: made with the first sealed bank."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pieria.errors import SealedError
+from pieria.record import spool_seal
+from pieria.store.files import flush, written_aside
+from pieria.store.seal import Seal
+
+SPOOL = "spool"
+"""Within the data folder."""
+
+
+def text_of(data: Path) -> str | None:
+    """None where hooks write in plain."""
+    try:
+        return (data / SPOOL / spool_seal.NAME).read_text("ascii")
+    except FileNotFoundError:
+        return None
+
+
+def make(data: Path, seal: Seal, holder: Seal | None = None) -> None:
+    """From now on hooks seal what they write, to be read with this key. `holder` is a key that can read it already."""
+    pair = text_of(data)
+    try:
+        if pair is None:
+            _write(data, spool_seal.made(seal.key()))
+        elif not spool_seal.opens(pair, seal.key()) and holder is not None and spool_seal.opens(pair, holder.key()):
+            _write(data, spool_seal.made(seal.key(), pair, holder.key()))
+    except ImportError as problem:
+        hint = 'Install it: pip install "pieria[sealed]"'
+        raise SealedError("seal", "the extra sealed is not installed", hint=hint) from problem
+
+
+def drop(data: Path, seal: Seal) -> None:
+    """A key that opens no bank any more shall not open the spool either."""
+    pair = text_of(data)
+    if pair is not None:
+        _write(data, spool_seal.without(pair, seal.key()))
+
+
+def end(data: Path) -> None:
+    """No bank is sealed any more. As long as anything waits that was sealed, it is kept to read that."""
+    folder = data / SPOOL
+    waiting = [one for ending in ("*.jsonl", "*.taken") for one in folder.glob(ending) if one.stat().st_size]
+    if not waiting:
+        (folder / spool_seal.NAME).unlink(missing_ok=True)
+
+
+def opened(data: Path, seal: Seal | None, line: bytes) -> bytes:
+    """A line of the spool as a hook meant it. Raises `SealedError` where it cannot be read now."""
+    if not spool_seal.is_sealed(line):
+        return line
+    pair = text_of(data)
+    if seal is None or pair is None:
+        hint = "Set seal_key to where the key of the banks is. What waits is kept until then."
+        raise SealedError("drain", "what hooks wrote is sealed, and no setting says where the key is", hint=hint)
+    try:
+        return spool_seal.opened(pair, seal.key(), line)
+    except ValueError as problem:
+        reason = f"what hooks wrote is not opened by the key of {seal.where} ({problem})"
+        raise SealedError("drain", reason, hint="Set seal_key to where the key is that the banks have.") from problem
+
+
+def _write(data: Path, pair: str) -> None:
+    path = data / SPOOL / spool_seal.NAME
+    with written_aside(path, "seal") as aside:
+        aside.write_text(pair, "ascii")
+        flush(aside)
+        os.replace(aside, path)
+    flush(path.parent)
