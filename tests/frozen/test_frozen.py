@@ -12,7 +12,6 @@ from tests.frozen.story import open_bank, told
 
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.store.sqlite.migrate import migrations
-from pieria.store.sqlite.sums import renew
 
 SIFTED = 3
 """From this schema on no window holds what not everybody sees who sees its turn. All that were frozen before did."""
@@ -89,7 +88,6 @@ def test_a_bank_of_an_older_analyser_is_indexed_anew(tmp_path: Path) -> None:
     connection.execute("UPDATE counter SET value = 0 WHERE name = 'analyser'")
     connection.execute("UPDATE terms SET terms = replace(terms, 'jwt', 'jjwwtt')")
     connection.execute("INSERT INTO text_index (text_index) VALUES ('rebuild')")
-    renew(connection)
     connection.commit()
     connection.close()
     with open_bank(tmp_path) as bank:

@@ -13,14 +13,13 @@ from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
 from pieria.store.sqlite.sealing import database_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
-from pieria.store.sqlite.sums import differing
 
 if TYPE_CHECKING:
     from pieria.store.sqlite.store import SQLiteStore
 
 
-BESIDE_RULES = 4
-"""The file, its checksums, the codes and the text index."""
+BESIDE_RULES = 3
+"""The file, the codes and the text index."""
 
 
 def findings(store: SQLiteStore) -> Iterator[Finding]:
@@ -29,7 +28,6 @@ def findings(store: SQLiteStore) -> Iterator[Finding]:
     with store.looking() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
         yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
-        yield _checksums(connection)
         for file, rule, meaning in every_rule():
             broken = connection.execute(statements(file)[f"check.{rule}"]).fetchone()[0]
             yield rule_finding(rule, broken, meaning)
@@ -46,13 +44,6 @@ def marks(store: SQLiteStore) -> list[Finding]:
         purge_finding(held["unscrubbed"], store.now(), "of what was purged nothing is left in the file"),
         analyser_finding(held, store.analyser),
     ]
-
-
-def _checksums(connection: sqlite3.Connection) -> Finding:
-    """Each table against what was written to it."""
-    spoilt = differing(connection)
-    good = "every table holds what was written to it"
-    return finding("checksums", not spoilt, good, f"against: {good}: {', '.join(spoilt)}")
 
 
 def _codes(connection: sqlite3.Connection) -> Finding:

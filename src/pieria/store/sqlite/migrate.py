@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from pieria.errors import CorruptError, ForeignFileError, NewerVersionError
-from pieria.store.sqlite import sums
 from pieria.store.sqlite.connection import APPLICATION_ID
 
 LEDGER = """
@@ -94,7 +93,6 @@ def _apply(
             )
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {step.number}")
-        sums.renew(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -24,7 +24,7 @@ from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
-from pieria.store.sqlite import folder, sums
+from pieria.store.sqlite import folder
 from pieria.store.sqlite.alone import nobody_using, take_away
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
@@ -204,7 +204,6 @@ class SQLiteStore:
             connection = self._connections.writer()
             self._patiently(connection, self._connections.turn.take, _left(until))
             try:
-                sums.watch(connection)
                 yield connection
             finally:
                 self._connections.turn.give()
@@ -293,8 +292,6 @@ class SQLiteStore:
             blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if blocked:
                 return [f"{self.path.name}-wal: another process is reading; {AGAIN}"]
-            # Rewriting the file dropped what belonged to the connection.
-            sums.watch(connection)
             connection.execute(statements("queries.sql")["finish_purge"])
             return []
 
