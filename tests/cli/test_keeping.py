@@ -78,7 +78,7 @@ def test_what_is_no_export_is_refused(ask: Ask, tmp_path: Path, content: str | N
     assert "standard input" in piped.err
 
 
-def test_a_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, tmp_path: Path, home: Path) -> None:
+def test_a_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, person: None, tmp_path: Path, home: Path) -> None:
     written = Path(ask("backup", "-q").out.strip())
     assert written.parent == home / "data"
     named = ask("backup", str(tmp_path / "my.backup")).json
@@ -95,7 +95,7 @@ def test_a_backup_comes_back_as_a_bank(ask: Ask, bank: Bank, tmp_path: Path, hom
     assert ask("get", "jwt").code == 0
 
 
-def test_a_restore_needs_a_backup_and_a_name_that_can_be(ask: Ask, tmp_path: Path) -> None:
+def test_a_restore_needs_a_backup_and_a_name_that_can_be(ask: Ask, person: None, tmp_path: Path) -> None:
     (tmp_path / "no.backup").write_text("hello")
     assert ask("restore", str(tmp_path / "no.backup")).code in (1, 3)
     wrong = ask("restore", str(tmp_path / "no.backup"), "--bank", "../x")
@@ -175,8 +175,16 @@ def test_where_says_who_chose_the_bank_and_makes_nothing(ask: Ask, home: Path, m
     assert "not there yet" in " ".join(ask("where", "--no-json").out.split())
 
 
+def test_no_agent_restores_a_backup(ask: Ask, bank: Bank) -> None:
+    written = ask("backup", "-q").out.strip()
+    refused = ask("restore", written, "--bank", "before")
+    assert refused.code == 1
+    assert "person" in refused.err
+    assert ask("list", "--bank", "before").code == 1
+
+
 @pytest.mark.parametrize("command", ["import", "restore"])
-def test_a_file_that_cannot_be_read_is_no_refusal(ask: Ask, tmp_path: Path, command: str) -> None:
+def test_a_file_that_cannot_be_read_is_no_refusal(ask: Ask, person: None, tmp_path: Path, command: str) -> None:
     for file, said in ((tmp_path / "nowhere", "no such file"), (tmp_path, "it is a folder")):
         refused = ask(command, str(file), "--bank", "copy")
         assert refused.code == (1 if file.is_dir() else 3)

@@ -58,7 +58,7 @@ def test_doctor_tells_of_server_extension_pool_and_index(ask: Ask, server_data: 
 
 
 def test_tokens_and_backups_stay_on_this_machine_in_a_folder_for_the_server(
-    ask: Ask, server_data: str, home: Path
+    ask: Ask, server_data: str, person: None, home: Path
 ) -> None:
     assert ask("token", "create", "laptop").code == 0
     ask("remember", "a word", "--bank", "acme")

@@ -93,6 +93,8 @@ def pages(full: Filled) -> dict[str, str]:
         "facts over time": path_of(bank, "time/facts"),
         "Fading": path_of(bank, "fading"),
         "Sessions": path_of(bank, "sessions"),
+        "Rules": path_of(bank, "rules"),
+        "Quarantine": path_of(bank, "quarantine"),
         "Health": path_of(bank, "health"),
     }
 

@@ -33,12 +33,12 @@ def copies(path: Path, *, plain: bool = False) -> list[str]:
     """What in the bank's folder, and below it, may hold what the bank held earlier, each with what it is. What goes
     meanwhile, as when somebody else has written an export to its end, is not among it. With `plain`, what is sealed
     is left out."""
-    folder = path.parent
+    folder, own = path.parent, (path, path.resolve())
     closed: list[OSError] = []
     lines = [
         f"{what} {found.relative_to(folder)}"
         for found in sorted(_files(folder, closed))
-        if found != path and (what := _what(found, folder)) and os.path.lexists(found)
+        if found not in own and (what := _what(found, folder)) and os.path.lexists(found)
         if not (plain and is_sealed(found))
     ]
     return lines + [

@@ -140,9 +140,14 @@ def backup(call: Call, /, path: str | None) -> None:
 @click.option("--replace", is_flag=True, help="Put it in the place of a bank that is there; that one is kept aside.")
 @click.pass_obj
 def restore(call: Call, /, file: str, replace: bool) -> None:
-    """Bring back a backup as the bank that --bank names, or as the one that is used otherwise."""
-    from pieria import restore as bring_back
+    """Bring back a backup as the bank that --bank names, or as the one that is used otherwise.
 
+    A backup brings its standing rules along, so a person has to do it, at a terminal.
+    """
+    from pieria import restore as bring_back
+    from pieria.doors.cli.person import must_be_person
+
+    must_be_person()
     with call.workspace() as workspace:
         name = workspace.resolved.settings.bank if call.bank is None else check_bank_name(call.bank)
     with call.progress("restoring") as progress:
