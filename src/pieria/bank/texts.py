@@ -63,7 +63,7 @@ def _passages(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
 
 
 def _rules(row: int, text: str) -> Iterator[Task]:
-    found = standing(text)
+    found = standing(text, in_passing=True)
     if len(found) <= MOST_RULES:
         for number, rule in enumerate(found):
             yield Task(text[rule.start : rule.end], row, "rule", number, rule.start, rule.end)

@@ -81,7 +81,7 @@ def content_of(draft: Draft, id: str, version: int) -> Content:
 
 def with_index(state: State, content: Content, draft: Draft, *, fresh: bool) -> Write:
     found = indexed_terms(draft.title, draft.text, draft.body, draft.tags, draft.entities, draft.files)
-    standing = stated(draft.text, found, state.kind)
+    standing = stated(draft.text, state.kind, state.via)
     return Write(
         _believed(state, draft),
         content,

@@ -8,6 +8,7 @@ from typing import Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Mark
+from pieria.record.trust import PERSON
 
 STANDING = "standing"
 SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
@@ -49,16 +50,17 @@ def labels(
     ]
 
 
-def stated(text: str, found: Sequence[str], kind: str | None) -> tuple[str, ...]:
-    """Return the kinds of standing rules that a text states, of which `found` are the terms.
+def stated(text: str, kind: str | None, via: str | None) -> tuple[str, ...]:
+    """Return the kinds of standing rules that a text states.
 
-    Who wrote it is no matter here: readers ask for the ways in whose rules count (`record.trust.RULING`).
+    Only a person's text is searched for rules that are put in passing: no other is told as one. Readers ask for the
+    ways in whose rules count (`record.trust.RULING`).
     """
     if kind not in SAID_KINDS:
         return ()
     from pieria.record.standing import standing
 
-    return tuple(dict.fromkeys(rule.kind for rule in standing(text)))
+    return tuple(dict.fromkeys(rule.kind for rule in standing(text, in_passing=via == PERSON)))
 
 
 def compared(label: str) -> str:

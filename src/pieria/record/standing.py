@@ -17,25 +17,21 @@ from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
 from pieria.record.pasted import is_within, merged, pasted
 from pieria.record.sentences import Sentence, sentences
-from pieria.record.standing_clauses import CLAUSE, CLAUSE_HEADS, CLAUSES, CUES, FIRM, ONCE, clause_forms
+from pieria.record.standing_clauses import CLAUSE, CLAUSE_HEADS, CLAUSES, CUES, ONCE, clause_forms
 from pieria.record.standing_clauses import LEAD as CLAUSE_LEAD
 from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
-from pieria.record.standing_tongues import asked_for_good, may_ask
+from pieria.record.standing_tongues import asks_for_good, may_ask
 
 KINDS = ("rule", "preference", "profile")
 
 
 class Rule(NamedTuple):
-    """What the sentence `text[start:end]` lays down, and the terms of what it is about.
-
-    `is_firm` where the sentence says itself that it lasts: “always”, “never”, “from now on”.
-    """
+    """What the sentence `text[start:end]` lays down, and the terms of what it is about."""
 
     kind: str
     start: int
     end: int
     terms: tuple[str, ...]
-    is_firm: bool = True
 
 
 _HEADING = re.compile(r"[^\W\d_]+")
@@ -85,11 +81,14 @@ _ANNOUNCING = frozenset(
 """What is put before a colon and is no speaker."""
 
 
-def standing(text: str) -> list[Rule]:
-    """The standing rules of a text in their order: each kind is one of `KINDS`."""
+def standing(text: str, *, in_passing: bool = False) -> list[Rule]:
+    """The standing rules of a text in their order: each kind is one of `KINDS`.
+
+    Those that are put in passing, in the middle of a sentence or in other languages than English, cost more to find.
+    """
     low = text.lower() if text.isascii() else lowered(text)
-    words = set(_WORD.findall(low))
-    is_english, is_other = not CUES.isdisjoint(words), may_ask(low, words)
+    words = set(_WORD.findall(low)) if in_passing else set[str]()
+    is_english, is_other = not CUES.isdisjoint(words), in_passing and may_ask(low, words)
     if not (is_english or is_other or _begins(low)):
         return []
     found = [
@@ -213,10 +212,10 @@ def _asked(text: str, low: str, sentence: Sentence, is_english: bool, is_other: 
             found = clause_forms().match(low, place, end) if head and head[0] in CLAUSE_HEADS else None
             if found and (found["called"] is None or _is_called_by_name(text, found.end(), end)):
                 kind = "profile" if found["profile"] else "rule" if found["rule"] else "preference"
-                firm = FIRM.search(low, start, end) is not None
-                return Rule(kind, start, end, _topic(text[place:end]), firm)
-    other = asked_for_good(low[start:end]) if is_other else None
-    return Rule("rule", start, end, _topic(text[start:end]), other.is_firm) if other else None
+                return Rule(kind, start, end, _topic(text[place:end]))
+    if is_other and asks_for_good(low[start:end]):
+        return Rule("rule", start, end, _topic(text[start:end]))
+    return None
 
 
 def _clauses(low: str, start: int, end: int) -> Iterator[int]:

@@ -128,6 +128,12 @@ _PREFERENCES = (
 )
 _PROFILES = (r"(?:(?:please |just |you can |but ){0,2})call me (?P<called>)",)
 
+_CUES = """
+always alwyas alwasy allways alwys alway never nevr neve ever don dont donot dnt not no zero only use using
+prefer i we you u all every any each stop call whenever when unless until remember assume ask answer reply
+respond explain talk speak write cite put format name keep stick follow in for across throughout general
+generally it our my from going moving by starting as at under without henceforth
+"""
 CLAUSE = re.compile(
     r"(?:[:;,(]|\s[-~]{1,2}(?=\s)|\s(?:and|so|but|because)(?=\s)|\b\d{1,2}[.)](?=\s)|[*•]|\.\.\.|…)\s{1,3}"
 )
@@ -151,10 +157,6 @@ ONCE = re.compile(
     r"|never |just )?"
     r"(?:say|says|said|wants?|told|claims?|wrote)\b"
 )
-FIRM = re.compile(
-    rf"\b(?:{_ALWAYS}|{FUTURE}|whenever|(?:every|each|any) ?time|must not|as a rule|in general|until i say|ever)\b"
-)
-"""What makes a rule firm: it says itself that it lasts."""
 
 
 @cache
@@ -163,81 +165,7 @@ def clause_forms() -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{kind}>{spaced('|'.join(f'(?:{p})' for p in forms))})" for kind, forms in kinds))
 
 
-CUES = frozenset(
-    [
-        "always",
-        "alwyas",
-        "alwasy",
-        "allways",
-        "alwys",
-        "alway",
-        "never",
-        "nevr",
-        "neve",
-        "ever",
-        "don",
-        "dont",
-        "donot",
-        "dnt",
-        "not",
-        "no",
-        "zero",
-        "only",
-        "use",
-        "using",
-        "prefer",
-        "i",
-        "we",
-        "you",
-        "u",
-        "all",
-        "every",
-        "any",
-        "each",
-        "stop",
-        "call",
-        "whenever",
-        "when",
-        "unless",
-        "until",
-        "remember",
-        "assume",
-        "ask",
-        "answer",
-        "reply",
-        "respond",
-        "explain",
-        "talk",
-        "speak",
-        "write",
-        "cite",
-        "put",
-        "format",
-        "name",
-        "keep",
-        "stick",
-        "follow",
-        "in",
-        "for",
-        "across",
-        "throughout",
-        "general",
-        "generally",
-        "it",
-        "our",
-        "my",
-        "from",
-        "going",
-        "moving",
-        "by",
-        "starting",
-        "as",
-        "at",
-        "under",
-        "without",
-        "henceforth",
-    ]
-)
+CUES = frozenset(_CUES.split())
 """A text without any of these words has no such clause."""
 CLAUSE_HEADS = frozenset(
     re.findall(

@@ -129,22 +129,16 @@ def _rows() -> tuple[tuple[_Row, ...], tuple[_Row, ...]]:
     return tuple(map(spaced, _TONGUES)), tuple(_Row(*map(re.compile, row)) for row in _UNSPACED)
 
 
-class Asked(NamedTuple):
-    """A lasting instruction, and whether it says itself that it lasts."""
-
-    is_firm: bool
-
-
-def asked_for_good(sentence: str) -> Asked | None:
-    """Return what a sentence in lower case, none of it English, asks for good; `None` where it asks nothing."""
+def asks_for_good(sentence: str) -> bool:
+    """Return whether a sentence in lower case, none of it English, asks for something that lasts."""
     spaced, unspaced = _rows()
     words = set(_WORD.findall(sentence))
     asked = [row for row, cues in zip(spaced, _CUES, strict=True) if not cues.isdisjoint(words)]
     for row in asked if sentence.isascii() or not _WIDE.search(sentence) else unspaced:
-        lasts = row.lasting.search(sentence)
-        if (row.alone.search(sentence) or (lasts and row.asking.search(sentence))) and not row.others.search(sentence):
-            return Asked(lasts is not None)
-    return None
+        asks = row.alone.search(sentence) or (row.lasting.search(sentence) and row.asking.search(sentence))
+        if asks and not row.others.search(sentence):
+            return True
+    return False
 
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -152,14 +146,13 @@ _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 _SHORT = frozenset({"de", "die", "das", "la", "le", "il", "in", "on", "en", "me", "mi", "ma", "do", "os", "da"})
+"""Words that English or names have as well."""
 
 
 def _first_words(row: Tongue) -> frozenset[str]:
     """The words that one of its sentences has to have, some of English left out."""
     told = re.findall(r"[^\W\d_]{2,}", f"{row.lasting}|{row.alone}")
-    return frozenset(told) - frozenset(
-        ["de", "die", "das", "la", "le", "il", "in", "on", "en", "me", "mi", "ma", "do", "os", "da"]
-    )
+    return frozenset(told) - _SHORT
 
 
 _CUES = tuple(map(_first_words, _TONGUES))

@@ -21,6 +21,7 @@ from pieria.project import Project, find_project
 from pieria.record import check
 from pieria.record.address import Address
 from pieria.record.banks import check_bank_name, check_user_name
+from pieria.record.key_places import checked_key_place
 from pieria.record.memory import FADES, KINDS
 from pieria.settings.fades import Fades
 from pieria.settings.files import FILE, from_data_folder, from_project, names_near, tightened
@@ -34,7 +35,6 @@ from pieria.settings.folders import (
     models_folder,
     working_folder,
 )
-from pieria.settings.key_places import checked_key_place
 from pieria.settings.originals import Remark, from_originals, remarks
 from pieria.settings.source import ARGUMENT, PREFIX, PROJECT, Source
 from pieria.settings.trust import Trust

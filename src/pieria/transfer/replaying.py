@@ -61,5 +61,5 @@ def written(state: State, content: Content, *, fresh: bool = False) -> Write:
     """With the words and labels under which this bank finds it."""
     tags, entities, files = names_of(content.tags), names_of(content.entities), names_of(content.files)
     found = terms_of(content)
-    standing = stated(content.text, found, state.kind)
+    standing = stated(content.text, state.kind, state.via)
     return Write(state, content, found, labels(tags, entities, files, standing), fresh)

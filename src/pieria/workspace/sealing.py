@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pieria.bank.replies_transfer import SealReport
 from pieria.errors import ConflictError, InputError, UnavailableError
 from pieria.record.banks import check_bank_name
-from pieria.settings.key_places import checked_key_place
+from pieria.record.key_places import checked_key_place
 from pieria.workspace import Workspace, refuse_doubted
 from pieria.workspace.places import FileSpot, Folder, not_there
 from pieria.workspace.seal_keys import make_key, seal_at, seal_of

@@ -116,14 +116,19 @@ def test_what_the_system_gives_no_thread_for_is_not_under_way(monkeypatch: pytes
 
 
 def test_only_so_many_files_are_kept(tmp_path: Path) -> None:
+    begun = threading.Semaphore(0)
+
     def made(_: object) -> Made:
+        assert begun.acquire(timeout=PATIENCE)
         folder = TemporaryDirectory(dir=tmp_path)
         Path(folder.name, "file").write_text("words")
         return Made(Path(folder.name, "file"), "text/plain", folder)
 
     tasks = Tasks()
     for _ in range(FILES + 2):
-        assert tasks.begin("anybody", "notes", "It", "/", made).wait(PATIENCE)
+        task = tasks.begin("anybody", "notes", "It", "/", made)
+        begun.release()
+        assert task.wait(PATIENCE)
     assert len(tasks.of("anybody", "NOTES")) == len([*tmp_path.iterdir()]) == FILES + 1
     tasks.close(PATIENCE)
     assert [*tmp_path.iterdir()] == []

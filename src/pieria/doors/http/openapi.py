@@ -27,6 +27,7 @@ ERRORS: Mapping[str, str] = {
     "415": "The body is said not to be JSON.",
     "421": "The server was asked under a name that is not its own.",
     "422": "A parameter is wrong; all that are wrong are told.",
+    "423": "The bank is sealed, and its key is not there or is another one.",
     "429": "Too much was asked in too short a time, or a budget is used up.",
     "500": "A fault of the server or its store.",
     "502": "A model that was asked failed.",

@@ -67,7 +67,8 @@ def words_of(memory: Memory, without: Collection[str] = ()) -> Words:
     """Return the sentences of a memory that lay something down. `without` are those that stand elsewhere."""
     text = memory.text[:SEARCHED]
     repeats = repeats_of(memory.meta)
-    laid_down = [text[rule.start : rule.end] for rule in standing(text) if not overlaps(rule.start, rule.end, repeats)]
+    found = standing(text, in_passing=memory.via in RULING)
+    laid_down = [text[rule.start : rule.end] for rule in found if not overlaps(rule.start, rule.end, repeats)]
     told = [sentence for sentence in laid_down if " ".join(sentence.split()) not in without]
     if memory.via == ACCEPTED and not laid_down:
         return Words(memory.title or text, "")

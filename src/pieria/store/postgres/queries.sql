@@ -478,8 +478,8 @@ ON held.term = made.term AND held.row = made.row AND held.number = made.number
 WHERE held.term IS NULL OR made.term IS NULL
 
 -- name: every_content
--- With its kind: only some kinds can state rules.
-SELECT c.@content, s.kind
+-- With its kind and way in, which decide whether it can state rules.
+SELECT c.@content, s.kind, s.via
 FROM content c
 LEFT JOIN state s ON s.bank = %(bank)s AND s.row = c.row AND s.known_from = (
     SELECT min(f.known_from) FROM state f WHERE f.bank = %(bank)s AND f.row = c.row

@@ -257,10 +257,10 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._session.execute(self._sql["forget_standing"])
         found = self._every_content()
         while batch := list(islice(found, REINDEX_BATCH)):
-            indexed = [(row, content := Content(*values[:-1]), terms_of(content), values[-1]) for row, *values in batch]
-            self._many("replace_terms", [(row, len(words), " ".join(words)) for row, _, words, _ in indexed])
-            self._many("insert_label", _standing_labels(indexed))
-            length += sum(len(words) for _, _, words, _ in indexed)
+            indexed = [(row, content := Content(*values[:-2]), terms_of(content)) for row, *values in batch]
+            self._many("replace_terms", [(row, len(words), " ".join(words)) for row, _, words in indexed])
+            self._many("insert_label", _standing_labels(batch))
+            length += sum(len(words) for _, _, words in indexed)
             done += len(batch)
             if progress is not None:
                 progress(done, whole)
@@ -302,12 +302,10 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._session.executemany(self._sql[statement], rows)
 
 
-def _standing_labels(
-    indexed: Iterable[tuple[int, Content, Sequence[str], str | None]],
-) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the labels of standing rules for rows with their terms and kind."""
-    for row, content, words, kind in indexed:
-        for what, value, spelt in labels((), (), (), stated(content.text, words, kind)):
+def _standing_labels(batch: Iterable[Sequence[Any]]) -> Iterator[tuple[str, str, int, str]]:
+    """Yield the labels of standing rules for rows of content with their kind and way in."""
+    for row, *content, kind, via in batch:
+        for what, value, spelt in labels((), (), (), stated(Content(*content).text, kind, via)):
             yield what, value, row, spelt
 
 

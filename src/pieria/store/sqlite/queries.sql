@@ -398,8 +398,8 @@ INSERT INTO text_index (text_index, rowid, terms) SELECT 'delete', row, terms FR
 INSERT INTO text_index (text_index, rank) VALUES ('integrity-check', 1)
 
 -- name: every_content
--- With its kind: only some kinds can state rules.
-SELECT c.*, s.kind
+-- With its kind and way in, which decide whether it can state rules.
+SELECT c.*, s.kind, s.via
 FROM content c
 LEFT JOIN state s ON s.row = c.row AND s.known_from = (SELECT min(f.known_from) FROM state f WHERE f.row = c.row)
 ORDER BY c.row
@@ -600,6 +600,3 @@ UNION ALL SELECT 'facts', count(*) FROM fact WHERE known_until = 922337203685477
 UNION ALL SELECT 'changes', count(*) FROM journal
 UNION ALL SELECT 'purged', count(*) FROM purged
 UNION ALL SELECT 'quarantined', count(DISTINCT held) FROM quarantine WHERE what = 'memory'
-
--- name: engine_version
-SELECT sqlite_version();

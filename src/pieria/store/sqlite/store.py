@@ -351,7 +351,7 @@ class SQLiteStore:
 
             return {
                 "engine": "sqlite",
-                "engine_version": connection.execute(statements("queries.sql")["engine_version"]).fetchone()[0],
+                "engine_version": connection.execute(statements("engine.sql")["version"]).fetchone()[0],
                 "sealed": self.is_sealed,
                 "path": str(self.path),
                 "schema": pragma("user_version"),

@@ -114,7 +114,7 @@ def _laid_down(sentence: str, quote: str, told: Told, place: int) -> Iterator[Le
     low = lowered(bare.text)
     if REPORTED.search(low) or _any_phrase("at_once", low) or _SPEAKER.match(low):
         return
-    if any(rule.kind == RULE and rule.is_firm for rule in standing(bare.text)):
+    if any(rule.kind == RULE for rule in standing(bare.text)):
         if not ONE_OFF.search(low):
             sure = LASTING + (SAID_BEFORE if bare.again else 0.0)
             yield Lesson(RULE, place, _as_rule(bare.text), quote=quote, confidence=min(MOST, sure))

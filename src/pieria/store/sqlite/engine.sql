@@ -1,0 +1,4 @@
+-- What SQLite says of itself.
+
+-- name: version
+SELECT sqlite_version();
