@@ -31,8 +31,6 @@ from pieria.store.protocol import Reader, Writer
 
 SCRUB, SCRUB_TRIES = "scrub", 20
 """The job that finishes a purge, and how often it is tried: over some hours."""
-NAMING = ("membership", "hierarchical")
-"""How tags, intents and subgoals are tied to what they are of."""
 
 
 class Removing(Core):
@@ -152,7 +150,7 @@ class Erasure(NamedTuple):
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
     """Of these memories with all that goes along, and of these facts."""
     holder._check_known(reader, ids, quarantined=True)
-    every = erased_with(reader, ids)
+    every = list(lineage(reader, ids))
     shown = reader.states(every, holder._filter().having(ids=tuple(every), quarantined=True).anything())
     going = _going(reader, every, facts, holder)
     # Whether it is used says nothing of whether it is the same.
@@ -208,11 +206,6 @@ def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
     if told not in (None, now):
         hint = "See with dry_run what would go now, decide by that, and give its digest as as_told."
         raise ConflictError("what would go is not what was told", ids=tuple(ids), hint=hint)
-
-
-def erased_with(reader: Reader, ids: list[str]) -> list[str]:
-    """These, and whatever a purge of them takes along."""
-    return list(lineage(reader, ids))
 
 
 def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:
