@@ -19,6 +19,7 @@ from pieria.recall.context.rules import (
     declined_of,
     is_declined,
     ruling,
+    wording_digest,
     words_of,
 )
 from pieria.record import check
@@ -99,8 +100,9 @@ class BankRules:
         lessons = Lessons(self._bank, reader)
         proposed = [held.id for held in lessons.held.values() if held.type == RULE and held.status == PROPOSED]
         declined = [held.id for held in lessons.held.values() if held.type == RULE and held.status == DECLINED_LESSON]
-        kept = reader.states([*proposed, *declined, *declined_of(reader)])
-        beyond = [id for id, stored in kept.items() if id not in found and not stored.state.ended]
+        asked = [id for id in (*proposed, *declined, *declined_of(reader)) if id not in found]
+        seen = reader.states(asked, filter.having(ids=tuple(asked)).anything())
+        beyond = [id for id, stored in seen.items() if not stored.state.ended]
         found |= {memory.id: memory for memory in self._bank._all_at_hand(reader, beyond)}
         rules = (self._rule(reader, memory, lessons) for memory in found.values())
         return [rule for rule in rules if rule.words]
@@ -174,7 +176,8 @@ class BankRules:
             changed = held._replace(via=lowered, reason=reason)
         if changed != held:
             changeset.writes.append(Write(changed))
-        told = {"version": held.version, "by": who, "at": iso(bank.clock()), "reason": reason}
+        wording = wording_digest(bank._at_hand(writer, id))
+        told = {"wording": wording, "by": who, "at": iso(bank.clock()), "reason": reason}
         if not is_accepted or id in declined_of(writer):
             changeset.records.append(Record(DECLINED, id, None if is_accepted else told))
 

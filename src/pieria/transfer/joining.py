@@ -7,11 +7,13 @@ before is told from what this import wrote by known time: whatever an import wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import Changeset, Content, Record, State, Stored, Write
-from pieria.record.composing import written_list
+from pieria.record.composing import mapping_of, written_list
 from pieria.record.memory import Memory
+from pieria.record.pasted import repeats_of
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
 from pieria.transfer.checking import Checked
@@ -190,7 +192,7 @@ class Join:
         here = Side(ours.state, ours.known_from, _content_of_memory(history[-1]), _in_force_since(history))
         row = content_of(content or self._line_at(coming.contents[coming.version]))
         state, theirs = self._rules.state(state_of(line)), self._rules.content(row)
-        if (theirs.title, theirs.text, theirs.body) == (here.content.title, here.content.text, here.content.body):
+        if _wording(theirs) == _wording(here.content):
             # The file brings no new words, so what is here is believed as before.
             state = state._replace(via=ours.state.via, trust=ours.state.trust)
         there = Side(state, line.known_from, theirs, coming.since)
@@ -233,6 +235,12 @@ class Join:
                 self._tally.changed["records"] += 1
             taken.append(record)
         return taken
+
+
+def _wording(content: Content) -> tuple[Any, ...]:
+    """What a text says to an agent, and which of it repeats a tool."""
+    repeats = repeats_of(mapping_of(content.meta))
+    return content.title, content.text, content.body, content.context, repeats
 
 
 def _content_of_memory(memory: Memory) -> Content:
