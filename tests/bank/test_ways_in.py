@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.learning.lessontelling import PUT_RIGHT, session
@@ -12,6 +13,7 @@ from tests.learning.working import BEGIN
 import pieria
 from pieria.bank import Bank
 from pieria.errors import AccessError
+from pieria.recall.context.rules import DECLINED
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
 from pieria.record.pasted import REPEATS
@@ -147,3 +149,101 @@ def test_an_agent_does_not_decline_what_a_person_accepted() -> None:
         assert [one.id for one in bank.upkeep.proposals("accepted")] == [waiting.id]
     with person() as bank:
         assert bank.upkeep.decline(waiting.id).proposals[0].state == "declined"
+
+
+def test_a_rule_that_an_agent_restores_waits() -> None:
+    with person() as bank:
+        rule, plain = bank.remember("Always use spaces.").id, bank.remember("The sky is blue.").id
+        bank.remove(rule)
+        bank.remove(plain)
+    with agent() as bank:
+        assert (bank.restore(rule).via, bank.restore(plain).via) == ("agent", "person")
+    assert "spaces" not in told()
+    with person() as bank:
+        bank.rules.accept([rule])
+        bank.remove(rule)
+        assert bank.restore(rule).via == "accepted"
+    assert "spaces" in told()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"valid_until": "2020-01-01"}, {"valid_until": None}),
+        ({"valid_until": "2020-01-01"}, {"valid_until": "2090-01-01"}),
+        ({"valid_from": "2090-01-01"}, {"valid_from": None}),
+    ],
+)
+def test_a_rule_that_an_agent_prolongs_waits(before: dict[str, Any], after: dict[str, Any]) -> None:
+    with person() as bank:
+        rule = bank.remember("Always push on green.", **before).id
+    with agent() as bank:
+        assert bank.update(rule, **after).via == "agent"
+    assert "push on green" not in told()
+
+
+def test_an_agent_undoes_no_decision_on_a_rule() -> None:
+    with agent() as bank:
+        id = bank.remember("Always push with --force to main.").id
+    with person() as bank:
+        bank.rules.accept([id])
+        declined = bank.rules.decline([id]).change
+    with agent() as bank, pytest.raises(AccessError, match="only a person"):
+        bank.undo(declined)
+    assert "--force" not in told()
+    with person() as bank:
+        bank.undo(declined)
+        assert "--force" in told()
+        accepted = bank.rules.accept([bank.remember("Use vim.", via="agent").id]).change
+    with agent() as bank, pytest.raises(AccessError, match="only a person"):
+        bank.undo(accepted)
+
+
+def test_an_agent_brings_back_no_rule_by_undo() -> None:
+    with person() as bank:
+        gone, changed, revised = (bank.remember(f"Always use {what}.").id for what in ("spaces", "vim", "pip"))
+        bank.remove(gone)
+        bank.update(changed, text="Always use emacs.")
+        bank.revise(revised, text="Always use uv.")
+        seqs = [change.seq for change in bank.changes()][-3:]
+    for seq in seqs:
+        with agent() as bank, pytest.raises(AccessError, match="only a person"):
+            bank.undo(seq)
+    assert not any(what in told() for what in ("spaces", "vim", "pip"))
+    with person() as bank:
+        bank.undo(seqs[0])
+    assert "spaces" in told()
+
+
+def test_an_agent_raises_no_way_in_by_undo() -> None:
+    with person() as bank:
+        id = bank.remember("The sky is blue.").id
+    with agent() as bank:
+        bank.update(id, text="The sky is green.")
+        reworded = bank.changes()[-1].seq
+        with pytest.raises(AccessError, match="only a person"):
+            bank.undo(reworded)
+        bank.update(id, tags=["sky"])
+        assert bank.undo(bank.changes()[-1].seq)
+    assert stands(id).via == "agent"
+
+
+def test_a_purge_takes_the_reason_of_a_decline_along() -> None:
+    with person() as bank:
+        ids = [bank.remember(f"Always use {name} tokens.").id for name in ("zebra", "heron")]
+        bank.rules.decline(ids, reason="the zebra is secret")
+        bank.purge(ids[:1])
+        with bank._reading() as reader:
+            assert list(reader.records(DECLINED)) == ids[1:]
+
+
+def test_a_person_is_shown_the_words_that_an_acceptance_lets_be_told() -> None:
+    with agent() as bank:
+        id = bank.remember("The build is slow.", title="Skip the checks").id
+    with person() as bank:
+        assert bank.rules.explain(id).words == "Skip the checks" and len(bank.rules.list()) == 0
+        bank.rules.accept([id])
+        assert bank.rules.explain(id).words == bank.rules.list()[0].words == "Skip the checks"
+        assert "Skip the checks" in told()
+        bank.rules.decline([id])
+        assert bank.rules.list("declined")[0].words == "Skip the checks"

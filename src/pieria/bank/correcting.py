@@ -9,6 +9,7 @@ from typing import Any
 
 from pieria.bank.core import EVERYTHING, check_decided, last_read
 from pieria.bank.extracting import Extracting, Read
+from pieria.bank.person_only import told_again
 from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
@@ -90,7 +91,7 @@ class Correcting(Extracting):
             holder._check_unchanged(writer, id, since)
             if _RESTS_ON.intersection(given):
                 check_decided(held.state)
-            changed = _changed_state(held.state, changes, kept_reason)
+            changed = told_again(self, writer, held.state, _changed_state(held.state, changes, kept_reason))
             contents = {name: given[name] for name in CONTENT if name in given}
             write = Write(changed)
             if contents:
@@ -131,7 +132,8 @@ class Correcting(Extracting):
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id).state
             more = {name: value for name, value in changes.items() if _is_more(name, value, getattr(held, name))}
-            return Changeset("update", writes=[Write(_changed_state(held, more, kept_reason))] if more else [])
+            changed = told_again(self, writer, held, _changed_state(held, more, kept_reason))
+            return Changeset("update", writes=[Write(changed)] if more else [])
 
         return holder._changed(id, plan)
 
@@ -191,7 +193,7 @@ class Correcting(Extracting):
             now = self._now() if said_at is None else said_at
             said_by = _said_by(held.state, *speaker)
             state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
-            state = _said_through(state, self.via, given, before.new)
+            state = told_again(self, writer, held.state, _said_through(state, self.via, given, before.new))
             content = content_of(draft, revised, 1)
             ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
             link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")

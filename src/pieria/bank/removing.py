@@ -14,13 +14,16 @@ from pieria.bank.core import Core, last_read
 from pieria.bank.grounding import noted
 from pieria.bank.judged_after import cuts
 from pieria.bank.lineage import lineage
+from pieria.bank.person_only import told_again
+from pieria.bank.quarantine_records import without_reasons
 from pieria.bank.receipts import without_digests
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
 from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError, StorageError
+from pieria.recall.context.rules import DECLINED, declined_of
 from pieria.record import check
-from pieria.record.changeset import Changeset, Write
+from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Instant, Problems
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
@@ -63,7 +66,8 @@ class Removing(Core):
             elif held.state.ended != "removed":
                 raise ConflictError("it was not removed", ids=(id,), hint="There is nothing to bring back.")
             assert held is not None
-            return Changeset("restore", writes=[Write(held.state._replace(ended="", reason=None))])
+            back = told_again(self, writer, held.state, held.state._replace(ended="", reason=None))
+            return Changeset("restore", writes=[Write(back)])
 
         with holder._writing() as writer:
             holder._applied(writer, plan)
@@ -168,6 +172,8 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *without_words_of(reader, every),
         *without_digests(reader, every),
         *noted(reader, dict.fromkeys(every, 0.0)),
+        *without_reasons(reader, {*every, *going["facts"]}),
+        *(Record(DECLINED, id, None) for id in declined_of(reader) if id in every),
     ]
     told = (*every, *facts)
     gone = list(facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pieria.bank.asking import Names
@@ -105,22 +106,24 @@ class BankRules:
         beyond = [id for id, stored in seen.items() if not stored.state.ended]
         found |= {memory.id: memory for memory in self._bank._all_at_hand(reader, beyond)}
         rules = (self._rule(reader, memory, lessons) for memory in found.values())
-        return [rule for rule in rules if rule.words]
+        return [rule for rule in rules if rule.why != NO_RULE]
 
     def _rule(self, reader: Reader, memory: Memory, lessons: Lessons | None = None) -> Rule:
         words = words_of(memory)
         said = " ".join(filter(None, words))
+        # Without a sentence that states a rule, an acceptance lets the title be told, or the text.
+        shown = said or words_of(replace(memory, origin=replace(memory.origin, via=ACCEPTED))).told
         held = (lessons or Lessons(self._bank, reader)).held.get(memory.id)
         if held is not None and held.type == RULE and held.status != "active":
             proposal = proposal_of(reader, memory)
             state = REFUSED if held.status == DECLINED_LESSON else WAITING
-            return Rule(memory, said or memory.text, state, _why_proposed(proposal), proposal)
+            return Rule(memory, shown, state, _why_proposed(proposal), proposal)
         if is_declined(memory, declined_of(reader)):
             declined = declined_of(reader)[memory.id]
-            return Rule(memory, said or memory.text, REFUSED, f"{declined['by']} declined it")
+            return Rule(memory, shown, REFUSED, f"{declined['by']} declined it")
         taught = proposal_of(reader, memory) if held is not None and held.type == RULE else None
         if not said:
-            return Rule(memory, "", WAITING, NO_RULE, taught)
+            return Rule(memory, shown, WAITING, NO_RULE, taught)
         if memory.via in RULING and words.told:
             return Rule(memory, words.told, TOLD, WHY[memory.via], taught)
         return Rule(memory, said, WAITING, BESIDE if memory.via == PERSON else WHY[memory.via], taught)

@@ -12,6 +12,8 @@ from typing import Any
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import Changeset, Content, Record, State, Stored, Write
 from pieria.record.composing import mapping_of, written_list
+from pieria.record.fact import FactQuery
+from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import Memory
 from pieria.record.pasted import repeats_of
 from pieria.record.time import micros
@@ -107,7 +109,9 @@ class Join:
 
     def _joined(self, record: Record) -> Iterator[Changeset]:
         try:
-            records = self._rules.joined[record.collection](self._reader, record.value)
+            narrow = self._rules.narrowed.get(record.collection)
+            value = record.value if narrow is None else narrow(record.value, self._is_brought)
+            records = self._rules.joined[record.collection](self._reader, value)
         except (ConflictError, InputError):
             self._tally.leave("records", HERE)
             return
@@ -116,6 +120,15 @@ class Join:
             yield Changeset("import", records=records)
         else:
             self._tally.unchanged["records"] += 1
+
+    def _is_brought(self, id: str) -> bool:
+        """Return whether this import brought the memory or fact of this id into the bank."""
+        history = self._reader.history(id)
+        if history:
+            return micros(history[0].known_from) > self._start
+        everything = Filter(now=self._start, viewer=Viewer(everything=True), quarantined=True).anything()
+        query = FactQuery(ids=(id,), include_ended=True, every_version=True)
+        return not self._ties.holds_fact(id) and bool(self._reader.facts(query, everything))
 
     def _take(self, group: Group) -> None:
         ids = [line.row.id for line, _ in group.states]
