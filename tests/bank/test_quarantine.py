@@ -8,7 +8,8 @@ from tests.bank.kept import Kept
 
 import pieria
 from pieria.bank import Bank
-from pieria.errors import ConflictError, InputError, NotFoundError, QuarantinedError
+from pieria.errors import AccessError, ConflictError, InputError, NotFoundError, QuarantinedError
+from pieria.record.quarantine import HELD, QUARANTINES
 
 EVIL = "evil.html"
 
@@ -132,13 +133,49 @@ def test_ids_alone_take_in_nothing_new_from_their_source(bank: Bank) -> None:
     assert bank.count() == 1
 
 
-def test_undo_of_its_number_lifts_a_quarantine(bank: Bank) -> None:
+def test_undo_by_a_person_lifts_a_quarantine(bank: Bank, kept: Kept) -> None:
     poison(bank)
     held = bank.quarantine(source=EVIL)
-    assert bank.undo(number(held)).what == f"undo {held.number}"
-    assert bank.count() == 2 and bank.quarantines() == ()
-    with pytest.raises(ConflictError):
-        bank.undo(number(held) + 1)
+    with pytest.raises(AccessError, match="only a person") as refused:
+        bank.undo(number(held))
+    assert f"pieria quarantine --lift {held.number}" in str(refused.value.hint) and bank.count() == 0
+    with kept.opened("notes", via="person") as maya:
+        assert maya.undo(number(held)).what == f"undo {held.number}"
+        assert maya.count() == 2 and maya.quarantines() == ()
+        with pytest.raises(ConflictError):
+            maya.undo(number(held) + 1)
+
+
+def test_an_agent_hides_no_rule_of_a_person(bank: Bank, kept: Kept) -> None:
+    with kept.opened("notes", via="person") as maya:
+        rule = maya.remember("Never delete production data.", source=EVIL).id
+        maya.remember("The sky is blue.", source="weather")
+    for asked in ({"via": "person"}, {"via": "accepted"}, {"source": EVIL}, {"ids": rule}):
+        with pytest.raises(AccessError, match="only a person"):
+            bank.quarantine(**asked)  # type: ignore[arg-type]
+    assert bank.quarantines() == () and "Never delete production data." in bank.context().text
+    assert bank.quarantine(source="weather").memories == 1
+    with kept.opened("notes", via="person") as maya:
+        assert maya.quarantine(source=EVIL).memories == 1
+
+
+def test_an_import_hides_nothing_but_its_own(bank: Bank, kept: Kept, tmp_path: Path) -> None:
+    page, _ = poison(bank)
+    own = [memory.id for memory in bank.list()]
+    bank.quarantine(source=EVIL)
+    file = tmp_path / "notes.jsonl"
+    bank.export(file)
+    with kept.opened("other") as other:
+        other.remember("Never delete production data.", id=page)
+        other.import_(file)
+        [listed] = other.quarantines()
+        assert listed.selectors == {} and listed.memories == len(own) - 1
+        assert other.get(page) is not None
+        other.remember("Something new.", source=EVIL)
+        assert other.count() == 2
+    with kept.opened("mine") as mine:
+        mine.import_(file, trusted=True)
+        assert mine.quarantines()[0].selectors == {"source": EVIL}
 
 
 def test_undo_reaches_what_is_in_quarantine(bank: Bank) -> None:
@@ -255,7 +292,7 @@ def test_an_export_keeps_the_quarantine(bank: Bank, kept: Kept, tmp_path: Path) 
         third.import_(file)
         assert third.count() == 1
         [listed] = third.quarantines()
-        assert listed.reason == "it lied" and third.undo(number(listed))
+        assert listed.reason == "it lied" and third.lift(number(listed))
         assert third.count() == 3
 
 
@@ -287,3 +324,16 @@ def test_windows_forget_what_is_in_quarantine(bank: Bank) -> None:
     bank.lift(number(held))
     bank.sync()
     assert window() == before
+
+
+def test_a_reason_goes_with_the_last_that_it_was_given_for(bank: Bank) -> None:
+    page, _ = poison(bank)
+    other = bank.remember("The sky is blue.").id
+    held = number(bank.quarantine(ids=[page, other], reason="it says account 42"))
+    bank.purge([other])
+    assert bank.quarantines()[0].reason == "it says account 42"
+    bank.purge([page])
+    with bank._reading() as reader:
+        kept = [*reader.records(QUARANTINES).values(), *reader.records(HELD).values()]
+    assert kept and "account 42" not in str(kept)
+    assert [(each.number, each.reason) for each in bank.quarantines()] == [(held, None)]

@@ -14,6 +14,7 @@ def page() -> str:
     return page
 
 
+@pytest.mark.usefixtures("person")
 def test_a_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
     traced = ask(*["trace", "--source", "evil.html"]).json
     assert [item["how"] for item in traced["items"]] == ["", "drawn from"]
@@ -28,6 +29,14 @@ def test_a_quarantine_hides_lists_and_lifts(ask: Ask, page: str) -> None:
     assert ask(*f"quarantine --lift {held['number']}".split()).json["memories"] == 2
     assert len(ask(*["list"]).json["memories"]) == 2
     assert ask(*["quarantine", "--list"]).json == {"quarantines": []}
+
+
+def test_an_agent_does_not_lift_a_quarantine(ask: Ask, page: str) -> None:
+    held = ask(*["quarantine", "--source", "evil.html"]).json
+    for words in (["quarantine", "--lift"], ["undo"]):
+        refused = ask(*words, str(held["number"]))
+        assert refused.code == 1 and "only a person may do this" in refused.err
+    assert len(ask(*["quarantine", "--list"]).json["quarantines"]) == 1
 
 
 def test_people_are_told_what_to_do_next(ask: Ask, page: str) -> None:

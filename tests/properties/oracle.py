@@ -28,7 +28,7 @@ from tests.properties.oracle_rules import (
     within,
 )
 
-from pieria.errors import ConflictError, InputError, NotFoundError
+from pieria.errors import AccessError, ConflictError, InputError, NotFoundError
 from pieria.record.time import iso, moment
 
 NEW: dict[str, Any] = {
@@ -266,7 +266,7 @@ class Oracle:
         by = (given.get(name) or getattr(reader, name) for name in ("author", "author_type"))
         new = {**self.recast(old, reader, given), **said_by(old, *by), "at": given.get("at", self.now())}
         new |= {"version": 1, "reason": reason, "superseded_by": None}
-        if reader.via == "person" and "text" in given:
+        if reader.via == "person" and all(name in given for name in WORDING if old[name]):
             new |= {"via": "person", "trust": TRUST["person"]}
         elif any(name in given for name in WORDING):
             new = lowered(new, reader.via)
@@ -395,6 +395,8 @@ class Oracle:
             raise ConflictError("it touched what keeps no versions, or what was purged since")
         for kind, id in undone.opened:
             self.check_undoable(undone, kind, id, reader)
+        if reader.via != "person" and any(self.raises(undone, id) for kind, id in undone.opened if kind == "memory"):
+            raise AccessError("not_a_person")
         entry = self.change(f"undo {seq}")
         for kind, id in undone.opened:
             stretches = self.held(kind)[id]
@@ -405,6 +407,12 @@ class Oracle:
                 why = {} if kind == "link" else {"reason": f"undo of change {seq}"}
                 self.open(entry, kind, id, {**stretches[-1].values, "ended": "removed", **why})
         self.settle(entry)
+
+    def raises(self, undone: Entry, id: str) -> bool:
+        """Whether what stood before the change came in by a better way."""
+        before = [stretch.values for stretch in self.memories[id] if stretch.end == undone.at]
+        now = self.memories[id][-1].values
+        return any(not held["ended"] and TRUST[held["via"]] > TRUST[now["via"]] for held in before)
 
     def check_undoable(self, undone: Entry, kind: str, id: str, reader: Reader) -> None:
         stretches = self.held(kind)[id]

@@ -42,3 +42,15 @@ def test_what_somebody_else_wrote_is_found(marked: str) -> None:
 @pytest.mark.parametrize("text", OWN)
 def test_own_words_are_not_taken_for_pasted(text: str) -> None:
     assert pasted(text) == []
+
+
+LONG = {
+    "a line of dashes that is none": "Here is the mail:\nhello\n" + "-" * 1_000_000 + "x",
+    "a log with gaps": "ERROR: x\n\n\n" * 60_000,
+}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_long_pasted_text_is_read_in_one_pass(text: str) -> None:
+    assert pasted(text)[-1][1] >= len(text) - 2

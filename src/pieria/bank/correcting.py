@@ -9,6 +9,7 @@ from typing import Any
 
 from pieria.bank.core import EVERYTHING, check_decided, last_read
 from pieria.bank.extracting import Extracting, Read
+from pieria.bank.person_only import told_again
 from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
@@ -18,6 +19,7 @@ from pieria.record.draft import Draft, Instant, NewMemory, Problems, checked, mo
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of
 from pieria.record.memory import AUTHOR_TYPES, GIVEN_STATUSES, TIERS, Memory
+from pieria.record.pasted import REPEATS
 from pieria.record.time import is_over, iso
 from pieria.record.time import moment as at_moment
 from pieria.record.trust import GIVEN, PERSON, TRUST, lowered
@@ -89,7 +91,7 @@ class Correcting(Extracting):
             holder._check_unchanged(writer, id, since)
             if _RESTS_ON.intersection(given):
                 check_decided(held.state)
-            changed = _changed_state(held.state, changes, kept_reason)
+            changed = told_again(self, writer, held.state, _changed_state(held.state, changes, kept_reason))
             contents = {name: given[name] for name in CONTENT if name in given}
             write = Write(changed)
             if contents:
@@ -130,7 +132,8 @@ class Correcting(Extracting):
         def plan(writer: Writer) -> Changeset:
             held = holder._standing(writer, id).state
             more = {name: value for name, value in changes.items() if _is_more(name, value, getattr(held, name))}
-            return Changeset("update", writes=[Write(_changed_state(held, more, kept_reason))] if more else [])
+            changed = told_again(self, writer, held, _changed_state(held, more, kept_reason))
+            return Changeset("update", writes=[Write(changed)] if more else [])
 
         return holder._changed(id, plan)
 
@@ -190,7 +193,7 @@ class Correcting(Extracting):
             now = self._now() if said_at is None else said_at
             said_by = _said_by(held.state, *speaker)
             state = state._replace(id=revised, version=1, row=0, at=now, superseded_by=None, **said_by)
-            state = _said_through(state, self.via, given)
+            state = told_again(self, writer, held.state, _said_through(state, self.via, given, before.new))
             content = content_of(draft, revised, 1)
             ended = held.state._replace(ended="revised", superseded_by=revised, reason=kept_reason)
             link = LinkRow(new_id(), "memory", revised, REVISES, "memory", held.state.id, 1.0, kept_reason, None, "")
@@ -290,7 +293,7 @@ class Correcting(Extracting):
         return draft
 
     def _redrafted(self, before: Draft, contents: Mapping[str, Any]) -> Draft:
-        draft = self._screening.draft(checked(replace(before.new, **_filled(contents))))
+        draft = self._screening.draft(checked(replace(before.new, **_with_repeats(before.new, _filled(contents)))))
         if "text" not in contents:
             # What was taken out of the text earlier cannot be noticed in it again.
             draft.flags = tuple(dict.fromkeys((*before.flags, *draft.flags)))
@@ -316,6 +319,19 @@ class Correcting(Extracting):
 def _filled(contents: Mapping[str, Any]) -> dict[str, Any]:
     """None takes away what there was of a list or mapping."""
     return {name: _NONE_MEANS.get(name) if value is None else value for name, value in contents.items()}
+
+
+def _with_repeats(before: NewMemory, contents: dict[str, Any]) -> dict[str, Any]:
+    """Return the contents with the spans of the text that repeat a tool: no caller sets or removes them.
+
+    They go with the text that they are in.
+    """
+    if not contents.keys() & {"text", "meta"}:
+        return contents
+    held = {REPEATS: before.meta[REPEATS]} if REPEATS in before.meta else {}
+    is_same = contents.get("text", before.text) == before.text
+    meta = {name: value for name, value in contents.get("meta", before.meta).items() if name != REPEATS}
+    return {**contents, "meta": {**meta, **(held if is_same else {})}}
 
 
 def _same_sources(reader: Reader, id: str, revised: str) -> list[LinkRow]:
@@ -386,9 +402,9 @@ def _said_by(held: State, author: str | None, author_type: str | None) -> dict[s
     return {"author": author, "author_type": None}
 
 
-def _said_through(state: State, via: str, given: Collection[str]) -> State:
-    """Return the state of a revision that came in this way. A new text of a person is theirs, whose the old one was."""
-    if via == PERSON and "text" in given:
+def _said_through(state: State, via: str, given: Collection[str], before: NewMemory) -> State:
+    """Return the state of a revision that came in this way. It is a person's where they said all of its words anew."""
+    if via == PERSON and all(name in given for name in WORDING if getattr(before, name)):
         return state._replace(via=PERSON, trust=TRUST[PERSON])
     return lowered(state, via) if WORDING.intersection(given) else state
 

@@ -17,6 +17,7 @@ from pieria.record.changeset import Changeset
 from pieria.record.lesson import ACCEPTED, DECLINED, PROPOSED, RULE, STATES, SUPERSEDED, TYPES, WORTH_A_LOOK
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import VISIBLE_STATUSES, Memory
+from pieria.record.trust import ACCEPTED as ACCEPTED_WAY
 from pieria.record.trust import PERSON
 from pieria.store.protocol import Reader, Writer
 
@@ -107,6 +108,8 @@ def decide(
     superseded: list[str] = []
     for id in ids:
         held = _found(core, reader, lessons, id, state)
+        if held.before is not None and held.before[1].state.via == ACCEPTED_WAY and core.via != PERSON:
+            raise AccessError("not_a_person")
         if state == ACCEPTED:
             superseded += lessons.accept(held, who, reason)
         else:

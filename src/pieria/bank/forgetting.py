@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pieria.bank.lineage import NAMING
+from pieria.bank.lineage import NAMING, lineage
 from pieria.bank.removing import (
     Erasure,
     Removing,
     check_told,
     digest,
-    erased_with,
     erasure,
     finished,
     standing_since,
@@ -112,7 +111,7 @@ class Forgetting(Removing):
         ]
         kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
         ids = [id for id in placed if kinds[id] not in SHARED]
-        also = [id for id in erased_with(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
+        also = [id for id in lineage(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
         seen = reader.states(also, self._filter().having(ids=tuple(also), quarantined=True).anything()) if also else {}
         facts = [id for id, memory in _stated(reader, where, self) if memory not in ids]
         if not placed and not facts:

@@ -166,15 +166,15 @@ class Lessons:
                 held.status, held.reason, held.via = "proposed", "it did not help the last time", NOT_ACCEPTED
                 held.body.pop("decided", None)
 
-    def accept(self, held: Held, who: str, reason: str | None = None) -> list[str]:
+    def accept(self, held: Held, who: str, reason: str | None = None, *, by_hand: bool = True) -> list[str]:
         """Returns the ids of rules that no longer hold."""
         held.status, held.reason, held.touched = "active", reason, True
-        held.via = None if who == BY_CONFIDENCE else ACCEPTED
+        held.via = ACCEPTED if by_hand else None
         held.superseded_by = held.valid_until = None
         held.body = {**held.body, "decided": {"by": who, "at": iso(self._bank.clock())}}
         if held.type != RULE:
             return []
-        gone = self.contradicted(held, however_late=who != BY_CONFIDENCE)
+        gone = self.contradicted(held, however_late=by_hand)
         for each in gone:
             # Whoever told of it may be ahead of the clock, and it ends all the same.
             each.valid_until = min(max(held.at, each.at), self._bank._now())
@@ -306,7 +306,10 @@ class Lessons:
             return
         if self._decided_by(held) in (None, BY_CONFIDENCE):
             self.accept(
-                held, BY_CONFIDENCE, f"its confidence of {held.confidence:g} is above {self._bank._accept_above:g}"
+                held,
+                BY_CONFIDENCE,
+                by_hand=False,
+                reason=f"its confidence of {held.confidence:g} is above {self._bank._accept_above:g}",
             )
 
     def _is_outdated(self, held: Held) -> bool:

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.judged_after import steps_after
 from pieria.bank.lineage import lineage
+from pieria.bank.person_only import check_hidden
 from pieria.bank.removing import digest
 from pieria.bank.replies_quarantine import Lifted, Quarantine
 from pieria.bank.vault_marks import paths_in
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import AccessError, InputError, NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.draft import Instant, Problems
@@ -27,7 +28,7 @@ from pieria.record.filter import ANY_TIME
 from pieria.record.memory import ENDINGS
 from pieria.record.quarantine import HELD, QUARANTINES, Selectors, quarantine_number
 from pieria.record.time import moment
-from pieria.record.trust import WAYS
+from pieria.record.trust import PERSON, RULING, WAYS
 from pieria.store.protocol import Reader, Writer
 
 LEADING = ("tag", "intent")
@@ -66,7 +67,8 @@ class Quarantines(Core):
 
         What is selected must match every selector; memories named by `ids` are taken besides. While the quarantine
         lasts, what is written from there joins it, whoever writes it. `lift` ends it and brings back exactly what was
-        there. Raise `NotFoundError` where nothing is selected.
+        there. Raise `NotFoundError` where nothing is selected, and `AccessError` where an agent would hide a rule of a
+        person.
         """
         problems = Problems()
         names = {"source": source, "session": session, "author": author, "channel": channel}
@@ -82,6 +84,8 @@ class Quarantines(Core):
         problems.settle()
         if not kept and not named:
             raise InputError("source", "a source, session, author, channel, way in, period or ids", None)
+        if via in RULING and self.via != PERSON:
+            raise AccessError("not_a_person")
         selectors = Selectors(**kept, ids=tuple(named))
         of = {"at": self._now(), "who": self.who, "reason": kept_reason, "selectors": selectors.as_record()}
         if dry_run:
@@ -91,6 +95,7 @@ class Quarantines(Core):
 
         def plan(writer: Writer) -> Changeset:
             members = self._selected(writer, selectors)
+            check_hidden(self, writer, members.memories)
             number = writer.head().seq + 1
             planned.append(self._receipt_of(writer, number, of, members))
             held = {"of": of, "memories": list(members.memories), "facts": list(members.facts)}

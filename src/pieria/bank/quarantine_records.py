@@ -8,7 +8,7 @@ The verbs are in `quarantine`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from pieria.bank.lineage import lineage
@@ -16,7 +16,7 @@ from pieria.bank.tracing import REVISES
 from pieria.errors import InputError, QuarantinedError
 from pieria.record.changeset import Changeset, Record
 from pieria.record.link import DRAWN_FROM
-from pieria.record.quarantine import HELD, QUARANTINES, Selectors
+from pieria.record.quarantine import HELD, QUARANTINES, Selectors, quarantine_number
 from pieria.record.time import iso, moment
 from pieria.store.protocol import Reader
 
@@ -143,8 +143,38 @@ def _field(value: Any, name: str, kind: type) -> Any:
     return found
 
 
+def without_reasons(reader: Reader, going: Collection[str]) -> list[Record]:
+    """Return the records of quarantines that hold nothing once these ids are erased, without the reason.
+
+    A reason may quote what the quarantine held.
+    """
+    held = reader.records(HELD)
+    members: dict[int, set[str]] = {}
+    for key, value in held.items():
+        members.setdefault(quarantine_number(key), set()).update(value["memories"], value["facts"])
+    left = {number: ids.difference(going) for number, ids in members.items() if not ids.isdisjoint(going)}
+    purged = reader.purged([id for ids in left.values() for id in ids])
+    bare = {number for number, ids in left.items() if ids <= purged}
+    about = {int(key): {**of, "reason": None} for key, of in reader.records(QUARANTINES).items() if int(key) in bare}
+    told = [Record(HELD, key, {**value, "of": about[quarantine_number(key)]}) for key, value in held.items()
+            if quarantine_number(key) in about]  # fmt: skip
+    return [*(Record(QUARANTINES, str(number), of) for number, of in about.items()), *told]
+
+
+def by_ids(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a quarantine of an untrusted file is about: ids alone, so that nothing that comes later matches."""
+    return {**value, "selectors": Selectors(ids=Selectors.of_record(value["selectors"]).ids).as_record()}
+
+
+def narrowed(value: Mapping[str, Any], is_brought: Callable[[str], bool]) -> dict[str, Any]:
+    """Return what a quarantine of an untrusted file holds: only what the same file brings as new."""
+    return {**value, **{name: [id for id in value[name] if is_brought(id)] for name in ("memories", "facts")}}
+
+
 def _joined(reader: Reader, value: Mapping[str, Any]) -> list[Record]:
     """What an imported quarantine is in a bank that has a journal of its own: under a number of this one."""
+    if not (value["memories"] or value["facts"]):
+        return []
     seq = reader.head().seq + 1
     held = reader.records(QUARANTINES)
     number = next((int(key) for key, of in held.items() if of == value["of"]), None)

@@ -24,6 +24,7 @@ from pieria.record.end import End
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
 from pieria.record.memory import Memory, nothing
+from pieria.record.pasted import REPEATS
 from pieria.record.time import micros
 from pieria.store.protocol import Pending, Progress, Reader, Writer
 
@@ -173,7 +174,7 @@ class Remembering(Extracting):
         check.flag(new.extract, "extract")
         if new.unless_exists == "id" and new.id is None:
             raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
-        draft = self._screening.draft(checked(self._signed(new)))
+        draft = self._screening.draft(checked(self._signed(_without_repeats(new))))
         if new.vectors is not None:
             # What belongs to the user goes to another bank, which says what its own vectors must be.
             theirs = new.scope == "user" and not self.is_user_bank
@@ -384,3 +385,10 @@ def _tell(wrong: list[Faulty], items: int) -> NoReturn:
         more = f"{left:,} more of the items are wrong."
         first.hint = f"{first.hint} {more}" if first.hint else more
     raise first
+
+
+def _without_repeats(new: NewMemory) -> NewMemory:
+    """Return it without the spans that only the intake of turns sets."""
+    if not isinstance(new.meta, Mapping) or REPEATS not in new.meta:
+        return new
+    return replace(new, meta={name: value for name, value in new.meta.items() if name != REPEATS})

@@ -14,13 +14,16 @@ from pieria.bank.core import Core, last_read
 from pieria.bank.grounding import noted
 from pieria.bank.judged_after import cuts
 from pieria.bank.lineage import lineage
+from pieria.bank.person_only import told_again
+from pieria.bank.quarantine_records import without_reasons
 from pieria.bank.receipts import without_digests
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
 from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError, StorageError
+from pieria.recall.context.rules import DECLINED, declined_of
 from pieria.record import check
-from pieria.record.changeset import Changeset, Write
+from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Instant, Problems
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Viewer
@@ -31,8 +34,6 @@ from pieria.store.protocol import Reader, Writer
 
 SCRUB, SCRUB_TRIES = "scrub", 20
 """The job that finishes a purge, and how often it is tried: over some hours."""
-NAMING = ("membership", "hierarchical")
-"""How tags, intents and subgoals are tied to what they are of."""
 
 
 class Removing(Core):
@@ -65,7 +66,8 @@ class Removing(Core):
             elif held.state.ended != "removed":
                 raise ConflictError("it was not removed", ids=(id,), hint="There is nothing to bring back.")
             assert held is not None
-            return Changeset("restore", writes=[Write(held.state._replace(ended="", reason=None))])
+            back = told_again(self, writer, held.state, held.state._replace(ended="", reason=None))
+            return Changeset("restore", writes=[Write(back)])
 
         with holder._writing() as writer:
             holder._applied(writer, plan)
@@ -152,7 +154,7 @@ class Erasure(NamedTuple):
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
     """Of these memories with all that goes along, and of these facts."""
     holder._check_known(reader, ids, quarantined=True)
-    every = erased_with(reader, ids)
+    every = list(lineage(reader, ids))
     shown = reader.states(every, holder._filter().having(ids=tuple(every), quarantined=True).anything())
     going = _going(reader, every, facts, holder)
     # Whether it is used says nothing of whether it is the same.
@@ -170,6 +172,8 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *without_words_of(reader, every),
         *without_digests(reader, every),
         *noted(reader, dict.fromkeys(every, 0.0)),
+        *without_reasons(reader, {*every, *going["facts"]}),
+        *(Record(DECLINED, id, None) for id in declined_of(reader) if id in every),
     ]
     told = (*every, *facts)
     gone = list(facts)
@@ -208,11 +212,6 @@ def check_told(told: str | None, now: str, ids: Sequence[str]) -> None:
     if told not in (None, now):
         hint = "See with dry_run what would go now, decide by that, and give its digest as as_told."
         raise ConflictError("what would go is not what was told", ids=tuple(ids), hint=hint)
-
-
-def erased_with(reader: Reader, ids: list[str]) -> list[str]:
-    """These, and whatever a purge of them takes along."""
-    return list(lineage(reader, ids))
 
 
 def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[LinkRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pieria.bank.asking import Names
@@ -19,6 +20,7 @@ from pieria.recall.context.rules import (
     declined_of,
     is_declined,
     ruling,
+    wording_digest,
     words_of,
 )
 from pieria.record import check
@@ -99,26 +101,29 @@ class BankRules:
         lessons = Lessons(self._bank, reader)
         proposed = [held.id for held in lessons.held.values() if held.type == RULE and held.status == PROPOSED]
         declined = [held.id for held in lessons.held.values() if held.type == RULE and held.status == DECLINED_LESSON]
-        kept = reader.states([*proposed, *declined, *declined_of(reader)])
-        beyond = [id for id, stored in kept.items() if id not in found and not stored.state.ended]
+        asked = [id for id in (*proposed, *declined, *declined_of(reader)) if id not in found]
+        seen = reader.states(asked, filter.having(ids=tuple(asked)).anything())
+        beyond = [id for id, stored in seen.items() if not stored.state.ended]
         found |= {memory.id: memory for memory in self._bank._all_at_hand(reader, beyond)}
         rules = (self._rule(reader, memory, lessons) for memory in found.values())
-        return [rule for rule in rules if rule.words]
+        return [rule for rule in rules if rule.why != NO_RULE]
 
     def _rule(self, reader: Reader, memory: Memory, lessons: Lessons | None = None) -> Rule:
         words = words_of(memory)
         said = " ".join(filter(None, words))
+        # Without a sentence that states a rule, an acceptance lets the title be told, or the text.
+        shown = said or words_of(replace(memory, origin=replace(memory.origin, via=ACCEPTED))).told
         held = (lessons or Lessons(self._bank, reader)).held.get(memory.id)
         if held is not None and held.type == RULE and held.status != "active":
             proposal = proposal_of(reader, memory)
             state = REFUSED if held.status == DECLINED_LESSON else WAITING
-            return Rule(memory, said or memory.text, state, _why_proposed(proposal), proposal)
+            return Rule(memory, shown, state, _why_proposed(proposal), proposal)
         if is_declined(memory, declined_of(reader)):
             declined = declined_of(reader)[memory.id]
-            return Rule(memory, said or memory.text, REFUSED, f"{declined['by']} declined it")
+            return Rule(memory, shown, REFUSED, f"{declined['by']} declined it")
         taught = proposal_of(reader, memory) if held is not None and held.type == RULE else None
         if not said:
-            return Rule(memory, "", WAITING, NO_RULE, taught)
+            return Rule(memory, shown, WAITING, NO_RULE, taught)
         if memory.via in RULING and words.told:
             return Rule(memory, words.told, TOLD, WHY[memory.via], taught)
         return Rule(memory, said, WAITING, BESIDE if memory.via == PERSON else WHY[memory.via], taught)
@@ -174,7 +179,8 @@ class BankRules:
             changed = held._replace(via=lowered, reason=reason)
         if changed != held:
             changeset.writes.append(Write(changed))
-        told = {"version": held.version, "by": who, "at": iso(bank.clock()), "reason": reason}
+        wording = wording_digest(bank._at_hand(writer, id))
+        told = {"wording": wording, "by": who, "at": iso(bank.clock()), "reason": reason}
         if not is_accepted or id in declined_of(writer):
             changeset.records.append(Record(DECLINED, id, None if is_accepted else told))
 

@@ -14,7 +14,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pieria.bank.quarantine_records import JOINED, check_record, hold_to_quarantines
+from pieria.bank.quarantine_records import JOINED, by_ids, check_record, hold_to_quarantines, narrowed
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.facts import aliases
@@ -24,6 +24,7 @@ from pieria.record.composing import names_of, written_list
 from pieria.record.fact import FactRow
 from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
+from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.time import iso, micros
 from pieria.record.trust import AGENT, HEARSAY, lowered
 from pieria.store.files import stamp
@@ -202,8 +203,9 @@ def _rules(bank: Transferring, *, trusted: bool) -> Rules:
         state=partial(_screened_state, bank, trusted),
         link=partial(_screened_link, bank),
         fact=partial(_screened_fact, bank),
-        record=partial(_screened_record, bank),
+        record=partial(_screened_record, bank, trusted),
         joined={aliases.COLLECTION: _joined_alias, **JOINED},
+        narrowed={} if trusted else {HELD: narrowed},
     )
 
 
@@ -259,12 +261,17 @@ def _screened_fact(bank: Transferring, row: FactRow) -> FactRow:
     )
 
 
-def _screened_record(bank: Transferring, record: Record) -> Record:
+def _screened_record(bank: Transferring, trusted: bool, record: Record) -> Record:
     for name in TEXTS_OF.get(record.collection, ()):
         if not isinstance(record.value, dict) or not isinstance(record.value.get(name), str):
             raise InputError(f"value.{name}", "a text", None)
     check_record(record)
-    return record._replace(value=bank._screen_within(record.value))
+    value = record.value
+    if not trusted and record.collection == QUARANTINES:
+        value = by_ids(value)
+    if not trusted and record.collection == HELD:
+        value = {**value, "of": by_ids(value["of"])}
+    return record._replace(value=bank._screen_within(value))
 
 
 def _screen_some(bank: Transferring, value: str | None, parameter: str) -> tuple[str | None, tuple[str, ...]]:

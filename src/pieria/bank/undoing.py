@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from pieria.bank.core import EVERYTHING
 from pieria.bank.extracting import Extracting, Read
+from pieria.bank.person_only import check_undo
 from pieria.bank.quarantine import is_quarantine, lifting
-from pieria.errors import ConflictError, NotFoundError
+from pieria.errors import AccessError, ConflictError, NotFoundError
+from pieria.recall.context.rules import DECLINED, declined_of
 from pieria.record import check
 from pieria.record.change import Change
-from pieria.record.changeset import FOREVER, Changeset, State, Stored, Write
+from pieria.record.changeset import FOREVER, Changeset, Record, State, Stored, Write
 from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.factnames import row_of as fact_row
 from pieria.record.link import End, Link, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.time import micros
+from pieria.record.trust import PERSON
 from pieria.store.protocol import Reader, Writer
 
 
@@ -28,6 +31,8 @@ class Undoing(Extracting):
             if not found:
                 raise NotFoundError("change", str(seq), hint="`changes` lists the numbers there are.")
             if is_quarantine(writer, seq):
+                if self.via != PERSON:
+                    raise AccessError("not_a_person", hint=f"A person lifts it: pieria quarantine --lift {seq}")
                 return lifting(writer, seq, f"undo {seq}")[0]
             states, links, facts = writer.opened(seq)
             _check_complete(found[0], states, links, facts)
@@ -35,6 +40,10 @@ class Undoing(Extracting):
             _check_untouched(writer, seq, states, links, facts)
             self._check_nothing_rests_on(writer, found[0], states)
             changeset = self._reversed(writer, found[0], states, links, facts)
+            pairs = zip(states, changeset.writes, strict=True)
+            check_undo(self, writer, found[0].what, ((held.state, write.state) for held, write in pairs))
+            declined = declined_of(writer) if found[0].what == "decline" else {}
+            changeset.records += [Record(DECLINED, id, None) for id in found[0].ids if id in declined]
             reworded.extend(_reworded(states, changeset))
             return changeset
 

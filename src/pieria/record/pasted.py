@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import Any, NamedTuple
 
 from pieria.record import paste_forms
@@ -30,7 +29,9 @@ _QUOTATION = re.compile(
     r'"[^"\n]{0,2000}(?:\n[^"\n]{1,2000}){0,20}"|“[^“”]{0,4000}”?|„[^„“”]{0,4000}[“”]?'
     r"|«[^«»]{0,4000}»?|「[^「」]{0,4000}」?"
 )
-_DIVIDER = re.compile(r"[ \t]*(?:[-=_*~#]{3,}|[—–]{2,})(?:[^\n]{0,30}\bend\b[^\n]{0,30})?[-=_*~#—–]*[ \t]*$", re.I)
+_DIVIDER = re.compile(
+    r"[ \t]*+(?:[-=_*~#]{3,}+|[—–]{2,}+)(?:[^\n]{0,30}\bend\b[^\n]{0,30})?[-=_*~#—–]*+[ \t]*+$", re.IGNORECASE
+)
 _END = re.compile(r"\W{0,8}(?:end|eof|ende|fin)\b(?: (?:of|der|des|de la|du|del)\b[^\n]{0,30})?\W{0,8}$", re.IGNORECASE)
 
 _HUNK = re.compile(r"@@ -\d")
@@ -142,7 +143,7 @@ def _artefacts(free: list[_Line]) -> Iterator[Span]:
 
 def _prose(free: list[_Line], after: int, before: int) -> int:
     """Return how many lines between two places say something, counted no further than needed."""
-    between = islice(free, after + 1, min(before, after + 4 * _PROSE_BETWEEN))
+    between = free[after + 1 : min(before, after + 4 * _PROSE_BETWEEN)]
     return sum(not line.is_blank for line in between)
 
 

@@ -7,11 +7,15 @@ before is told from what this import wrote by known time: whatever an import wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import Changeset, Content, Record, State, Stored, Write
-from pieria.record.composing import written_list
+from pieria.record.composing import mapping_of, written_list
+from pieria.record.fact import FactQuery
+from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import Memory
+from pieria.record.pasted import repeats_of
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
 from pieria.transfer.checking import Checked
@@ -105,7 +109,9 @@ class Join:
 
     def _joined(self, record: Record) -> Iterator[Changeset]:
         try:
-            records = self._rules.joined[record.collection](self._reader, record.value)
+            narrow = self._rules.narrowed.get(record.collection)
+            value = record.value if narrow is None else narrow(record.value, self._is_brought)
+            records = self._rules.joined[record.collection](self._reader, value)
         except (ConflictError, InputError):
             self._tally.leave("records", HERE)
             return
@@ -114,6 +120,15 @@ class Join:
             yield Changeset("import", records=records)
         else:
             self._tally.unchanged["records"] += 1
+
+    def _is_brought(self, id: str) -> bool:
+        """Return whether this import brought the memory or fact of this id into the bank."""
+        history = self._reader.history(id)
+        if history:
+            return micros(history[0].known_from) > self._start
+        everything = Filter(now=self._start, viewer=Viewer(everything=True), quarantined=True).anything()
+        query = FactQuery(ids=(id,), include_ended=True, every_version=True)
+        return not self._ties.holds_fact(id) and bool(self._reader.facts(query, everything))
 
     def _take(self, group: Group) -> None:
         ids = [line.row.id for line, _ in group.states]
@@ -190,7 +205,7 @@ class Join:
         here = Side(ours.state, ours.known_from, _content_of_memory(history[-1]), _in_force_since(history))
         row = content_of(content or self._line_at(coming.contents[coming.version]))
         state, theirs = self._rules.state(state_of(line)), self._rules.content(row)
-        if (theirs.title, theirs.text, theirs.body) == (here.content.title, here.content.text, here.content.body):
+        if _wording(theirs) == _wording(here.content):
             # The file brings no new words, so what is here is believed as before.
             state = state._replace(via=ours.state.via, trust=ours.state.trust)
         there = Side(state, line.known_from, theirs, coming.since)
@@ -233,6 +248,12 @@ class Join:
                 self._tally.changed["records"] += 1
             taken.append(record)
         return taken
+
+
+def _wording(content: Content) -> tuple[Any, ...]:
+    """What a text says to an agent, and which of it repeats a tool."""
+    repeats = repeats_of(mapping_of(content.meta))
+    return content.title, content.text, content.body, content.context, repeats
 
 
 def _content_of_memory(memory: Memory) -> Content:

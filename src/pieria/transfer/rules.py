@@ -30,3 +30,5 @@ class Rules:
 
     For records that only hold together, where each by itself would be a broken one.
     """
+    narrowed: Mapping[str, Callable[[Any, Callable[[str], bool]], Any]] = field(default_factory=dict)
+    """By collection: what an untrusted file may say there, given which ids it brings as new."""

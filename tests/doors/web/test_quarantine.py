@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.doors.http.conftest import Served, serving
-from tests.doors.web.conftest import seal_in
+from tests.doors.web.conftest import seal_in, sign_in
 
 import pieria
 
@@ -51,3 +51,15 @@ def test_an_opened_memory_leads_to_its_trace_and_author(served: Served) -> None:
     served.client.post(f"{QUARANTINE}/hide", data={"seal": seal, "author": "mallory"})
     with pieria.open("notes") as bank:
         assert bank.count() == 0
+
+
+def test_only_an_administrator_undoes_a_quarantine(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        held = bank.quarantine(source="evil.html").number
+    seal = sign_in(served, person=True)
+    refused = served.client.post("/banks/notes/time/undo", data={"seal": seal, "seq": str(held)})
+    assert refused.status_code == 403
+    seal = sign_in(served, "admin")
+    assert served.client.post("/banks/notes/time/undo", data={"seal": seal, "seq": str(held)}).status_code == 303
+    with pieria.open("notes") as bank:
+        assert bank.quarantines() == () and bank.count() == 2

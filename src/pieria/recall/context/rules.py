@@ -5,7 +5,9 @@ What makes a sentence a rule is decided in `record.standing`; whose rules count,
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from pieria.recall.context.lines import SEARCHED
@@ -20,7 +22,7 @@ from pieria.store.protocol import Reader
 
 KINDS = ("rule", "preference", "profile")
 DECLINED = "rules.declined"
-"""The collection that says of which memories a person wants no rule told, and of which version."""
+"""The collection that says of which memories a person wants no rule told, and in which wording."""
 MOST = 60
 CLAIMING = (AGENT,)
 """The ways in whose rules a person is asked about."""
@@ -60,7 +62,13 @@ def declined_of(reader: Reader) -> Mapping[str, Any]:
 
 def is_declined(memory: Memory, declined: Mapping[str, Any]) -> bool:
     """Return whether a person declined it in these words: new wording is asked about anew."""
-    return memory.id in declined and declined[memory.id]["version"] == memory.version
+    return memory.id in declined and declined[memory.id].get("wording") == wording_digest(memory)
+
+
+def wording_digest(memory: Memory) -> str:
+    """Return the digest of all that can say something to an agent; tags and the like are none of it."""
+    wording = json.dumps([memory.title, memory.text, memory.body, memory.context], default=dict, sort_keys=True)
+    return blake2b(wording.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def words_of(memory: Memory, without: Collection[str] = ()) -> Words:

@@ -8,6 +8,7 @@ import click
 
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.person import must_be_person
 from pieria.doors.cli.values import TIME, WHOLE, given
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _list(call: Call) -> None:
 
 
 def _lift(call: Call, number: Any) -> None:
+    must_be_person()
     with call.opened(reading=True) as bank:
         done = bank.lift(number)
 

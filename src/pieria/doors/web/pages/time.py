@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pieria.doors.http.schemas import flag, text, whole
 from pieria.doors.web.page import Answer, Asked, Moved, Page, Shown, View, day
 from pieria.doors.web.zones import END, LAST
-from pieria.errors import InputError, NotFoundError
+from pieria.errors import AccessError, InputError, NotFoundError
 from pieria.record.time import is_over
 from pieria.toolsets import Access
 
@@ -273,7 +273,13 @@ def _corrected(asked: Asked) -> Answer:
 
 
 def _undone(asked: Asked) -> Answer:
-    asked.bank.undo(asked.given["seq"])
+    bank, seq = asked.bank, asked.given["seq"]
+    if all(seq != held.number for held in bank.quarantines()):
+        bank.undo(seq)
+    elif asked.may("admin"):
+        bank.lift(seq)
+    else:
+        raise AccessError("not_admin")
     return Moved(asked.path("time", before=asked.given.get("before")))
 
 
