@@ -123,7 +123,7 @@ def public(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def offered() -> set[str]:
-    functions = ("open", "restore", "copy", "remove_bank", "Workspace")
+    functions = ("open", "restore", "copy", "seal", "unseal", "rekey", "remove_bank", "Workspace")
     found = {spelt("pieria.", name, getattr(pieria, name)) for name in functions}
     for kind, prefix in (
         (pieria.Bank, "bank."),

@@ -750,7 +750,8 @@ class Bank:
 
         What is selected must match every selector; memories named by `ids` are taken besides. While the quarantine
         lasts, what is written from there joins it, whoever writes it. `lift` ends it and brings back exactly what was
-        there. Raise `NotFoundError` where nothing is selected.
+        there. Raise `NotFoundError` where nothing is selected, and `AccessError` where an agent would hide a rule of a
+        person.
         """
     async def quarantines(self) -> tuple[Quarantine, ...]:
         """Return every quarantine that lasts, the oldest first, with what it holds by now."""
