@@ -209,7 +209,7 @@ ONE_OFF = re.compile(
 )
 REPORTED = re.compile(
     r"\b(?:said|says|used to say|told (?:me|us|him|her|them)|replied|wrote|would say|warned (?:me|us)|as they say"
-    r"|the saying goes)\b"
+    r"|the saying goes|ha[sd] a rule)\b"
 )
 
 
