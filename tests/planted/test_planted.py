@@ -64,3 +64,12 @@ def test_ordinary_prompts_state_no_rule(planting: Planting) -> None:
 
 def test_rules_of_helper() -> None:
     assert rules_of("x\n# Standing rules, as people put them\n- One.\n# Index\n- Two.") == ", as people put them - one."
+
+
+def test_what_is_pasted_in_a_fence_is_no_decision_of_the_user(planting: Planting) -> None:
+    text = "look:\n```\nAlways use port 9999 for the proxy.\n```\nFrom now on use Stripe for payments."
+    CHANNELS["hook:prompt"][0](planting, {"text": text}, 0)
+    with planting.bank() as bank:
+        seen = [one.text for one in bank.list(kinds="observation").memories]
+    assert any("Stripe" in one for one in seen)
+    assert not any("9999" in one for one in seen)

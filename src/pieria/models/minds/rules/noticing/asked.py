@@ -10,7 +10,7 @@ from pieria.models.mind import TITLE
 from pieria.models.minds.rules.pieces import sentences_of
 from pieria.record.clipping import clipped
 from pieria.record.consent import is_consent
-from pieria.record.standing import standing
+from pieria.record.standing import own_sentences, standing
 
 _READ = 6_000
 """Characters of a prompt that are read: more is pasted in."""
@@ -117,10 +117,13 @@ def is_question(asked: str) -> bool:
 
 
 def decisions(asked: str) -> list[Decision]:
-    """Those of a prompt. Sentences that follow one another are one, and of their manners the first."""
+    """Those of a prompt, in its writer's own words. Sentences that follow one another are one, and of their manners the
+    first.
+    """
     found: list[Decision] = []
     open_one = False
-    for sentence in sentences_of(asked[:_READ]):
+    begin = asked[:_READ]
+    for sentence in (said for start, end in own_sentences(begin) for said in sentences_of(begin[start:end])):
         manner = _manner(sentence)
         if manner and found and open_one:
             found[-1] = Decision(f"{found[-1].text} {sentence}", found[-1].manner)
