@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pieria.errors import AccessError
-from pieria.recall.context.rules import words_of
 from pieria.record.changeset import FOREVER, State
 from pieria.record.memory import VISIBLE_STATUSES
 from pieria.record.trust import AGENT, PERSON, RULING, lowered, lowest
@@ -71,5 +70,7 @@ def _lasts_longer(held: State, changed: State) -> bool:
 
 def _told(reader: Reader, state: State) -> str:
     """Return the rules that the text of a state of the record lays down."""
+    from pieria.recall.context.rules import words_of
+
     kept = [memory for memory in reader.history(state.id) if (memory.row, memory.via) == (state.row, state.via)]
     return words_of(kept[-1]).told
