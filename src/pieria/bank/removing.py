@@ -21,7 +21,6 @@ from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
 from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError, StorageError
-from pieria.recall.context.rules import DECLINED, declined_of
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record, Write
 from pieria.record.draft import Instant, Problems
@@ -30,6 +29,7 @@ from pieria.record.filter import Viewer
 from pieria.record.job import new_job
 from pieria.record.link import End, LinkRow, row_of
 from pieria.record.memory import Memory
+from pieria.record.trust import DECLINED_RULES
 from pieria.store.protocol import Reader, Writer
 
 SCRUB, SCRUB_TRIES = "scrub", 20
@@ -173,7 +173,7 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *without_digests(reader, every),
         *noted(reader, dict.fromkeys(every, 0.0)),
         *without_reasons(reader, {*every, *going["facts"]}),
-        *(Record(DECLINED, id, None) for id in declined_of(reader) if id in every),
+        *(Record(DECLINED_RULES, id, None) for id in reader.records(DECLINED_RULES) if id in every),
     ]
     told = (*every, *facts)
     gone = list(facts)

@@ -15,7 +15,6 @@ from pieria.bank.replies_rules import DecidedRules, Rule, Rules
 from pieria.errors import AccessError
 from pieria.recall.context.rules import (
     CLAIMING,
-    DECLINED,
     claiming,
     declined_of,
     is_declined,
@@ -31,7 +30,7 @@ from pieria.record.lesson import DECLINED as DECLINED_LESSON
 from pieria.record.lesson import PROPOSED, RULE
 from pieria.record.memory import Memory
 from pieria.record.time import iso
-from pieria.record.trust import ACCEPTED, GIVEN, HEARSAY, OUTSIDE, PERSON, RULING, way_of
+from pieria.record.trust import ACCEPTED, DECLINED_RULES, GIVEN, HEARSAY, OUTSIDE, PERSON, RULING, way_of
 from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
@@ -182,7 +181,7 @@ class BankRules:
         wording = wording_digest(bank._at_hand(writer, id))
         told = {"wording": wording, "by": who, "at": iso(bank.clock()), "reason": reason}
         if not is_accepted or id in declined_of(writer):
-            changeset.records.append(Record(DECLINED, id, None if is_accepted else told))
+            changeset.records.append(Record(DECLINED_RULES, id, None if is_accepted else told))
 
 
 def _why_proposed(proposal: Proposal) -> str:

@@ -7,7 +7,6 @@ from pieria.bank.extracting import Extracting, Read
 from pieria.bank.person_only import check_undo
 from pieria.bank.quarantine import is_quarantine, lifting
 from pieria.errors import AccessError, ConflictError, NotFoundError
-from pieria.recall.context.rules import DECLINED, declined_of
 from pieria.record import check
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Changeset, Record, State, Stored, Write
@@ -16,7 +15,7 @@ from pieria.record.factnames import row_of as fact_row
 from pieria.record.link import End, Link, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.time import micros
-from pieria.record.trust import PERSON
+from pieria.record.trust import DECLINED_RULES, PERSON
 from pieria.store.protocol import Reader, Writer
 
 
@@ -42,8 +41,8 @@ class Undoing(Extracting):
             changeset = self._reversed(writer, found[0], states, links, facts)
             pairs = zip(states, changeset.writes, strict=True)
             check_undo(self, writer, found[0].what, ((held.state, write.state) for held, write in pairs))
-            declined = declined_of(writer) if found[0].what == "decline" else {}
-            changeset.records += [Record(DECLINED, id, None) for id in found[0].ids if id in declined]
+            declined = writer.records(DECLINED_RULES) if found[0].what == "decline" else {}
+            changeset.records += [Record(DECLINED_RULES, id, None) for id in found[0].ids if id in declined]
             reworded.extend(_reworded(states, changeset))
             return changeset
 

@@ -27,6 +27,8 @@ WAYS: Final = (*TRUST, ACCEPTED)
 """Every value of a memory's `via`."""
 GIVEN: Final = tuple(TRUST)
 """The values that a program may give."""
+DECLINED_RULES: Final = "rules.declined"
+"""The collection that says of which memories a person wants no rule told, and in which wording."""
 RULING: Final = (PERSON, ACCEPTED)
 """The ways whose standing rules an agent is told."""
 

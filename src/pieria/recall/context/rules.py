@@ -17,12 +17,10 @@ from pieria.record.memory import Memory
 from pieria.record.pasted import overlaps, repeats_of
 from pieria.record.risk import lowers_security
 from pieria.record.standing import standing
-from pieria.record.trust import ACCEPTED, AGENT, PERSON, RULING, TRUST
+from pieria.record.trust import ACCEPTED, AGENT, DECLINED_RULES, PERSON, RULING, TRUST
 from pieria.store.protocol import Reader
 
 KINDS = ("rule", "preference", "profile")
-DECLINED = "rules.declined"
-"""The collection that says of which memories a person wants no rule told, and in which wording."""
 MOST = 60
 CLAIMING = (AGENT,)
 """The ways in whose rules a person is asked about."""
@@ -57,7 +55,7 @@ def claiming(reader: Reader, filter: Filter, ways: tuple[str, ...] = CLAIMING, m
 
 
 def declined_of(reader: Reader) -> Mapping[str, Any]:
-    return reader.records(DECLINED)
+    return reader.records(DECLINED_RULES)
 
 
 def is_declined(memory: Memory, declined: Mapping[str, Any]) -> bool:
