@@ -137,6 +137,19 @@ def test_an_import_without_the_spans_is_hearsay(tmp_path: Path) -> None:
     assert stands(id).via == "hearsay" and "blue server" not in told()
 
 
+@pytest.mark.parametrize(("trusted", "is_told"), [(False, True), (True, False)])
+def test_an_import_of_others_declines_no_rule(tmp_path: Path, trusted: bool, is_told: bool) -> None:
+    file = tmp_path / "notes.jsonl"
+    with person() as bank:
+        rule = bank.remember("Always use spaces.").id
+        decision = bank.rules.decline([rule]).change
+        bank.export(file)
+        bank.undo(decision)
+        report = bank.import_(file, trusted=trusted)
+    assert ("spaces" in told()) == is_told
+    assert bool(report.left.get("records")) == is_told
+
+
 def test_an_agent_does_not_decline_what_a_person_accepted() -> None:
     with person() as bank:
         bank.observe(session("monday", PUT_RIGHT, begin=BEGIN))

@@ -17,6 +17,7 @@ from tests.properties.oracle_rules import (
     WORDING,
     Reader,
     bounded,
+    brings_back,
     check_scope,
     check_valid,
     holds_ever,
@@ -24,6 +25,7 @@ from tests.properties.oracle_rules import (
     may_see,
     said_by,
     tie,
+    told_again,
     wanted,
     within,
 )
@@ -231,6 +233,7 @@ class Oracle:
         new = {**old, **{name: value for name, value in given.items() if name not in CONTENT}}
         check_valid(new)
         check_scope(new)
+        new = told_again(old, new, reader)
         if any(name in given for name in CONTENT):
             recast = self.recast(new, reader, given)
             if any(recast[name] != old[name] for name in CONTENT):
@@ -270,6 +273,7 @@ class Oracle:
             new |= {"via": "person", "trust": TRUST["person"]}
         elif any(name in given for name in WORDING):
             new = lowered(new, reader.via)
+        new = told_again(old, new, reader)
         ties = [stretch.values for stretch in self.ties().values()]
         copied = [{**held, "source": made} for held in ties if (held["relation"], held["source"]) == ("provenance", id)]
         entry = self.change("revise")
@@ -312,7 +316,7 @@ class Oracle:
             held = held if held["ended"] else bounded(held, self.current(source))
         if held["ended"]:
             raise ConflictError("it stands on nothing", ids=(id,))
-        self.restand("restore", id, back)
+        self.restand("restore", id, told_again(self.current(id), back, reader))
 
     def pin(self, id: str, reader: Reader, pinned: bool) -> None:
         old = self.standing(id, reader)
@@ -395,7 +399,8 @@ class Oracle:
             raise ConflictError("it touched what keeps no versions, or what was purged since")
         for kind, id in undone.opened:
             self.check_undoable(undone, kind, id, reader)
-        if reader.via != "person" and any(self.raises(undone, id) for kind, id in undone.opened if kind == "memory"):
+        memories = [id for kind, id in undone.opened if kind == "memory"]
+        if reader.via != "person" and any(self.is_a_persons(undone, id) for id in memories):
             raise AccessError("not_a_person")
         entry = self.change(f"undo {seq}")
         for kind, id in undone.opened:
@@ -408,11 +413,11 @@ class Oracle:
                 self.open(entry, kind, id, {**stretches[-1].values, "ended": "removed", **why})
         self.settle(entry)
 
-    def raises(self, undone: Entry, id: str) -> bool:
-        """Whether what stood before the change came in by a better way."""
+    def is_a_persons(self, undone: Entry, id: str) -> bool:
+        """Whether putting back what stood before the change is a person's to do."""
         before = [stretch.values for stretch in self.memories[id] if stretch.end == undone.at]
         now = self.memories[id][-1].values
-        return any(not held["ended"] and TRUST[held["via"]] > TRUST[now["via"]] for held in before)
+        return any(brings_back(now, held) for held in before)
 
     def check_undoable(self, undone: Entry, kind: str, id: str, reader: Reader) -> None:
         stretches = self.held(kind)[id]

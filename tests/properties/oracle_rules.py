@@ -5,6 +5,7 @@ Functions of plain values alone; what a bank holds is the business of the oracle
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from pieria.errors import InputError
@@ -129,6 +130,36 @@ def said_by(held: dict[str, Any], author: str | None, author_type: str | None) -
 def lowered(held: dict[str, Any], via: str) -> dict[str, Any]:
     """The values, believed no more than what comes in that way."""
     return held if held["trust"] <= TRUST[via] else {**held, "via": via, "trust": TRUST[via]}
+
+
+def lays_down(held: dict[str, Any]) -> bool:
+    """Whether a person said a rule there. Tests put rules as "Always ask the heron …" and "I prefer heron."."""
+    return held["via"] == "person" and str(held["text"]).startswith(("Always ask ", "I prefer "))
+
+
+def lasts_longer(held: dict[str, Any], changed: dict[str, Any]) -> bool:
+    """Whether the changed values are told where the held ones are not."""
+    if changed["ended"] or changed["status"] == "archived":
+        return False
+    ends_later = (changed["valid_until"] or inf) > (held["valid_until"] or inf)
+    begins_sooner = (changed["valid_from"] or 0) < (held["valid_from"] or 0)
+    return bool(held["ended"]) or held["status"] == "archived" or ends_later or begins_sooner
+
+
+def told_again(held: dict[str, Any], changed: dict[str, Any], reader: Reader) -> dict[str, Any]:
+    """The changed values. A person's rule that an agent brings back, or lets hold for longer, becomes the agent's."""
+    if reader.via == "person" or not lays_down(held) or not lasts_longer(held, changed):
+        return changed
+    return lowered(changed, reader.via)
+
+
+def brings_back(held: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether putting the old values in place of the held ones is a person's to do."""
+    if old["ended"]:
+        return False
+    if TRUST[old["via"]] > TRUST[held["via"]]:
+        return True
+    return lays_down(old) and (lasts_longer(held, old) or not lays_down(held) or held["text"] != old["text"])
 
 
 def tie(source: str, target: str, relation: str, weight: float, label: str | None) -> dict[str, Any]:

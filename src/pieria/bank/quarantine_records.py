@@ -166,9 +166,10 @@ def by_ids(value: Mapping[str, Any]) -> dict[str, Any]:
     return {**value, "selectors": Selectors(ids=Selectors.of_record(value["selectors"]).ids).as_record()}
 
 
-def narrowed(value: Mapping[str, Any], is_brought: Callable[[str], bool]) -> dict[str, Any]:
+def narrowed(record: Record, is_brought: Callable[[str], bool]) -> Record:
     """Return what a quarantine of an untrusted file holds: only what the same file brings as new."""
-    return {**value, **{name: [id for id in value[name] if is_brought(id)] for name in ("memories", "facts")}}
+    held = {name: [id for id in record.value[name] if is_brought(id)] for name in ("memories", "facts")}
+    return record._replace(value={**record.value, **held})
 
 
 def _joined(reader: Reader, value: Mapping[str, Any]) -> list[Record]:

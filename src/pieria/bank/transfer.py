@@ -26,7 +26,7 @@ from pieria.record.factnames import checked_name, checked_predicate, folded, fol
 from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.time import iso, micros
-from pieria.record.trust import AGENT, HEARSAY, lowered
+from pieria.record.trust import AGENT, DECLINED_RULES, HEARSAY, lowered
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
 from pieria.store.seal import Seal
@@ -205,8 +205,13 @@ def _rules(bank: Transferring, *, trusted: bool) -> Rules:
         fact=partial(_screened_fact, bank),
         record=partial(_screened_record, bank, trusted),
         joined={aliases.COLLECTION: _joined_alias, **JOINED},
-        narrowed={} if trusted else {HELD: narrowed},
+        narrowed={} if trusted else {HELD: narrowed, DECLINED_RULES: _of_what_comes},
     )
+
+
+def _of_what_comes(record: Record, is_brought: Callable[[str], bool]) -> Record | None:
+    """An untrusted file declines no rule of this bank."""
+    return record if is_brought(record.key) else None
 
 
 def _screened_content(bank: Transferring, content: Content) -> Content:

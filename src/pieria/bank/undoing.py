@@ -34,15 +34,16 @@ class Undoing(Extracting):
                     raise AccessError("not_a_person", hint=f"A person lifts it: pieria quarantine --lift {seq}")
                 return lifting(writer, seq, f"undo {seq}")[0]
             states, links, facts = writer.opened(seq)
-            _check_complete(found[0], states, links, facts)
+            held = writer.records(DECLINED_RULES) if found[0].what == "decline" else {}
+            declined = [id for id in found[0].ids if id in held]
+            _check_complete(found[0], states, links, facts, declined)
             self._check_visible(writer, states, links, facts)
             _check_untouched(writer, seq, states, links, facts)
             self._check_nothing_rests_on(writer, found[0], states)
             changeset = self._reversed(writer, found[0], states, links, facts)
             pairs = zip(states, changeset.writes, strict=True)
-            check_undo(self, writer, found[0].what, ((held.state, write.state) for held, write in pairs))
-            declined = writer.records(DECLINED_RULES) if found[0].what == "decline" else {}
-            changeset.records += [Record(DECLINED_RULES, id, None) for id in found[0].ids if id in declined]
+            check_undo(self, writer, found[0].what, ((stored.state, write.state) for stored, write in pairs))
+            changeset.records += [Record(DECLINED_RULES, id, None) for id in declined]
             reworded.extend(_reworded(states, changeset))
             return changeset
 
@@ -100,8 +101,11 @@ class Undoing(Extracting):
         )
 
 
-def _check_complete(change: Change, states: list[Stored], links: list[Link], facts: list[Fact]) -> None:
+def _check_complete(
+    change: Change, states: list[Stored], links: list[Link], facts: list[Fact], declined: list[str]
+) -> None:
     opened = {held.state.id for held in states} | {link.id for link in links} | {fact.id for fact in facts}
+    opened.update(declined)
     lost = tuple(id for id in change.ids if id not in opened)
     if lost or not opened:
         raise ConflictError(

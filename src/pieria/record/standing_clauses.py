@@ -129,6 +129,7 @@ _PREFERENCES = (
 _PROFILES = (r"(?:(?:please |just |you can |but ){0,2})call me (?P<called>)",)
 
 _CUES = """
+id everytime eachtime
 always alwyas alwasy allways alwys alway never nevr neve ever don dont donot dnt not no zero only use using
 prefer i we you u all every any each stop call whenever when unless until remember assume ask answer reply
 respond explain talk speak write cite put format name keep stick follow in for across throughout general
@@ -171,7 +172,7 @@ CLAUSE_HEADS = frozenset(
     re.findall(
         r"[a-z]+",
         f"""{ACTS} {_MORE_ACTS} {_OUTPUTS} please pls plz just simply also then kindly i u it our my house but
-        me mustn data bullet commit variable file test user as inside throughout unsure whole""",
+        me mustn on data bullet commit variable file test user as inside throughout unsure whole""",
     )
 ).union(CUES, ACTS.split())
 """The words that a clause may begin with: told far sooner than by the forms."""

@@ -26,7 +26,7 @@ from pieria.transfer.merging import Outcome, Side, merged, replaced
 from pieria.transfer.reading import Line, line_of, object_of
 from pieria.transfer.replaying import rows_of, written
 from pieria.transfer.rules import Rules
-from pieria.transfer.tally import HERE, PURGED, REMOVED, Tally
+from pieria.transfer.tally import DECIDES, HERE, PURGED, REMOVED, Tally
 from pieria.transfer.tying import Ties
 
 MODES = ("skip", "merge", "replace")
@@ -100,18 +100,17 @@ class Join:
 
     def _rest(self) -> Iterator[Changeset]:
         """Apart from the memories, so that these can be undone: what follows keeps no versions."""
-        rest = Changeset("import", records=self._new_records(), purged=self._newly_purged())
+        records = list(self._narrowed())
+        rest = Changeset("import", records=self._new_records(records), purged=self._newly_purged())
         if not rest.empty:
             yield rest
-        for record in map(self._rules.record, self._records):
+        for record in records:
             if record.collection in self._rules.joined:
                 yield from self._joined(record)
 
     def _joined(self, record: Record) -> Iterator[Changeset]:
         try:
-            narrow = self._rules.narrowed.get(record.collection)
-            value = record.value if narrow is None else narrow(record.value, self._is_brought)
-            records = self._rules.joined[record.collection](self._reader, value)
+            records = self._rules.joined[record.collection](self._reader, record.value)
         except (ConflictError, InputError):
             self._tally.leave("records", HERE)
             return
@@ -120,6 +119,15 @@ class Join:
             yield Changeset("import", records=records)
         else:
             self._tally.unchanged["records"] += 1
+
+    def _narrowed(self) -> Iterator[Record]:
+        for record in map(self._rules.record, self._records):
+            narrow = self._rules.narrowed.get(record.collection)
+            kept = record if narrow is None else narrow(record, self._is_brought)
+            if kept is None:
+                self._tally.leave("records", DECIDES)
+            else:
+                yield kept
 
     def _is_brought(self, id: str) -> bool:
         """Return whether this import brought the memory or fact of this id into the bank."""
@@ -229,10 +237,10 @@ class Join:
                 self._tally.added["purged"] += 1
         return [id for id in asked if id not in held and id not in known and not self._ties.holds_fact(id)]
 
-    def _new_records(self) -> list[Record]:
+    def _new_records(self, records: Iterable[Record]) -> list[Record]:
         ours = {name: self._reader.records(name) for name in {record.collection for record in self._records}}
         taken = []
-        for record in map(self._rules.record, self._records):
+        for record in records:
             if record.collection in self._rules.joined:
                 continue
             before = ours[record.collection].get(record.key)

@@ -30,5 +30,7 @@ class Rules:
 
     For records that only hold together, where each by itself would be a broken one.
     """
-    narrowed: Mapping[str, Callable[[Any, Callable[[str], bool]], Any]] = field(default_factory=dict)
-    """By collection: what an untrusted file may say there, given which ids it brings as new."""
+    narrowed: Mapping[str, Callable[[Record, Callable[[str], bool]], Record | None]] = field(default_factory=dict)
+    """By collection: what of a record an untrusted file may say, given which ids it brings as new. `None` leaves the
+    record out.
+    """

@@ -10,6 +10,7 @@ REMOVED = "removed here"
 PURGED = "purged here"
 NAMELESS = "names a memory that is not here"
 BROKEN = "broken in the file"
+DECIDES = "decides on a memory that the file does not bring"
 
 
 @dataclass(slots=True)
