@@ -11,6 +11,7 @@ from pieria.recall.certainty import confidence
 from pieria.recall.evidence import Evidence, Held
 from pieria.recall.features import features
 from pieria.recall.policies import WEIGHTS, Why
+from pieria.record.certainty import alone
 
 
 def sure(*found: Why, named: tuple[bool, ...] = (), turns: bool = True) -> float:
@@ -78,3 +79,8 @@ def test_a_summary_bears_nothing_out_unless_there_is_nothing_else(by_words: bool
 def test_it_is_never_more_than_sure(seed: int, size: int) -> None:
     asked, pool = made(seed, size)
     assert 0.0 <= confidence(features(asked, pool), pool) <= 1.0
+
+
+@pytest.mark.parametrize("alike", [-1e6, float("-inf"), float("nan")])
+def test_a_likeness_beyond_all_measure_is_no_error(alike: float) -> None:
+    assert 0 <= alone(alike, 0.0) < 1e-300

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 
 ALIKE_WORTH, HOLDS_WORTH, DOUBT = 8.0, 3.0, 3.5
+LEAST = 700.0
+"""Beyond this `math.exp` has no result."""
 
 
 def alone(alike: float | None, holds: float) -> float:
@@ -18,4 +20,5 @@ def alone(alike: float | None, holds: float) -> float:
 
 
 def logistic(value: float) -> float:
-    return 1 / (1 + math.exp(-value))
+    # A damaged vector may be like anything to any degree.
+    return 1 / (1 + math.exp(min(LEAST, -value)))
