@@ -15,7 +15,7 @@ from tests.postgres.test_refusals import Admin
 from pieria.errors import CorruptError, NewerVersionError, StorageError
 from pieria.store.postgres import migrate
 from pieria.store.postgres.migrate import migrations
-from pieria.store.postgres.statements import COLUMNS
+from pieria.store.sql.tables import TABLES
 
 WAITING = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%INDEX CONCURRENTLY%%'"
 
@@ -40,7 +40,7 @@ def test_an_older_pieria_goes_on_while_and_after_a_further_step_is_taken(opened:
             assert [candidate.row for candidate in reader.text(["heron"], ALL, 10, 100).candidates] == [3]
             assert [each.version for each in reader.history("m")] == [1, 2]
             assert reader.links(ids=["l"])
-            assert {tuple(line) for line in reader.dump("state")} == {COLUMNS["state"]}
+            assert {tuple(line) for line in reader.dump("state")} == {TABLES["state"].columns}
             assert [change.seq for change in reader.changes()] == [1, 2, 3, 4]
         assert [finding.check for finding in store.check() if not finding.well] == []
     made_afterwards = opened("made afterwards")

@@ -231,7 +231,6 @@ def _of_left_places(reader: Reader, holder: Core, ids: list[str]) -> Iterator[Li
 
 
 def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core) -> dict[str, Collection[Any]]:
-    histories = [reader.history(id) for id in ids]
     everything = holder._filter().having(viewer=Viewer(everything=True), quarantined=True).anything()
     drawn = [
         fact.id
@@ -241,7 +240,7 @@ def _going(reader: Reader, ids: list[str], facts: tuple[str, ...], holder: Core)
     links = reader.links([End("memory", id) for id in ids], every_version=True)
     return {
         "memories": ids,
-        "versions": {memory.row for history in histories for memory in history},
+        "versions": set().union(*map(reader.version_rows, ids)),
         "links": {link.id for link in links},
         "facts": {*drawn, *facts},
         "usage": reader.usage(ids),

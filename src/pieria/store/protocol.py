@@ -262,6 +262,9 @@ class Reader(QueueReader, QuarantineReader, Protocol):
     def history(self, id: str) -> list[Memory]:
         """Every stretch of known time of an id, oldest first."""
 
+    def version_rows(self, id: str) -> set[int]:
+        """Return the rows of all versions of an id, readable or damaged."""
+
     def newest_version(self, id: str) -> int:
         """The highest version that an id ever had; 0 of one that is unknown."""
 

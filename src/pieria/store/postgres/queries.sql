@@ -10,7 +10,7 @@ UPDATE counter SET value = %(value)s WHERE bank = %(bank)s AND name = %(name)s
 -- name: select
 -- {where}, {after} and {order} come from the compiled filter and the table of orders.
 -- Only the keys are sorted: otherwise whole rows would be read and held for it.
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM (
     SELECT s.row, s.known_from FROM state s
     WHERE s.bank = %(bank)s AND {where} {after} ORDER BY {order} LIMIT %(limit)s
@@ -70,7 +70,7 @@ WHERE s.bank = %(bank)s AND {where}
 GROUP BY l.value ORDER BY 2 DESC, 1
 
 -- name: by_row
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place)
 JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 JOIN content c ON c.bank = %(bank)s AND c.row = s.row
@@ -84,7 +84,7 @@ JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE {where} ORDER BY j.place
 
 -- name: contents
-SELECT c.@content
+SELECT c.@content, NULL
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN content c ON c.bank = %(bank)s AND c.row = j.value
 ORDER BY j.place
 
@@ -179,7 +179,7 @@ FROM state s LEFT JOIN usage u ON u.bank = %(bank)s AND u.id = s.id
 WHERE s.bank = %(bank)s AND {where} AND s.row > %(after)s ORDER BY s.row LIMIT %(limit)s
 
 -- name: history
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE s.bank = %(bank)s AND s.id = %(id)s ORDER BY s.known_from
 
@@ -187,7 +187,7 @@ WHERE s.bank = %(bank)s AND s.id = %(id)s ORDER BY s.known_from
 SELECT coalesce(max(version), 0) FROM state WHERE bank = %(bank)s AND id = %(1)s
 
 -- name: version
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE s.bank = %(bank)s AND s.id = %(id)s AND s.version = %(version)s
 ORDER BY s.known_from
@@ -239,20 +239,20 @@ SELECT count(*) FROM (SELECT 1 FROM state s WHERE s.bank = %(bank)s AND {where} 
 SELECT s.row FROM state s WHERE s.bank = %(bank)s AND {where} LIMIT %(limit)s
 
 -- name: twins
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM content c JOIN state s ON s.bank = %(bank)s AND s.row = c.row
 WHERE c.bank = %(bank)s AND c.row = ANY(%(rows)s::bigint[]) AND c.text = %(text)s AND {where}
 ORDER BY s.row
 
 -- name: namesakes
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM content c JOIN state s ON s.bank = %(bank)s AND s.row = c.row
 WHERE c.bank = %(bank)s AND c.row = ANY(%(rows)s::bigint[]) AND length(c.text) <= %(most)s AND {where}
 ORDER BY s.row
 
 -- name: twins_without_terms
 -- A text of marks alone is in no index: every text is compared.
-SELECT c.@content, s.@state
+SELECT c.@content, NULL, s.@state, NULL
 FROM content c JOIN state s ON s.bank = %(bank)s AND s.row = c.row
 WHERE c.bank = %(bank)s AND c.text = %(text)s AND {where}
 ORDER BY s.row
@@ -479,7 +479,7 @@ WHERE held.term IS NULL OR made.term IS NULL
 
 -- name: every_content
 -- With its kind and way in, which decide whether it can state rules.
-SELECT c.@content, s.kind, s.via
+SELECT c.@content, NULL, s.kind, s.via
 FROM content c
 LEFT JOIN state s ON s.bank = %(bank)s AND s.row = c.row AND s.known_from = (
     SELECT min(f.known_from) FROM state f WHERE f.bank = %(bank)s AND f.row = c.row

@@ -28,10 +28,12 @@ RULES = {
 """By the file that has their statements."""
 PURGE_TAKES = 120_000_000
 """Microseconds that another process may need to tidy up after it erased something."""
-MENDED = {*RULES["vectors.sql"], "codes"}
+MENDED = {*RULES["vectors.sql"], "codes", "vector sums"}
 """What embedding again, and making anew what is made from vectors, mends."""
-REBUILT = {"terms", "text index", "analyser"}
+REBUILT = {"terms", "term sums", "text index", "analyser"}
 """What building the text index again mends."""
+BELIEVED = {"sums"}
+"""What must be well before anything is made from the record again."""
 SCRUBBED = {"purge"}
 """What rewriting where it was kept mends."""
 REPAIR = "Run `pieria doctor --repair`."
@@ -82,6 +84,8 @@ def repaired(
 ) -> list[str]:
     """Make anew what can be made from the record, and finish purges with `scrub`. Return what was mended, by name."""
     ill = {finding.check for finding in found if not finding.well and finding.remedy == REPAIR}
+    if any(not finding.well for finding in found if finding.check in BELIEVED):
+        ill &= SCRUBBED
     done = []
     if ill & REBUILT:
         store.reindex(terms_of, store.analyser)

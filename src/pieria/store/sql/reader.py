@@ -142,7 +142,7 @@ class SQLReader(QueueRows, CopyReads):
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)})
-        return {row: build.content(values) for row, *values in found}
+        return {row[0]: build.content(row) for row in found}
 
     def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
         asked = {"rows": self._session.listed(rows), "begin": begin, "end": end}
@@ -217,6 +217,9 @@ class SQLReader(QueueRows, CopyReads):
 
     def history(self, id: str) -> list[Memory]:
         return [self._memory(row) for row in self._session.execute(self._sql["history"], {"id": id})]
+
+    def version_rows(self, id: str) -> set[int]:
+        return {row for row, _ in self._session.execute(self._sql["rows_of"], (id,))}
 
     def newest_version(self, id: str) -> int:
         found: int = self._session.execute(self._sql["newest_version"], (id,)).fetchone()[0]

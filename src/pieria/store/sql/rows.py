@@ -22,7 +22,8 @@ from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.parts import Aged, Excerpt, Outline, Said
 from pieria.store.protocol import FactSpan
-from pieria.store.sql.session import UnreadableRow
+from pieria.store.sql.session import DamagedMemory, UnreadableRow
+from pieria.store.sql.sums import sum_of
 
 CONTENT_COLUMNS = 12
 Row = Sequence[Any]
@@ -69,11 +70,19 @@ def _text(value: Any) -> str:
     return value
 
 
+def _check_sum(row: Row) -> None:
+    """Raise `DamagedMemory` where a row of content is not what was written. Stores without sums give None."""
+    held = row[CONTENT_COLUMNS]
+    if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
+        raise DamagedMemory(row[0], row[1])
+
+
 @_of("memory")
 def memory(row: Row) -> Memory:
-    """From `content.*, state.*`."""
+    """From `content.*` and `state.*`, each with its sum."""
+    _check_sum(row)
     _text(row[4])
-    number, known_from, known_until, *state = row[CONTENT_COLUMNS:]
+    number, known_from, known_until, *state = row[CONTENT_COLUMNS + 1 : -1]
     return memory_of(row[1:CONTENT_COLUMNS], (number, *state), known_from, known_until)
 
 
@@ -100,8 +109,9 @@ def excerpt(row: Row) -> Excerpt:
 
 @_of("memory")
 def content(row: Row) -> Content:
-    """From `content.*` but for the row."""
-    made = Content._make(row)
+    """From `content.*` and its sum."""
+    _check_sum(row)
+    made = Content._make(row[1:CONTENT_COLUMNS])
     _text(made.text)
     return made
 

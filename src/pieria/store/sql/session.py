@@ -11,6 +11,17 @@ Values = Mapping[str, Any] | Sequence[Any]
 class UnreadableRow(Exception):
     """A row that no code of ours could have written."""
 
+    hint = "Copy the file away, then bring back a backup with `pieria restore`."
+
+
+class DamagedMemory(UnreadableRow):
+    """A version of a memory that is not what was written."""
+
+    hint = "Run `pieria doctor`. Then bring back a backup with `pieria restore`, or purge that memory."
+
+    def __init__(self, row: object, id: object) -> None:
+        super().__init__(f"the memory {id} differs from its checksum, row {row}")
+
 
 class Cursor(Protocol):
     """What a statement found. `Any` where the drivers differ in what they declare, not in what they do."""

@@ -5,6 +5,7 @@ What is made from them, as the text index, is made anew where they arrive.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from pieria.record.changeset import Content, State
@@ -57,6 +58,21 @@ TABLES = {
     ), keys=3),
 }  # fmt: skip
 """In an order in which nothing comes before what it speaks of."""
+
+_NAMED = re.compile(r"(\w+\.)?@(\w+)")
+
+
+def with_columns(written: str) -> str:
+    """Put the columns of a table, each with the alias before it, in the place of `@content` and its like.
+
+    They come in the very order that the shared code knows, whichever others a store has.
+    """
+    return _NAMED.sub(_columns, written)
+
+
+def _columns(found: re.Match[str]) -> str:
+    alias, table = found.groups(default="")
+    return ", ".join(f"{alias}{column}" for column in TABLES[table].columns)
 
 
 def statement(session: Session, what: str, name: str) -> str:

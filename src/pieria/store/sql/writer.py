@@ -16,6 +16,7 @@ from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
 from pieria.store.parts import Told
 from pieria.store.protocol import Embedded, Pending, Progress, Space
+from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyWrites
 from pieria.store.sql.embedded import VectorRows
 from pieria.store.sql.queue import QueueChanges
@@ -223,7 +224,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
             [(_, length, _)] = self._session.execute(self._sql["terms_of"], {"rows": self._session.listed([row])})
             terms = (row, len(words), " ".join(words))
             self._unindex(row)
-            self._many("cut_body", [(body, row)])
+            self._cut_body(row, body)
             self._many("replace_terms", [terms])
             self._index([terms])
             counters["terms"] += len(words) - length
@@ -257,10 +258,12 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._session.execute(self._sql["forget_standing"])
         found = self._every_content()
         while batch := list(islice(found, REINDEX_BATCH)):
-            indexed = [(row, content := Content(*values[:-2]), terms_of(content)) for row, *values in batch]
-            self._many("replace_terms", [(row, len(words), " ".join(words)) for row, _, words in indexed])
-            self._many("insert_label", _standing_labels(batch))
-            length += sum(len(words) for _, _, words in indexed)
+            contents = [build.content(row[:-2]) for row in batch]
+            words = list(map(terms_of, contents))
+            indexed = zip(batch, words, strict=True)
+            self._many("replace_terms", [(row[0], len(each), " ".join(each)) for row, each in indexed])
+            self._many("insert_label", _standing_labels(batch, contents))
+            length += sum(map(len, words))
             done += len(batch)
             if progress is not None:
                 progress(done, whole)
@@ -275,6 +278,9 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
 
     def _project(self, counters: dict[str, int]) -> None:
         self._index_anew()
+
+    def _cut_body(self, row: int, body: str | None) -> None:
+        self._many("cut_body", [(body, row)])
 
     # --- what every store does in its own way
 
@@ -302,10 +308,12 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         self._session.executemany(self._sql[statement], rows)
 
 
-def _standing_labels(batch: Iterable[Sequence[Any]]) -> Iterator[tuple[str, str, int, str]]:
+def _standing_labels(
+    batch: Iterable[Sequence[Any]], contents: Iterable[Content]
+) -> Iterator[tuple[str, str, int, str]]:
     """Yield the labels of standing rules for rows of content with their kind and way in."""
-    for row, *content, kind, via in batch:
-        for what, value, spelt in labels((), (), (), stated(Content(*content).text, kind, via)):
+    for (row, *_, kind, via), content in zip(batch, contents, strict=True):
+        for what, value, spelt in labels((), (), (), stated(content.text, kind, via)):
             yield what, value, row, spelt
 
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from pieria.store.protocol import Finding
-from pieria.store.sql.checks import REPAIR, analyser_finding, every_rule, finding, purge_finding, rule_finding
+from pieria.store.sql.checks import REPAIR, RESTORE, analyser_finding, every_rule, finding, purge_finding, rule_finding
 from pieria.store.sql.reader import counters
 from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
+from pieria.store.sqlite.migrate import differs_from_schema
 from pieria.store.sqlite.sealing import database_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.sums import RECORD, differing
 
 if TYPE_CHECKING:
     from pieria.store.sqlite.store import SQLiteStore
 
 
-BESIDE_RULES = 3
-"""The file, the codes and the text index."""
+BESIDE_RULES = 7
+"""The file, its schema, the sums of the record, of terms and of vectors, the codes and the text index."""
+NAMED = 5
+"""So many of what differs are named."""
 
 
 def findings(store: SQLiteStore) -> Iterator[Finding]:
@@ -28,6 +33,10 @@ def findings(store: SQLiteStore) -> Iterator[Finding]:
     with store.looking() as connection:
         said = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
         yield finding("file", said == ["ok"], "integrity check passed", "; ".join(said))
+        yield _schema(connection)
+        yield _sums(connection)
+        yield _derived(connection, "terms", "term sums", "the terms of every version are what was written")
+        yield _derived(connection, "vector", "vector sums", "every vector is what was written")
         for file, rule, meaning in every_rule():
             broken = connection.execute(statements(file)[f"check.{rule}"]).fetchone()[0]
             yield rule_finding(rule, broken, meaning)
@@ -44,6 +53,40 @@ def marks(store: SQLiteStore) -> list[Finding]:
         purge_finding(held["unscrubbed"], store.now(), "of what was purged nothing is left in the file"),
         analyser_finding(held, store.analyser),
     ]
+
+
+def _schema(connection: sqlite3.Connection) -> Finding:
+    names = differs_from_schema(connection)
+    return finding("schema", not names, "the tables are as they were made", f"differing: {', '.join(names[:NAMED])}")
+
+
+def _sums(connection: sqlite3.Connection) -> Finding:
+    """Each row of the record against the checksum that was written with it."""
+    broken = {table: keys for table in RECORD if (keys := differing(connection, table))}
+    good = "every row of the record is what was written"
+    told = finding("sums", not broken, good, f"against: {good}: {', '.join(_counted(broken))}")
+    damaged = _memories(connection, broken.get("content", []))
+    if not damaged:
+        return told
+    named = f"{told.detail}; memories: {', '.join(damaged[:NAMED])}"
+    return replace(told, detail=named, remedy=f"{RESTORE} Or purge those memories.")
+
+
+def _counted(broken: dict[str, list[tuple[Any, ...]]]) -> Iterator[str]:
+    for table, keys in broken.items():
+        yield f"{len(keys)} of {table}"
+
+
+def _memories(connection: sqlite3.Connection, keys: list[tuple[Any, ...]]) -> list[str]:
+    """Return the ids of damaged versions as their states have them."""
+    sql = statements("sums.sql")["ids"]
+    return sorted({str(id) for key in keys for (id,) in connection.execute(sql, key)})
+
+
+def _derived(connection: sqlite3.Connection, table: str, check: str, good: str) -> Finding:
+    """What is made from the record is repaired, once the record itself is well."""
+    broken = len(differing(connection, table))
+    return finding(check, not broken, good, f"{broken} against: {good}")
 
 
 def _codes(connection: sqlite3.Connection) -> Finding:

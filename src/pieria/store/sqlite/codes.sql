@@ -56,3 +56,8 @@ SELECT v.entry, v.vector FROM json_each(:entries) j CROSS JOIN vector v ON v.ent
 
 -- name: mend.drop_blocks
 DELETE FROM codes
+
+-- name: mend.pending_of
+INSERT OR IGNORE INTO pending (row, what, seq)
+SELECT v.row, CASE v.what WHEN 'window' THEN 'window' ELSE 'passage' END, ?
+FROM vector v JOIN content c ON c.row = v.row WHERE v.entry = ?

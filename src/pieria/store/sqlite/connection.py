@@ -73,7 +73,8 @@ def translated(operation: str, path: Path, seal: Seal | None = None) -> Iterator
     except BlockingIOError as problem:
         raise _busy(operation, path) from problem
     except (UnreadableRow, UnicodeDecodeError) as problem:
-        raise _unlike_our_schema(operation, path, str(problem), seal) from problem
+        hint = getattr(problem, "hint", UnreadableRow.hint)
+        raise _unlike_our_schema(operation, path, str(problem), seal, hint) from problem
 
 
 def _as_ours(problem: Exception, operation: str, path: Path, seal: Seal | None) -> PieriaError:
@@ -108,8 +109,10 @@ def _as_ours(problem: Exception, operation: str, path: Path, seal: Seal | None) 
     return StorageError(operation, f"{said} ({name or type(problem).__name__})", hint="Run `pieria doctor`.")
 
 
-def _unlike_our_schema(operation: str, path: Path, said: str, seal: Seal | None) -> PieriaError:
-    return _of_a_newer_version(operation, path, seal) or damaged(operation, path, said)
+def _unlike_our_schema(
+    operation: str, path: Path, said: str, seal: Seal | None, hint: str = UnreadableRow.hint
+) -> PieriaError:
+    return _of_a_newer_version(operation, path, seal) or damaged(operation, path, said, hint)
 
 
 def _of_a_newer_version(operation: str, path: Path, seal: Seal | None) -> NewerVersionError | None:
@@ -150,8 +153,7 @@ def _busy(operation: str, path: Path) -> BusyError:
     return BusyError(operation, f"another process or thread kept {path.name} locked", hint="Try again in a moment.")
 
 
-def damaged(operation: str, path: Path, said: str) -> CorruptError:
-    hint = "Copy the file away, then bring back a backup with `pieria restore`."
+def damaged(operation: str, path: Path, said: str, hint: str = UnreadableRow.hint) -> CorruptError:
     return CorruptError(operation, f"{path} is damaged ({said})", hint=hint)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from pieria.store.sql.embedded import VectorRows
 from pieria.store.sqlite.blocks import SIZE, block_of, coded, parts, width_of, written
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.sums import differing, with_sums
 
 REMEMBERED_GONE = 20_000
 """A process that missed more departures than this loads the codes anew."""
@@ -29,12 +31,19 @@ class SQLiteVectorRows(VectorRows):
         self._counters["unsifted"] = 0
 
     def mend(self) -> None:
+        self._drop_damaged()
         super().mend()
         self._connection.execute(self._sql["mend.drop_blocks"])
         self.seal_all()
         # More departures than anybody remembers: every process loads the codes anew.
         self._counters["vector_gone"] += REMEMBERED_GONE + 1
         self._many("forget_gone", [(self._counters["vector_gone"],)])
+
+    def _drop_damaged(self) -> None:
+        """Drop vectors that are not what was written, and note what they were of: that is embedded again."""
+        for (entry,) in differing(self._connection, "vector"):
+            self._many("mend.pending_of", [(self._counters["seq"], entry)])
+            self._erase_lines([entry])
 
     def seal_all(self) -> None:
         """Every complete block of the current space."""
@@ -84,6 +93,9 @@ class SQLiteVectorRows(VectorRows):
                 for offset, length in parts(entry, width):
                     blob.seek(offset)
                     blob.write(bytes(length))
+
+    def _many(self, statement: str, lines: Iterable[Any]) -> None:
+        super()._many(statement, with_sums(statement, lines))
 
 
 @cache

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from pieria.errors import CorruptError, ForeignFileError, NewerVersionError
+from pieria.store.sqlite import sums
 from pieria.store.sqlite.connection import APPLICATION_ID
+from pieria.store.sqlite.statements import statements
 
 LEDGER = """
 CREATE TABLE IF NOT EXISTS migration (
@@ -67,6 +70,21 @@ def is_up_to_date(connection: sqlite3.Connection, path: Path) -> bool:
     return len(_looked_up(connection, path, migrations())) == len(migrations())
 
 
+def differs_from_schema(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of tables and indexes that are not as the migrations make them."""
+    sql = statements("sums.sql")["schema"]
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
+        made.execute(LEDGER)
+        for step in migrations():
+            for statement in _split(step.sql):
+                made.execute(statement)
+        differing = set(made.execute(sql)) ^ set(connection.execute(sql))
+    names = {str(name) for _, name, *_ in differing}
+    if connection.execute("PRAGMA user_version").fetchone()[0] != migrations()[-1].number:
+        names.add("user_version")
+    return sorted(names)
+
+
 def _looked_up(connection: sqlite3.Connection, path: Path, steps: tuple[Migration, ...]) -> dict[int, str]:
     connection.execute("BEGIN")
     try:
@@ -88,6 +106,8 @@ def _apply(
             connection.execute(LEDGER)
             for statement in _split(step.sql):
                 connection.execute(statement)
+            if step.name == sums.STEP:
+                sums.fill(connection)
             connection.execute(
                 "INSERT INTO migration VALUES (?, ?, ?, ?)", (step.number, step.name, step.checksum, now)
             )

@@ -1,4 +1,5 @@
 -- Every statement of the SQLite store but the visibility predicate (filter.sql) and the schema (migrations/).
+-- `c.*` and `s.*` end with their sums. A column that a newer version adds makes them unreadable here, and is told.
 
 -- name: head
 SELECT name, value FROM counter
@@ -138,10 +139,10 @@ WHERE {where} ORDER BY s.row
 SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.row = j.value
 
 -- name: states
-SELECT s.* FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
+SELECT s.@state FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
 
 -- name: standing
-SELECT s.* FROM state s NOT INDEXED WHERE {where} AND s.row > :after ORDER BY s.row LIMIT :limit
+SELECT s.@state FROM state s NOT INDEXED WHERE {where} AND s.row > :after ORDER BY s.row LIMIT :limit
 
 -- name: aged
 SELECT
@@ -215,7 +216,7 @@ WHERE c.text = :text AND {where}
 ORDER BY s.row
 
 -- name: links
-SELECT * FROM link WHERE {where} ORDER BY entry
+SELECT @link FROM link WHERE {where} ORDER BY entry
 
 -- name: ties
 SELECT source, relation, target FROM link
@@ -285,7 +286,7 @@ WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
 ORDER BY valid_from, entry
 
 -- name: columns.fact
-*
+@fact
 
 -- name: columns.span
 id, subject_key, predicate, predicate_key, object_key, valid_from, valid_until, memory, known_from
@@ -350,33 +351,33 @@ SELECT r.key, r.value FROM json_each(:keys) j CROSS JOIN record r ON r.collectio
 SELECT p.id FROM json_each(:ids) j CROSS JOIN purged p ON p.id = j.value
 
 -- name: changes
-SELECT * FROM journal WHERE seq > :since ORDER BY seq LIMIT :limit
+SELECT @journal FROM journal WHERE seq > :since ORDER BY seq LIMIT :limit
 
 -- name: changes_by_seq
-SELECT * FROM journal WHERE seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
+SELECT @journal FROM journal WHERE seq IN (SELECT value FROM json_each(:seqs)) ORDER BY seq
 
 -- name: opened_states
-SELECT s.* FROM state s JOIN json_each((SELECT ids FROM journal WHERE seq = :seq)) j ON s.id = j.value
+SELECT s.@state FROM state s JOIN json_each((SELECT ids FROM journal WHERE seq = :seq)) j ON s.id = j.value
 WHERE s.known_from = :known ORDER BY s.row
 
 -- name: opened_links
-SELECT * FROM link WHERE id IN (SELECT j.value FROM journal, json_each(journal.ids) j WHERE seq = :seq)
+SELECT @link FROM link WHERE id IN (SELECT j.value FROM journal, json_each(journal.ids) j WHERE seq = :seq)
   AND known_from = :known ORDER BY entry
 
 -- name: opened_facts
-SELECT * FROM fact WHERE id IN (SELECT j.value FROM journal, json_each(journal.ids) j WHERE seq = :seq)
+SELECT @fact FROM fact WHERE id IN (SELECT j.value FROM journal, json_each(journal.ids) j WHERE seq = :seq)
   AND known_from = :known ORDER BY entry
 
 -- name: insert_content
-INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO content VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_state
 INSERT INTO state (
     row, id, version, kind, type, place, scope, session, sequence, channel, author, author_type, source, at,
     valid_from, valid_until, status, tier, importance, confidence, strength, trust, pinned, ended, reason,
-    superseded_by, via, known_from, known_until
+    superseded_by, via, known_from, known_until, sum
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: close_state
 UPDATE state SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
@@ -385,7 +386,7 @@ UPDATE state SET known_until = ? WHERE id = ? AND known_until = 9223372036854775
 INSERT OR IGNORE INTO label VALUES (?, ?, ?, ?)
 
 -- name: insert_terms
-INSERT INTO terms VALUES (?, ?, ?)
+INSERT INTO terms VALUES (?, ?, ?, ?)
 
 -- name: index_terms
 INSERT INTO text_index (rowid, terms) VALUES (?, ?)
@@ -408,8 +409,8 @@ ORDER BY c.row
 DELETE FROM label WHERE what = 'standing'
 
 -- name: replace_terms
-INSERT INTO terms VALUES (?, ?, ?)
-ON CONFLICT (row) DO UPDATE SET length = excluded.length, terms = excluded.terms
+INSERT INTO terms VALUES (?, ?, ?, ?)
+ON CONFLICT (row) DO UPDATE SET length = excluded.length, terms = excluded.terms, sum = excluded.sum
 
 -- name: rebuild_index
 INSERT INTO text_index (text_index) VALUES ('rebuild')
@@ -418,20 +419,13 @@ INSERT INTO text_index (text_index) VALUES ('rebuild')
 UPDATE link SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
 
 -- name: insert_link
-INSERT INTO link (
-    entry, id, source_is, source, relation, target_is, target, weight, label, meta, ended, known_from, known_until
-)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO link VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: close_fact
 UPDATE fact SET known_until = ? WHERE id = ? AND known_until = 9223372036854775807
 
 -- name: insert_fact
-INSERT INTO fact (
-    entry, id, subject, subject_key, predicate, predicate_key, object, object_key, valid_from, valid_until, confidence,
-    memory, source, ended, reason, known_from, known_until
-)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: add_usage
 INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -446,7 +440,8 @@ ON CONFLICT (id) DO UPDATE SET
     spaced = spaced + excluded.spaced
 
 -- name: put_record
-INSERT INTO record VALUES (?, ?, ?) ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value
+INSERT INTO record VALUES (?, ?, ?, ?)
+ON CONFLICT (collection, key) DO UPDATE SET value = excluded.value, sum = excluded.sum
 
 -- name: drop_record
 DELETE FROM record WHERE collection = ? AND key = ?
@@ -488,7 +483,7 @@ SELECT t.id, t.session, t.times, t.first, t.last FROM json_each(:ids) j CROSS JO
 ORDER BY t.last DESC, t.id, t.session LIMIT :limit
 
 -- name: insert_journal
-INSERT INTO journal VALUES (?, ?, ?, ?, ?)
+INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)
 
 -- name: remember_purged
 INSERT OR IGNORE INTO purged VALUES (?, ?)
@@ -512,7 +507,7 @@ DELETE FROM label WHERE row = ?
 DELETE FROM content WHERE row = ?
 
 -- name: cut_body
-UPDATE content SET body = ? WHERE row = ?
+UPDATE content SET body = ?, sum = ? WHERE row = ?
 
 -- name: erase_id.state
 DELETE FROM state WHERE id = ?
@@ -536,7 +531,7 @@ DELETE FROM link WHERE source = ? AND source_is = 'memory'
 DELETE FROM link WHERE target = ? AND target_is = 'memory'
 
 -- name: dump.content
-SELECT c.*, t.terms FROM content c JOIN terms t ON t.row = c.row ORDER BY c.row
+SELECT c.@content, t.terms, c.sum FROM content c JOIN terms t ON t.row = c.row ORDER BY c.row
 
 -- name: dump.state
 -- Only the keys are sorted: whole rows would be held in memory for it.

@@ -1,4 +1,4 @@
-"""Reads the store's SQL from its files, once a process."""
+"""Reads the store's SQL from its files, once a process. `@content` and its like stand for the columns of a table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from functools import cache
 from importlib.resources import files
 
 from pieria.store.sql.session import parsed
+from pieria.store.sql.tables import with_columns
 
 
 @cache
 def statements(file: str) -> dict[str, str]:
     """Every block of the file by its name."""
-    return parsed(files("pieria.store.sqlite").joinpath(file).read_text(encoding="utf-8"))
+    written = files("pieria.store.sqlite").joinpath(file).read_text(encoding="utf-8")
+    return {name: with_columns(block) for name, block in parsed(written).items()}

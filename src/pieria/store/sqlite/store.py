@@ -21,7 +21,6 @@ from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, stamp, stora
 from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told
-from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sqlite import folder
@@ -32,6 +31,7 @@ from pieria.store.sqlite.converting import clear
 from pieria.store.sqlite.file import LOGS, empty
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.near import SQLiteVectors
+from pieria.store.sqlite.reader import SQLiteReader
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.sealing import is_sealed, made_file, name_of, operational_errors
 from pieria.store.sqlite.session import SQLiteSession
@@ -238,14 +238,14 @@ class SQLiteStore:
             self._on_migration(str(target))
 
     @contextmanager
-    def reading(self, seconds: float | None = None) -> Iterator[SQLReader]:
+    def reading(self, seconds: float | None = None) -> Iterator[SQLiteReader]:
         with translated("read", self.path, self._seal), self.looking(seconds) as connection:
             yield self._reader(connection)
 
-    def _reader(self, connection: sqlite3.Connection) -> SQLReader:
+    def _reader(self, connection: sqlite3.Connection) -> SQLiteReader:
         session = SQLiteSession(connection, reads=True)
         vectors = SQLiteVectors(session, self._scan, self._sieves)
-        return SQLReader(session, self._frequencies, self._sieves, vectors, foreign=self.is_foreign)
+        return SQLiteReader(session, self._frequencies, self._sieves, vectors, foreign=self.is_foreign)
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[SQLiteWriter]:

@@ -116,8 +116,7 @@ SELECT entry FROM vector WHERE row = ?
 SELECT v.entry, v.row FROM member m CROSS JOIN vector v ON v.entry = m.entry WHERE m.row = ?
 
 -- name: insert_vector
-INSERT INTO vector (entry, row, what, number, space, start, stop, known_from, vector)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO vector VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_member
 INSERT OR IGNORE INTO member (entry, row) VALUES (?, ?)

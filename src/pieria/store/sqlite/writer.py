@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 from pieria.record.filter import Filter
 from pieria.store.protocol import Kind, VectorMatch
 from pieria.store.sql.sieves import Sieves
+from pieria.store.sql.tables import TABLES
 from pieria.store.sql.text import Frequencies
 from pieria.store.sql.writer import SQLWriter
 from pieria.store.sqlite.embedded import SQLiteVectorRows
 from pieria.store.sqlite.near import SQLiteVectors
+from pieria.store.sqlite.reader import SQLiteReader
 from pieria.store.sqlite.scan import Scan
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.sums import SUMMED, copied_sum, row_sum, with_sums
 
 DEEP = 2_000
 """Bytes of the index's record of its levels, of which each takes two."""
 
 
-class SQLiteWriter(SQLWriter):
+class SQLiteWriter(SQLiteReader, SQLWriter):
     def __init__(
         self, session: SQLiteSession, frequencies: Frequencies, scan: Scan, now: Callable[[], int], analyser: int
     ) -> None:
@@ -65,3 +69,20 @@ class SQLiteWriter(SQLWriter):
 
     def _index_anew(self) -> None:
         self._file.execute(self._sql["rebuild_index"])
+
+    def _cut_body(self, row: int, body: str | None) -> None:
+        content = self.contents([row])[row]._replace(body=body)
+        self._file.execute(self._sql["cut_body"], (body, row_sum("content", (row, *content)), row))
+
+    def _put(self, table: str, lines: Sequence[Sequence[Any]]) -> None:
+        if table not in SUMMED:
+            super()._put(table, lines)
+            return
+        columns = TABLES[table].columns
+        sql = statements("sums.sql")["put.summed"].format(
+            table=table, columns=", ".join(columns), values=", ".join("?" * len(columns))
+        )
+        self._file.executemany(sql, [(*line, copied_sum(table, line)) for line in lines])
+
+    def _many(self, statement: str, rows: Iterable[Any]) -> None:
+        super()._many(statement, with_sums(statement, rows))
