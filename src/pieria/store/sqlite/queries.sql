@@ -582,7 +582,7 @@ SELECT abs((SELECT count(*) FROM content) - (SELECT count(*) FROM terms))
 SELECT value FROM counter WHERE name = 'unscrubbed'
 
 -- name: finish_purge
-UPDATE counter SET value = 0 WHERE name = 'unscrubbed'
+UPDATE counter SET value = 0 WHERE name = 'unscrubbed' AND value <> 0
 
 -- name: check.journal
 SELECT count(*) FROM journal j JOIN journal n ON n.seq = (SELECT min(seq) FROM journal WHERE seq > j.seq)
