@@ -237,7 +237,7 @@ def test_a_rule_holds_again_while_the_correction_that_ended_it_is_said_to_hold_n
     bank.invalidate(correction)
     bank.update(correction, valid_until=None)
     assert "use npm" in rules(bank) and "use pnpm" not in rules(bank)
-    bank.invalidate(correction, replacement=bank.remember("Use yarn.").id)
+    bank.invalidate(correction, replacement=bank.remember("The shop moved to yarn in May.").id)
     assert rules(bank) == ""
 
 

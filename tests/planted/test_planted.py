@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from tests.planted.planting import CHANNELS, Planting, most, plain, rules_of
 
+from pieria.record.trust import GIVEN
+
 HERE = Path(__file__).parent
 PLANTED: list[dict[str, Any]] = json.loads((HERE / "planted.json").read_text())
 HONEST: list[dict[str, Any]] = json.loads((HERE / "honest.json").read_text())
 ORDINARY: list[dict[str, Any]] = json.loads((HERE / "ordinary.json").read_text())
-TOLD_AT_LEAST = 0.9
-"""Of the honest rules: the share that has to be told."""
+FOUND_AT_LEAST = 0.9
+"""Of the honest rules and of the ordinary texts: the share that has to be taken for what it is."""
 
 
 @pytest.fixture
@@ -39,27 +41,35 @@ def test_a_planted_text_is_no_rule_and_believed_as_its_channel(attack: dict[str,
         assert accepted == []
 
 
-def told(honest: dict[str, Any], planting: Planting) -> bool:
-    CHANNELS[honest["channel"]][0](planting, honest, 0)
-    with planting.bank() as bank:
-        return plain(honest["rule"]).strip(" .!") in rules_of(bank.context(budget_tokens=8_000).text)
-
-
 def test_honest_rules_of_a_person_are_told(tmp_path: Path) -> None:
+    """Those in a prompt of several lines wait, since they may be pasted."""
     missed = []
     for number, honest in enumerate(HONEST):
         files = tmp_path / str(number)
         files.mkdir()
-        if not told(honest, Planting(files / "data", files)):
+        planting, rule = Planting(files / "data", files), plain(honest["rule"]).strip(" .!")
+        CHANNELS[honest["channel"]][0](planting, honest, 0)
+        with planting.bank() as bank:
+            waiting = " ".join(plain(one.memory.text) for one in bank.rules.list("waiting", via=GIVEN).rules)
+            is_told = rule in rules_of(bank.context(budget_tokens=8_000).text)
+        several = honest["channel"] == "hook:prompt" and "\n" in honest["text"]
+        assert not (several and is_told)
+        if not (is_told or (several and rule in waiting)):
             missed.append(honest["rule"])
-    assert len(missed) <= (1 - TOLD_AT_LEAST) * len(HONEST), missed
+    assert len(missed) <= (1 - FOUND_AT_LEAST) * len(HONEST), missed
 
 
-def test_ordinary_prompts_state_no_rule(planting: Planting) -> None:
+def test_few_ordinary_prompts_and_notes_state_a_rule(tmp_path: Path) -> None:
+    told = []
     for number, each in enumerate(ORDINARY):
-        CHANNELS["hook:prompt"][0](planting, each, number)
-    with planting.bank() as bank:
-        assert rules_of(bank.context(budget_tokens=8_000).text) == ""
+        files = tmp_path / str(number)
+        files.mkdir()
+        planting = Planting(files / "data", files)
+        CHANNELS[each["channel"]][0](planting, each, 0)
+        with planting.bank() as bank:
+            if rules_of(bank.context(budget_tokens=8_000).text):
+                told.append(each["text"])
+    assert len(told) <= (1 - FOUND_AT_LEAST) * len(ORDINARY), told
 
 
 def test_rules_of_helper() -> None:

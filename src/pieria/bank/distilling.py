@@ -17,7 +17,7 @@ from pieria.bank.sources import mined_turns
 from pieria.errors import InputError
 from pieria.learning.distilling import pieces
 from pieria.learning.distilling.calls import is_ours
-from pieria.learning.distilling.pieces import Piece, State, alike, outputs, session_key, turn_id
+from pieria.learning.distilling.pieces import Piece, State, alike, session_key, turn_id
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, Write
@@ -31,7 +31,6 @@ from pieria.record.link import DRAWN_FROM, End, LinkRow
 from pieria.record.memory import Memory
 from pieria.record.pasted import REPEATS, Span
 from pieria.record.privacy import cut_private, redact
-from pieria.record.repetition import Runs
 from pieria.record.time import micros, moment
 from pieria.record.trust import AGENT, OUTSIDE, lowered, lowest
 from pieria.store.protocol import Progress, Reader, Writer
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from pieria.bank.observing import Observing
     from pieria.learning.distilling.observations import Distilled, Observation
     from pieria.learning.lessons.finding import Learned
+    from pieria.record.repetition import Runs
 
 AT_ONCE = 500
 """Events a transaction."""
@@ -125,14 +125,17 @@ def distilled_sessions(bank: Observing, session: str | None, progress: Progress 
 def _observe(bank: Observing, events: Sequence[Event]) -> Observed:
     from pieria.learning.distilling.tools import trimmed
 
-    kept = [_screened(bank, trimmed(event.capped())) for event in events if not is_ours(event)]
+    foreign = [event for event in events if not is_ours(event)]
+    kept = [_screened(bank, trimmed(event.capped())) for event in foreign]
+    whole = {event.id: event.text for event in foreign}
     ignored = len(events) - len(kept)
     with bank._writing() as writer:
         fresh, repeated = _unknown(bank, writer, kept)
+        heard = list(filter(None, (pieces.heard_record(event, _clean(whole[event.id])) for event in fresh)))
         mined = list(_mined(bank, writer, fresh))
         spoken = [event for event in fresh if event.id not in dict(mined)]
-        turns, purged = _turns(bank, writer, spoken, Heard(writer, fresh))
-        records = [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
+        turns, purged = _turns(bank, writer, spoken, Heard(writer, heard))
+        records = heard + [pieces.raw_record(event) for event in fresh] + [record for _, record in mined]
         jobs: list[NewJob] = []
         for state in _states(bank, writer, fresh):
             records.append(state.record())
@@ -209,22 +212,19 @@ def _turns(bank: Observing, writer: Writer, events: Sequence[Event], heard: Hear
 
 
 class Heard:
-    """What tools put out in the sessions at hand, as far as it is still kept: nobody's own words."""
+    """What tools put out in the sessions at hand: nobody's own words."""
 
-    def __init__(self, reader: Reader, events: Sequence[Event]) -> None:
+    def __init__(self, reader: Reader, fresh: Sequence[Record]) -> None:
         self._reader = reader
-        self._events = events
-        self._runs: dict[tuple[str, str], Runs] = {}
+        self._fresh = fresh
+        self._runs: dict[str, Runs] = {}
 
     def repeated(self, event: Event) -> list[Span]:
         """Return the spans of what was said that repeat a tool's output of the same session."""
-        whose = (event.host, event.session)
-        if whose not in self._runs:
-            kept = pieces.piece_of(self._reader, *whose).events
-            self._runs[whose] = Runs(
-                outputs((*kept, *(one for one in self._events if (one.host, one.session) == whose)))
-            )
-        return self._runs[whose].repeated(event.text)
+        key = session_key(event.host, event.session)
+        if key not in self._runs:
+            self._runs[key] = pieces.heard_runs(self._reader, key, self._fresh)
+        return self._runs[key].repeated(event.text)
 
 
 def _way_of(bank: Observing, event: Event, heard: Heard) -> tuple[str, list[Span]]:
@@ -277,7 +277,9 @@ def _distilling(bank: Observing, host: str, session: str, outcome: list[Distille
 
     piece = piece_of(bank, host, session)
     taken = piece if whole else piece.without_last_task()
-    made = distilled(taken.events, bank.mind, told=taken.waiting, scope=_own_scope(bank))
+    with bank._reading() as reader:
+        heard = pieces.heard_runs(reader, piece.key)
+    made = distilled(taken.events, bank.mind, told=taken.waiting, scope=_own_scope(bank), heard=heard)
     drafts = [bank._screening.draft(checked(each.new)) for each in made.observations]
     # A model that has just failed is not waited for again.
     lessons = learned_of(bank, taken, made.problem)
@@ -325,6 +327,7 @@ def _distilled(
     changeset.records = pieces.settling(piece, made.waiting, pieces.state_of(writer, host, session))
     changeset.ids = tuple(dict.fromkeys([*ids, *learnt, f"{pieces.RAW}:{piece.key}"]))
     if piece.ends:
+        changeset.records += pieces.heard_of(writer, piece.key)
         changeset.jobs.append(new_job("session_summary", {"session": session}))
     outcome.append(DistilledSessions(1, len(piece.fresh), tuple(ids), tuple(learnt), made.problem or lessons.problem))
     return changeset

@@ -45,7 +45,7 @@ WHY = {
     HEARSAY: "it was mined, imported or pasted",
     OUTSIDE: "it came from outside",
 }
-BESIDE = "it stands beside pasted material and may lower security"
+UNSURE = "it may be pasted, or lower security: accept it if it is yours"
 NO_RULE = "nothing in it states a rule"
 
 
@@ -125,7 +125,7 @@ class BankRules:
             return Rule(memory, shown, WAITING, NO_RULE, taught)
         if memory.via in RULING and words.told:
             return Rule(memory, words.told, TOLD, WHY[memory.via], taught)
-        return Rule(memory, said, WAITING, BESIDE if memory.via == PERSON else WHY[memory.via], taught)
+        return Rule(memory, said, WAITING, UNSURE if memory.via == PERSON else WHY[memory.via], taught)
 
     # --- decisions
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pieria.record.filter import Filter, Viewer
 from pieria.record.passages import passages
-from pieria.record.standing import KINDS, standing
+from pieria.record.standing import KINDS, said_as, standing
 from pieria.record.time import micros
 from pieria.record.windows import AFTER, BEFORE, Turn, window
 from pieria.store.protocol import Kind, Pending, Reader
@@ -59,11 +59,11 @@ def _passages(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
         for number, (start, end) in enumerate(passages(content.text)):
             yield Task(title + content.text[start:end], row, "passage", number, start, end)
         if row in ruling:
-            yield from _rules(row, content.text)
+            yield from _rules(row, content.text, ruling[row].kind)
 
 
-def _rules(row: int, text: str) -> Iterator[Task]:
-    found = standing(text, in_passing=True)
+def _rules(row: int, text: str, kind: str) -> Iterator[Task]:
+    found = standing(text, said_as(kind))
     if len(found) <= MOST_RULES:
         for number, rule in enumerate(found):
             yield Task(text[rule.start : rule.end], row, "rule", number, rule.start, rule.end)

@@ -53,14 +53,15 @@ def labels(
 def stated(text: str, kind: str | None, via: str | None) -> tuple[str, ...]:
     """Return the kinds of standing rules that a text states.
 
-    Only a person's text is searched for rules that are put in passing: no other is told as one. Readers ask for the
-    ways in whose rules count (`record.trust.RULING`).
+    The model reads a person's text alone: no other is told as a rule. Readers ask for the ways in whose rules count
+    (`record.trust.RULING`).
     """
     if kind not in SAID_KINDS:
         return ()
-    from pieria.record.standing import standing
+    from pieria.record.standing import said_as, standing
 
-    return tuple(dict.fromkeys(rule.kind for rule in standing(text, in_passing=via == PERSON)))
+    said = said_as(kind) if via == PERSON else None
+    return tuple(dict.fromkeys(rule.kind for rule in standing(text, said)))
 
 
 def compared(label: str) -> str:

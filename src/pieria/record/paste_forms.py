@@ -126,6 +126,25 @@ _SAYING_WORDS = """
     prints printed told tells sagt sagte schreibt schrieb meint meinte steht lautet empfiehlt dit disait écrit écrivait
     recommande dice dijo escribió escribe recomienda ponía responde
 """
+_HANDLING_WORDS = """
+    translate summarise summarize proofread rephrase rewrite reword paraphrase shorten polish correct fix format explain
+    analyse analyze review reply respond answer classify tidy clean edit check reformat transcribe
+    übersetze übersetz übersetzen zusammenfassen fasse korrigiere korrigier formuliere formulier lies prüfe beantworte
+    traduis traduire résume corrige reformule relis traduce traduzca resume corrige resuma reformula lee contesta
+    traduci riassumi correggi riformula traduza traduz resuma corrija vertaal vat corrigeer herschrijf
+    przetłumacz streść popraw översätt sammanfatta переведи перескажи исправь çevir özetle düzelt
+"""
+_HANDED_WORDS = """
+    this that these it following below text mail email message sentence paragraph letter note comment review ticket post
+    dies diesen dieses diese das folgende folgenden text satz absatz brief ça ceci cela ce cet cette suivant texte
+    phrase
+    esto este esta siguiente texto frase questo questa seguente testo isto este esta seguinte dit deze tekst zin
+    to ten tę tekst detta texten это этот текст şunu bunu metni
+"""
+_VERDICT_WORDS = """
+    true real genuine legit legitimate correct right ok okay accurate spam scam safe sensible normal fair allowed apply
+    sound sense
+"""
 _OWN = r"(?<!\w)(?:i|i've|i'd|i'll|we|ich|wir|je|j'ai|yo|私)(?!\w)[^\n.!?:]{0,20}$"
 
 
@@ -169,8 +188,24 @@ def announcements() -> re.Pattern[str]:
 def reports() -> re.Pattern[str]:
     """Return what finds “the wiki says:” within a line."""
     return re.compile(
-        rf"(?<!\w)(?:{_words(_SAYING_WORDS)})(?!\w)(?: [\w'-]{{1,20}}){{0,4}} ?[:：][^\S\n]*(?=\S)"
+        rf"(?<!\w)(?:{_words(_SAYING_WORDS)})(?!\w)(?: [\w'-]{{1,20}}){{0,4}}(?: ?[:：]|[ \t][–—-][ \t]|[ \t](?=['‘]))"
+        r"[^\S\n]*(?=\S)"
         r"|(?:と(?:言い|言って|書い|書かれ)|によると|曰く)[^\n]{0,20}?[:：、][^\S\n]*(?=\S)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def tasks() -> re.Pattern[str]:
+    """Return what finds “translate this:” or “is this true?” within a line."""
+    rest = r"[^\S\n]*(?=\S)"
+    return re.compile(
+        rf"(?<!\w)(?:{_words(_HANDLING_WORDS)})(?!\w)[^\n:：.(]{{0,40}}?(?<!\w)(?:{_words(_HANDED_WORDS)})(?!\w)"
+        rf"[^\n:：.(]{{0,40}}(?:[:：(]|[ \t][–—-][ \t]){rest}"
+        r"|(?<!\w)(?:is|are|was|does|do|did) (?:this|that|it|these|those|he|she|they)\b[^\n?.:]{0,40}"
+        rf"(?<!\w)(?:{_words(_VERDICT_WORDS)})(?!\w)(?:[^\n?.:]{{0,20}}[?.:]|(?: to you| though| at all)?){rest}"
+        rf"|(?<!\w)what (?:do you|would you) (?:make|think) of (?:this|that|it)\b[^\n?.:]{{0,40}}[?.:]{rest}"
+        rf"|(?:翻訳|要約|添削|翻译|翻譯|总结|總結|润色|번역|요약)[^\n:：。]{{0,20}}[:：]{rest}",
         re.IGNORECASE,
     )
 

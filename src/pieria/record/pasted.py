@@ -67,6 +67,11 @@ def holds_paste(text: str) -> bool:
     return bool(pasted(text))
 
 
+def is_one_line(text: str) -> bool:
+    """Return whether a prompt is of one line. Of several lines, any may be pasted."""
+    return "\n" not in text.strip()
+
+
 def merged(spans: Iterable[Span]) -> list[Span]:
     """Return the spans in order, with those that touch each other as one."""
     found: list[Span] = []
@@ -213,8 +218,11 @@ def _before_remarks(lines: list[_Line]) -> Iterator[Span]:
 
 
 def _reported(lines: list[_Line]) -> Iterator[Span]:
-    """Yield the rest of a line after “the wiki says:”."""
+    """Yield the rest of a line after “the wiki says:” or “translate this:”."""
     for line in lines:
+        handed = paste_forms.tasks().search(line.text)
+        if handed is not None:
+            yield line.start + handed.end(), line.end
         for found in paste_forms.reports().finditer(line.text):
             if not paste_forms.own_words().search(line.text[: found.start()]):
                 yield line.start + found.end(), line.end

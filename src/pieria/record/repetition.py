@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 
 from pieria.record.pasted import Span, merged
 
@@ -14,22 +15,29 @@ LONGEST = 1 << 20
 _WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
+_SIZE = 5
+"""Bytes of the digest of a run: few enough to keep, and enough that no other run has the same."""
+
+
 class Runs:
-    """The runs of some texts, to look for them in others."""
+    """The runs of some texts, to look for them in others. `kept` are what `digests_of` made of these texts."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._held = {run for text in texts for run, _ in _runs(text)}
-
-    def __bool__(self) -> bool:
-        return bool(self._held)
+    def __init__(self, kept: Iterable[bytes]) -> None:
+        self._held = {each[place : place + _SIZE] for each in kept for place in range(0, len(each), _SIZE)}
 
     def repeated(self, text: str) -> list[Span]:
         """Return the spans of the text that repeat a run, in order and apart from each other."""
         return merged(span for run, span in _runs(text) if run in self._held) if self._held else []
 
 
-def _runs(text: str) -> Iterable[tuple[int, Span]]:
+def digests_of(text: str) -> bytes:
+    """Return the digests of all runs of a text, one after the other. No word can be read from them."""
+    return b"".join(dict.fromkeys(run for run, _ in _runs(text)))
+
+
+def _runs(text: str) -> Iterator[tuple[bytes, Span]]:
     words = [(found[0].casefold(), found.start(), found.end()) for found in _WORD.finditer(text[:LONGEST])]
     for place in range(len(words) - RUN + 1):
         run = words[place : place + RUN]
-        yield hash(tuple(word for word, _, _ in run)), (run[0][1], run[-1][2])
+        told = "\n".join(word for word, _, _ in run).encode("utf-8", "surrogatepass")
+        yield blake2b(told, digest_size=_SIZE).digest(), (run[0][1], run[-1][2])

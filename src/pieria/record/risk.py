@@ -84,8 +84,12 @@ _PERMITS = re.compile(
 _INSTEAD = re.compile(r"(?i),? (?:and )?(?:not|never|instead of|rather than) ")
 _FORBIDS = re.compile(
     r"(?i)\s*(?:[-*•]\s+)?(?:(?:please|from now on|going forward|remember:?|we|you|always)[,:]?\s+){0,3}"
-    r"(?:never|don't|do not|must not|mustn't|no longer|stop|avoid|nie|niemals|nicht|keine?|ne\s|jamais|nunca|no\s)"
+    r"(?:(?:(?:i|we) )?(?:don't|do not|never) (?:ever )?want (?:you )?to|under no circumstances"
+    r"|(?:you|they) (?:must|may|should|can|are) (?:never|not)|never|don't|do not|must not|mustn't|no longer|stop"
+    r"|avoid|nie|niemals|nicht|keine?|ne\s"
+    r"|jamais|nunca|no\s)"
 )
+_UNLESS = re.compile(r"(?i)\b(?:without|unless|until|before|ohne|bevor|sans|avant|sin|antes|senza|prima|sem)\b")
 _SHAPES = (_COMMANDS, _OUT, _RUNS, _DELETES, _DISABLES, _DISABLED, _GIVES_AWAY, _PERMITS)
 
 
@@ -97,6 +101,8 @@ def lowers_security(instruction: str) -> bool:
     """
     if _FORBIDS.match(instruction):
         forbidden, _, wanted = instruction.partition(",")
+        # “Never push without asking me” asks for a check.
+        forbidden = _UNLESS.split(forbidden, maxsplit=1)[0]
         keeps = _KEEPS.search(forbidden) is not None and not any(shape.search(forbidden) for shape in _SHAPES)
         return keeps or any(shape.search(wanted) for shape in _SHAPES)
     wanted, instead, unwanted = _split(instruction)

@@ -2,27 +2,27 @@
 
 Exists so that "always answer in metric units" is found when something is to be done, though no word of the request is
 in it. Careful rather than complete: what is asked, told, quoted, or code does not count, and only what is said in the
-first or second person does. How people put it is a table in `standing_forms`.
+first or second person does. How people put it is a table in `standing_forms`. What a person says in other ways is
+judged by `rule_model`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
-from itertools import chain, islice, pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from pieria.record.analyser import query_terms, terms
 from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
 from pieria.record.pasted import is_within, merged, pasted
+from pieria.record.rule_model import LASTING as KINDS
+from pieria.record.rule_model import NOTE, PROMPT, lasting_kind
 from pieria.record.sentences import Sentence, sentences
-from pieria.record.standing_clauses import CLAUSE, CLAUSE_HEADS, CLAUSES, CUES, ONCE, clause_forms
-from pieria.record.standing_clauses import LEAD as CLAUSE_LEAD
 from pieria.record.standing_forms import HEADS, LEAD, ONE_OFF, REPORTED, forms
-from pieria.record.standing_tongues import asks_for_good, may_ask
 
-KINDS = ("rule", "preference", "profile")
+__all__ = ["KINDS", "Rule", "own_sentences", "said_as", "standing"]
 
 
 class Rule(NamedTuple):
@@ -34,12 +34,14 @@ class Rule(NamedTuple):
     terms: tuple[str, ...]
 
 
-_HEADING = re.compile(r"[^\W\d_]+")
 _TAG = re.compile(r"(?:\bok|\bokay|\balright|, right)\?\Z")
 """What ends an instruction as if it were a question."""
-_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 1_000
 """Characters of a sentence: a longer one is no instruction but a text."""
+_JUDGED = 300
+"""Sentences of a text that the model reads. A text of more is a document, and counts by its plain forms alone."""
+_PROMPTED = ("turn", "observation")
+"""Kinds that hold what somebody said amid work. All others were stored on purpose."""
 _APART = re.compile(
     r"""
     (?<![^\n]) [ \t]{0,3} (?: ``` (?: (?!```) [\s\S] )*+ (?: ``` )? | ~~~ (?: (?!~~~) [\s\S] )*+ (?: ~~~ )? )
@@ -81,36 +83,48 @@ _ANNOUNCING = frozenset(
 """What is put before a colon and is no speaker."""
 
 
-def standing(text: str, *, in_passing: bool = False) -> list[Rule]:
-    """The standing rules of a text in their order: each kind is one of `KINDS`.
+def said_as(kind: str) -> str:
+    """Return how a person's memory of this kind was said: `PROMPT` or `NOTE`."""
+    return PROMPT if kind in _PROMPTED else NOTE
 
-    Those that are put in passing, in the middle of a sentence or in other languages than English, cost more to find.
+
+def standing(text: str, said: str | None = None) -> list[Rule]:
+    """Return the standing rules of a text in their order.
+
+    With `said`, which is `PROMPT` or `NOTE`, the text is a person's, and what no plain form tells goes to the model.
     """
     low = text.lower() if text.isascii() else lowered(text)
-    words = set(_WORD.findall(low)) if in_passing else set[str]()
-    is_english, is_other = not CUES.isdisjoint(words), in_passing and may_ask(low, words)
-    if not (is_english or is_other or _begins(low)):
+    if said is None and not _begins(low):
         return []
+    within = list(sentences(text))
+    by_model = said if len(within) <= _JUDGED else None
     found = [
         rule
-        for sentence in sentences(text)
-        if sentence.end - sentence.start <= _LONGEST
-        and (rule := _stated(text, low, sentence) or _asked(text, low, sentence, is_english, is_other))
+        for sentence in within
+        if sentence.end - sentence.start <= _LONGEST and (rule := _laid_down(text, text, low, sentence, by_model))
     ]
     if not found:
         return []
     apart, others = _apart(text, low), _others(low, _OWN, frozenset())
-    hidden = _without(low, merged([*apart, *(turn for turn in others if _is_name(low, turn[0]))]))
+    hidden = merged([*apart, *(turn for turn in others if _is_name(low, turn[0]))])
+    shown, shown_low = _without(text, hidden), _without(low, hidden)
     return [
         again
         for rule in found
         if not is_within(rule.start, apart) and not is_within(rule.start, others)
-        for again in [
-            _stated(text, low, Sentence(rule.start, rule.end))
-            or _asked(text, hidden, Sentence(rule.start, rule.end), is_english, is_other)
-        ]
+        for again in [_laid_down(text, shown, shown_low, Sentence(rule.start, rule.end), by_model)]
         if again
     ]
+
+
+def _laid_down(text: str, shown: str, low: str, sentence: Sentence, said: str | None) -> Rule | None:
+    """Return what a sentence lays down. `shown` is the text without what is quoted or pasted."""
+    rule = _stated(text, low, sentence)
+    if rule is not None or said is None:
+        return rule
+    start, end = sentence
+    kind = lasting_kind(shown[start:end], said)
+    return None if kind is None else Rule(kind, start, end, _topic(text[start:end]))
 
 
 def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentence]:
@@ -135,13 +149,13 @@ def _apart(text: str, low: str) -> list[tuple[int, int]]:
     return merged([*(found.span() for found in _APART.finditer(low)), *pasted(text)])
 
 
-def _without(low: str, apart: list[tuple[int, int]]) -> str:
-    """The text with a word that means nothing for each place that is quoted, pasted or code."""
+def _without(text: str, apart: list[tuple[int, int]]) -> str:
+    """Return the text with a word that means nothing in place of what is quoted, pasted or code."""
     kept, at = [], 0
     for start, end in apart:
-        kept += [low[at:start], "x" * (end - start)]
+        kept += [text[at:start], "x" * (end - start)]
         at = end
-    return "".join([*kept, low[at:]])
+    return "".join([*kept, text[at:]])
 
 
 def _is_name(low: str, start: int) -> bool:
@@ -194,38 +208,6 @@ def _stated(text: str, low: str, sentence: Sentence) -> Rule | None:
     if found["called"] is not None and not _is_called_by_name(text, found.end(), end):
         return None
     return Rule(kind, start, end, _topic(text[found.start() : end]))
-
-
-def _asked(text: str, low: str, sentence: Sentence, is_english: bool, is_other: bool) -> Rule | None:
-    """What one of its clauses lays down, or the whole in another language."""
-    start, end = sentence
-    if _is_question(low, start, end) or REPORTED.search(low, start, end):
-        return None
-    if (
-        is_english
-        and not CUES.isdisjoint(_WORD.findall(low, start, end))
-        and not ONE_OFF.search(low, start, end)
-        and not ONCE.search(low, start, end)
-    ):
-        for place in _clauses(low, start, end):
-            head = _HEADING.match(low, place, end)
-            found = clause_forms().match(low, place, end) if head and head[0] in CLAUSE_HEADS else None
-            if found and (found["called"] is None or _is_called_by_name(text, found.end(), end)):
-                kind = "profile" if found["profile"] else "rule" if found["rule"] else "preference"
-                return Rule(kind, start, end, _topic(text[place:end]))
-    if is_other and asks_for_good(low[start:end]):
-        return Rule("rule", start, end, _topic(text[start:end]))
-    return None
-
-
-def _clauses(low: str, start: int, end: int) -> Iterator[int]:
-    """Where its clauses begin, with and without what leads to them."""
-    begins = [start, *(found.end() for found in islice(CLAUSE.finditer(low, start, end), CLAUSES))]
-    for begin in begins:
-        lead = LEAD.match(low, begin, end)
-        place = lead.end() if lead else begin
-        further = CLAUSE_LEAD.match(low, place, end)
-        yield from {begin, place, further.end() if further else place}
 
 
 def _is_called_by_name(text: str, start: int, end: int) -> bool:

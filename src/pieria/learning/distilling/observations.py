@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pieria.errors import PieriaError
-from pieria.learning.distilling.pieces import alike, outputs, turn_id
+from pieria.learning.distilling.pieces import alike, runs_of, turn_id
 from pieria.learning.distilling.tasks import Read, Span, read, sources_of
 from pieria.models.mind import NOTICED, TITLE, Mind, Noticed
 from pieria.models.minds.rules import RuleMind
@@ -59,11 +59,21 @@ class Distilled:
     problem: str | None = None
 
 
-def distilled(events: Sequence[Event], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Distilled:
-    """The observations of a session's piece. `told` are ids of events that an earlier piece has told of."""
+def distilled(
+    events: Sequence[Event],
+    mind: Mind,
+    *,
+    told: frozenset[str] = frozenset(),
+    scope: str,
+    heard: Runs | None = None,
+) -> Distilled:
+    """Return the observations of a session's piece. `told` are ids of events that an earlier piece has told of.
+
+    `heard` are the runs of what tools put out in the session; by default those of these events.
+    """
     found = read(events, told)
     noticed, by, problem = _noticed(found, mind)
-    heard = Runs(outputs(events))
+    heard = runs_of(events) if heard is None else heard
     made = [_observation(found.spans[each.task], each, by, scope, heard) for each in noticed]
     last = [event for span in found.spans[-1:] for event in (span.prompt, span.outside) if event is not None]
     return Distilled(tuple(_folded(made)), (*last, *found.open_failures), problem)

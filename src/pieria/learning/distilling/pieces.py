@@ -6,6 +6,7 @@ Raw events are records of the bank. Of what was said they hold no word: that is 
 - collection `events.told`, key `SESSION/EVENT`: short forms of the ids that a piece has used up, so that an event that
   is told again is known;
 - collection `events.sessions`, key SESSION: how much there is, and since when;
+- collection `events.heard`, key `SESSION/EVENT`: digests of the words that a tool put out, until the session ends;
 - collection `events.mined`, key `SESSION/TURN`: which memory stands for the turn of an event, where what was said had
   come from a log before.
 
@@ -14,16 +15,19 @@ SESSION is the key of a host's session, EVENT the short form of an event's id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pieria.record.changeset import Record
 from pieria.record.event import SPOKEN, Event
 from pieria.record.ids import derived_id
+from pieria.record.repetition import Runs, digests_of
 from pieria.store.protocol import Reader
 
 RAW, USED, SESSIONS, MINED = "events", "events.told", "events.sessions", "events.mined"
+HEARD = "events.heard"
 WAITING = "waiting"
 """Said of a raw event that a piece has told of and the next one needs."""
 ALIKE = 0.8
@@ -85,9 +89,27 @@ class Piece:
         return replace(self, events=kept) if any(event.id not in self.waiting for event in kept) else self
 
 
-def outputs(events: Iterable[Event]) -> Iterator[str]:
-    """Yield what tools put out: texts that nobody in the session wrote."""
-    return (event.text for event in events if event.what not in SPOKEN and event.text)
+def runs_of(events: Iterable[Event]) -> Runs:
+    """Return the runs of what tools put out: texts that nobody in the session wrote."""
+    return Runs(digests_of(event.text) for event in events if event.what not in SPOKEN)
+
+
+def heard_record(event: Event, text: str) -> Record | None:
+    """Return what is kept of the words that a tool put out; `None` where it said next to nothing."""
+    found = digests_of(text) if event.what not in SPOKEN else b""
+    return Record(HEARD, raw_key(event), b64encode(found).decode()) if found else None
+
+
+def heard_runs(reader: Reader, key: str, fresh: Iterable[Record] = ()) -> Runs:
+    """Return the runs that tools put out in a session, those of `fresh` records among them."""
+    kept = [*reader.records(HEARD, f"{key}/").values()]
+    kept += [record.value for record in fresh if record.key.startswith(f"{key}/")]
+    return Runs(map(b64decode, kept))
+
+
+def heard_of(reader: Reader, key: str) -> list[Record]:
+    """Return the records that take away what is known of the words of a session's tools."""
+    return [Record(HEARD, name, None) for name in reader.records(HEARD, f"{key}/")]
 
 
 def session_key(host: str, session: str) -> str:

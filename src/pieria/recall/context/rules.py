@@ -14,9 +14,9 @@ from pieria.recall.context.lines import SEARCHED
 from pieria.record.filter import Filter
 from pieria.record.lesson import PROCEDURE
 from pieria.record.memory import Memory
-from pieria.record.pasted import overlaps, repeats_of
+from pieria.record.pasted import is_one_line, overlaps, repeats_of
 from pieria.record.risk import lowers_security
-from pieria.record.standing import standing
+from pieria.record.standing import said_as, standing
 from pieria.record.trust import ACCEPTED, AGENT, DECLINED_RULES, PERSON, RULING, TRUST
 from pieria.store.protocol import Reader
 
@@ -27,7 +27,7 @@ CLAIMING = (AGENT,)
 
 
 class Words(NamedTuple):
-    """What a memory lays down: what is told of it, and what waits since it may lower security."""
+    """What a memory lays down: what is told of it, and what waits for a person's hand."""
 
     told: str
     held_back: str
@@ -73,12 +73,26 @@ def words_of(memory: Memory, without: Collection[str] = ()) -> Words:
     """Return the sentences of a memory that lay something down. `without` are those that stand elsewhere."""
     text = memory.text[:SEARCHED]
     repeats = repeats_of(memory.meta)
-    found = standing(text, in_passing=memory.via in RULING)
-    laid_down = [text[rule.start : rule.end] for rule in found if not overlaps(rule.start, rule.end, repeats)]
-    told = [sentence for sentence in laid_down if " ".join(sentence.split()) not in without]
+    found = standing(text, said_as(memory.kind) if memory.via in RULING else None)
+    laid_down = [rule for rule in found if not overlaps(rule.start, rule.end, repeats)]
     if memory.via == ACCEPTED and not laid_down:
         return Words(memory.title or text, "")
-    # Where pasted material ends is a guess, so beside it what may do harm waits.
-    guessed = memory.via == PERSON and memory.trust < TRUST[PERSON]
-    held_back = [sentence for sentence in told if guessed and lowers_security(sentence)]
-    return Words(" ".join(one for one in told if one not in held_back), " ".join(held_back))
+    told: list[str] = []
+    held_back: list[str] = []
+    for rule in laid_down:
+        sentence = text[rule.start : rule.end]
+        if " ".join(sentence.split()) not in without:
+            (held_back if _waits(memory, sentence) else told).append(sentence)
+    return Words(" ".join(told), " ".join(held_back))
+
+
+def _waits(memory: Memory, sentence: str) -> bool:
+    """Return whether a rule of a person waits for their hand, since somebody else may have written it.
+
+    Where pasted material begins and ends is a guess. A prompt is typed in passing, so there what may do harm waits too.
+    """
+    if memory.via != PERSON:
+        return False
+    if memory.kind == "turn":
+        return not is_one_line(memory.text) or lowers_security(sentence)
+    return memory.trust < TRUST[PERSON] and lowers_security(sentence)
