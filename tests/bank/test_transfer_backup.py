@@ -214,6 +214,26 @@ def test_a_bank_that_is_there_is_kept_unless_it_is_to_be_replaced(data: Path, ba
     assert texts(data, "before") == ["kept", "said since"]
 
 
+def test_a_restore_names_what_the_old_bank_had_purged(data: Path, tmp_path: Path) -> None:
+    with pieria.open("notes", data=data) as bank:
+        bank.remember("kept", id="m")
+        fact = bank.facts.add("Maya", "works_on", "billing")
+        backup = bank.backup(tmp_path)
+        bank.purge("m")
+        bank.facts.purge(fact.id)
+        bank.purge(bank.remember("said since").id)
+    report = pieria.restore(backup, data, name="notes", replace=True)
+    assert report.unpurged == tuple(sorted(["m", fact.id]))
+    assert report.as_dict()["unpurged"] == sorted(["m", fact.id])
+    assert pieria.restore(backup, data, name="again").unpurged == ()
+
+
+def test_a_restore_says_when_the_old_bank_is_unreadable(data: Path, backup: Path) -> None:
+    path = data / "notes.db"
+    path.write_bytes(path.read_bytes()[:100] + bytes(len(path.read_bytes()) - 100))
+    assert pieria.restore(backup, data, name="notes", replace=True).unpurged is None
+
+
 def test_a_replaced_bank_is_named_by_a_purge(data: Path, backup: Path) -> None:
     replaced = pieria.restore(backup, data, name="notes", replace=True).replaced
     assert replaced is not None

@@ -75,7 +75,11 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """`replaced` is where the bank lies now that was there before; `seq` the number of the backup's last change."""
+    """What a restore did. `replaced` is where the old bank lies now; `seq` is the number of the backup's last change.
+
+    `unpurged` are ids that the old bank had purged and that are there again: purge them anew. It is None where the old
+    bank could not be read.
+    """
 
     file: Path
     path: Path | str
@@ -85,6 +89,7 @@ class RestoreReport:
     bytes: int
     seq: int
     counts: Mapping[str, int]
+    unpurged: tuple[str, ...] | None = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -95,6 +100,7 @@ class RestoreReport:
             "bytes": self.bytes,
             "seq": self.seq,
             "counts": dict(self.counts),
+            "unpurged": None if self.unpurged is None else list(self.unpurged),
         }
 
 

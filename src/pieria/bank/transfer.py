@@ -329,7 +329,7 @@ def restore_file(
     a damaged one, `NewerVersionError`, `ConflictError` for a bank that is there, `BusyError` for one that is in use.
     """
     done = restoring.restore_file(file.absolute(), target, replace=replace, progress=progress, seal=seal)
-    return RestoreReport(file, target, target.stem, done.replaced, done.bytes, done.seq, done.counts)
+    return RestoreReport(file, target, target.stem, done.replaced, done.bytes, done.seq, done.counts, done.unpurged)
 
 
 def _joined_alias(reader: Reader, value: Any) -> list[Record]:

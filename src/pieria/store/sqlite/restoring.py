@@ -5,6 +5,7 @@ What was there before is never deleted: it stays beside the bank, under a name t
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import closing
 from pathlib import Path
@@ -27,7 +28,7 @@ from pieria.store.sqlite.connection import APPLICATION_ID, translated
 from pieria.store.sqlite.converting import sealed_copy
 from pieria.store.sqlite.file import LOGS, empty, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
-from pieria.store.sqlite.sealing import connect, is_sealed
+from pieria.store.sqlite.sealing import connect, database_errors, is_sealed
 from pieria.store.sqlite.statements import statements
 
 OPERATION = "restore"
@@ -40,6 +41,8 @@ class Restored(NamedTuple):
     bytes: int
     seq: int
     counts: dict[str, int]
+    unpurged: tuple[str, ...] | None
+    """Ids that the replaced bank had purged and that are there again. None where that bank could not be read."""
 
 
 def restore_file(
@@ -62,8 +65,9 @@ def restore_file(
                 sealed_copy(copy, sealed, seal, OPERATION)
                 os.replace(sealed, copy)
         size = copy.stat().st_size
+        unpurged = _unpurged(target, copy, seal)
         replaced = _put_in_place(copy, target, replace, seal)
-    return Restored(replaced, size, seq, counts)
+    return Restored(replaced, size, seq, counts, unpurged)
 
 
 def _no_backup(file: Path) -> PieriaError:
@@ -115,6 +119,20 @@ def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str
         held = counts(map(Tallied._make, copy.execute(sql["tally"])), dict(copy.execute(sql["totals"])))
     flush(copied)
     return seq, held
+
+
+def _unpurged(target: Path, copy: Path, seal: Seal | None) -> tuple[str, ...] | None:
+    """Return the ids that the target purged and the copy holds. None where the target is too damaged to say."""
+    if not is_database(target):
+        return ()
+    sql = statements("queries.sql")
+    try:
+        with closing(read_only(target, seal)) as held:
+            purged = [id for (id,) in held.execute(sql["every_purged"])]
+    except database_errors():
+        return None
+    with closing(read_only(copy, seal)) as restored:
+        return tuple(id for (id,) in restored.execute(sql["held_of"], {"ids": json.dumps(purged)}))
 
 
 def _put_in_place(copy: Path, target: Path, replace: bool, seal: Seal | None) -> Path | None:

@@ -160,6 +160,11 @@ def restore(call: Call, /, file: str, replace: bool) -> None:
         yield from written_to(f"restored {report.bank} to", report.path, report.bytes, report.counts)
         if report.replaced:
             yield line(("the old one is kept as ", "dim"), str(report.replaced))
+        if report.unpurged is None:
+            yield line(("the old one could not be read: what it had purged may be there again", "yellow"))
+        elif report.unpurged:
+            yield line(("it had purged these, and they are there again: ", "yellow"), ", ".join(report.unpurged))
+            yield line(("erase them anew with `pieria forget --purge ID …`", "dim"))
 
     call.reply(report.as_dict(), people, [report.bank])
 
