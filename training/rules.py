@@ -32,7 +32,7 @@ SEEN = 3
 """Sentences that must have a feature before it gets weights."""
 KEPT, KEPT_FOR_KINDS = 26_000, 3_000
 """Features in the file: those that speak the most for or against something lasting, or a kind of it."""
-THRESHOLD = 0.4
+THRESHOLD = 0.35
 LABELS = (*LASTING, "job", "other")
 OVERLAP = 8
 """Characters of a labelled part that a sentence has to hold to take its label."""
