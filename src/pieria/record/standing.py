@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pieria.record.analyser import query_terms, terms
 from pieria.record.commonwords import TIMES
 from pieria.record.lettering import lowered
-from pieria.record.pasted import is_within, merged, pasted
+from pieria.record.pasted import is_within, merged, overlaps, pasted
 from pieria.record.rule_model import LASTING as KINDS
 from pieria.record.rule_model import NOTE, PROMPT, lasting_kind
 from pieria.record.sentences import Sentence, sentences
@@ -105,14 +105,17 @@ def standing(text: str, said: str | None = None) -> list[Rule]:
     ]
     if not found:
         return []
-    apart, others = _apart(text, low), _others(low, _OWN, frozenset())
+    brought = pasted(text)
+    apart, others = _apart(low, brought), _others(low, _OWN, frozenset())
     hidden = merged([*apart, *(turn for turn in others if _is_name(low, turn[0]))])
     shown, shown_low = _without(text, hidden), _without(low, hidden)
     return [
         again
         for rule in found
         if not is_within(rule.start, apart) and not is_within(rule.start, others)
-        for again in [_laid_down(text, shown, shown_low, Sentence(rule.start, rule.end), by_model)]
+        for place in [Sentence(rule.start, rule.end)]
+        # Somebody else's words in the middle of a sentence would be told along with it.
+        for again in [_laid_down(text, shown, shown_low, place, None if overlaps(*place, brought) else by_model)]
         if again
     ]
 
@@ -136,7 +139,7 @@ def own_sentences(text: str, announcing: Set[str] = frozenset()) -> list[Sentenc
 
 
 def _own(text: str, low: str, own: Set[str], announcing: Set[str] = frozenset()) -> Iterator[Sentence]:
-    apart = _apart(text, low)
+    apart = _apart(low, pasted(text))
     others = _others(low, own, announcing)
     for sentence in sentences(text):
         if sentence.end - sentence.start > _LONGEST:
@@ -145,8 +148,9 @@ def _own(text: str, low: str, own: Set[str], announcing: Set[str] = frozenset())
             yield sentence
 
 
-def _apart(text: str, low: str) -> list[tuple[int, int]]:
-    return merged([*(found.span() for found in _APART.finditer(low)), *pasted(text)])
+def _apart(low: str, brought: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return where a text is quoted or code, short quotations too, or brought from elsewhere."""
+    return merged([*(found.span() for found in _APART.finditer(low)), *brought])
 
 
 def _without(text: str, apart: list[tuple[int, int]]) -> str:
