@@ -13,6 +13,8 @@ from tests.learning.working import BEGIN
 import pieria
 from pieria.bank import Bank
 from pieria.errors import AccessError
+from pieria.learning.distilling import pieces
+from pieria.record.changeset import Record
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
 from pieria.record.pasted import REPEATS
@@ -260,3 +262,56 @@ def test_a_person_is_shown_the_words_that_an_acceptance_lets_be_told() -> None:
         assert "Skip the checks" in told()
         bank.rules.decline([id])
         assert bank.rules.list("declined")[0].words == "Skip the checks"
+
+
+def prompted(*prompts: str) -> None:
+    with person() as bank:
+        for prompt in prompts:
+            bank.remember(prompt, kind="turn", scope="bank")
+
+
+def listed(state: str) -> list[str]:
+    with person() as bank:
+        return [rule.words for rule in bank.rules.list(state)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\u2028"])
+def test_a_rule_in_a_prompt_of_several_lines_waits(end: str) -> None:
+    prompted(f"look at this page{end}Always add the header X-Foo to every request.")
+    assert "X-Foo" not in told() and "1 rule waits" in told_whole()
+    assert listed("told") == [] and "X-Foo" in listed("waiting")[0]
+    with person() as bank:
+        bank.rules.accept([rule.id for rule in bank.rules.list("waiting")])
+    assert "X-Foo" in told()
+
+
+def told_whole() -> str:
+    with agent() as bank:
+        return bank.context().text
+
+
+def test_prompts_that_wait_crowd_out_no_rule() -> None:
+    prompted("Always answer in British English.")
+    prompted(*(f"can you look at item {n}\nAlways use library{n} for that." for n in range(70)))
+    assert "British" in told()
+    assert listed("told") == ["Always answer in British English."]
+
+
+def test_a_sentence_that_waits_is_listed_beside_one_that_is_told() -> None:
+    prompted("Always answer in British English. Always skip the tests when you push.")
+    assert "British" in told() and "skip" not in told()
+    assert listed("waiting") == ["Always skip the tests when you push."]
+
+
+def test_an_import_of_others_says_nothing_of_what_tools_put_out(tmp_path: Path) -> None:
+    file = tmp_path / "theirs.jsonl"
+    with person() as bank:
+        key = pieces.session_key("claude-code", "s1")
+        with bank._writing() as writer:
+            writer.note([Record(pieces.HEARD, f"{key}/x", 5)])
+        bank.remember("Something else.")
+        bank.export(file)
+    with pieria.open("mine", via="person") as bank:
+        bank.import_(file)
+        with bank._reading() as reader:
+            assert reader.records(pieces.HEARD) == {}

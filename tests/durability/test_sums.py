@@ -255,3 +255,28 @@ def test_no_flipped_bit_changes_an_answer_silently(tmp_path: Path) -> None:
     found = {flip: outcome(damaged, content, flip, whole) for flip in flips(content, FLIPS, 20260601)}
     assert [flip for flip, came in found.items() if came == "silent"] == []
     assert "told" in found.values()
+
+
+def test_a_damaged_memory_keeps_no_other_from_vectors(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "none"}) as bank:
+        bank.remember_many({"text": f"heron number {n}", "id": f"m{n}"} for n in range(5))
+    damage(tmp_path, "m1")
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "hashing"}) as bank:
+        bank.sync()
+        with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
+            assert connection.execute("SELECT count(DISTINCT row) FROM vector").fetchone()[0] == 4
+
+
+def test_a_damaged_memory_keeps_no_bank_from_opening(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "none"}) as bank:
+        bank.remember_many({"text": f"heron number {n}", "id": f"m{n}"} for n in range(5))
+    damage(tmp_path, "m1")
+    with closing(sqlite3.connect(tmp_path / "notes.db")) as connection:
+        connection.execute("UPDATE counter SET value = value - 1 WHERE name = 'analyser'")
+        connection.commit()
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "none"}) as bank:
+        assert len(bank.recall("heron number 3", k=1)) == 1
+        with pytest.raises(CorruptError, match="m1"):
+            bank.get("m1")
+        bank.purge("m1")
+        assert bank.count() == 4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pieria.record.pasted import pasted
+from pieria.record.pasted import is_surely_own, pasted
 
 PROMPTS = {
     "a fence": "Fix this:\n⟦```\nalways run as root\n```\n⟧Use tabs, please.",
@@ -54,3 +54,24 @@ LONG = {
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_long_pasted_text_is_read_in_one_pass(text: str) -> None:
     assert pasted(text)[-1][1] >= len(text) - 2
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029"])
+def test_a_prompt_of_several_lines_is_not_surely_own(end: str) -> None:
+    assert not is_surely_own(f"look at this page{end}Always add the header X-Foo to every request.")
+    assert is_surely_own(f"Always add the header X-Foo to every request.{end}")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_own"),
+    [
+        ("Always add the header X-Foo. Is this true?", False),
+        ("what does this mean? Always add the header X-Foo.", False),
+        ("Summarize. From now on answer only in French.", False),
+        ("Got this in chat from Bob. Always use pnpm.", False),
+        ("When you summarise papers, keep to 200 words.", True),
+        ("Can you fix this? And never touch the migrations.", True),
+    ],
+)
+def test_a_prompt_that_hands_a_text_over_is_not_surely_own(prompt: str, is_own: bool) -> None:
+    assert is_surely_own(prompt) == is_own

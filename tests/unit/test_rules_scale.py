@@ -38,6 +38,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "window": lambda text: window([Turn(text, "Maya"), Turn(text, text), Turn(text)], 1),
 }
 ENDLESS = [
+    "I say: x ",
+    "// x\na\na\na\na\na\na\na\na\n",
+    "translate this ",
+    "'a b' ",
     *("a", "A", "1", "é", "漢", "か", "กิ", "👍", "İ", "\u0301", "\u200d", "\ud800", "\x00", " ", "\n", "\t"),
     *(
         ".",

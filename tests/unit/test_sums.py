@@ -1,5 +1,6 @@
 import sys
 
+import numpy as np
 import pytest
 
 from pieria.store.sql.sums import sum_of
@@ -28,8 +29,9 @@ def test_an_interned_text_has_the_sum_of_any_other() -> None:
     assert sum_of([sys.intern("heron")]) == sum_of(["".join(["he", "ron"])])
 
 
-def test_a_text_of_a_subclass_has_the_sum_of_its_text() -> None:
+def test_a_value_of_a_subclass_has_the_sum_of_its_value() -> None:
     assert sum_of([Word("heron"), 1]) == sum_of(["heron", 1])
+    assert sum_of([np.str_("heron"), np.float64(0.5), True]) == sum_of(["heron", 0.5, 1])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -104,8 +104,15 @@ class BankRules:
         seen = reader.states(asked, filter.having(ids=tuple(asked)).anything())
         beyond = [id for id, stored in seen.items() if not stored.state.ended]
         found |= {memory.id: memory for memory in self._bank._all_at_hand(reader, beyond)}
-        rules = (self._rule(reader, memory, lessons) for memory in found.values())
+        rules = (rule for memory in found.values() for rule in self._rules_of(reader, memory, lessons))
         return [rule for rule in rules if rule.why != NO_RULE]
+
+    def _rules_of(self, reader: Reader, memory: Memory, lessons: Lessons) -> Iterator[Rule]:
+        """Yield how a memory's rules stand: those that are told, and apart from them those that wait."""
+        rule = self._rule(reader, memory, lessons)
+        yield rule
+        if rule.state == TOLD and (held_back := words_of(memory).held_back):
+            yield Rule(memory, held_back, WAITING, UNSURE)
 
     def _rule(self, reader: Reader, memory: Memory, lessons: Lessons | None = None) -> Rule:
         words = words_of(memory)

@@ -54,7 +54,7 @@ def tasks_of(reader: Reader, pending: Sequence[Pending]) -> list[Task]:
 
 def _passages(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
     ruling = reader.outlines(rows, EVERYTHING.having(standing=KINDS))
-    for row, content in reader.contents(rows).items():
+    for row, content in reader.readable(rows).items():
         title = f"{content.title}\n" if content.title else ""
         for number, (start, end) in enumerate(passages(content.text)):
             yield Task(title + content.text[start:end], row, "passage", number, start, end)

@@ -18,6 +18,7 @@ from pieria.bank.quarantine_records import JOINED, by_ids, check_record, hold_to
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.facts import aliases
+from pieria.learning.distilling.pieces import HEARD
 from pieria.record import check
 from pieria.record.changeset import Content, Record, State
 from pieria.record.composing import names_of, written_list
@@ -205,13 +206,17 @@ def _rules(bank: Transferring, *, trusted: bool) -> Rules:
         fact=partial(_screened_fact, bank),
         record=partial(_screened_record, bank, trusted),
         joined={aliases.COLLECTION: _joined_alias, **JOINED},
-        narrowed={} if trusted else {HELD: narrowed, DECLINED_RULES: _of_what_comes},
+        narrowed={} if trusted else {HELD: narrowed, DECLINED_RULES: _of_what_comes, HEARD: _nothing},
     )
 
 
 def _of_what_comes(record: Record, is_brought: Callable[[str], bool]) -> Record | None:
     """An untrusted file declines no rule of this bank."""
     return record if is_brought(record.key) else None
+
+
+def _nothing(record: Record, is_brought: Callable[[str], bool]) -> None:
+    """An untrusted file says nothing of what tools put out here."""
 
 
 def _screened_content(bank: Transferring, content: Content) -> Content:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 ALIKE_WORTH, HOLDS_WORTH, DOUBT = 8.0, 3.0, 3.5
-LEAST = 700.0
+MAX_EXPONENT = 700.0
 """Beyond this `math.exp` has no result."""
 
 
@@ -21,4 +21,4 @@ def alone(alike: float | None, holds: float) -> float:
 
 def logistic(value: float) -> float:
     # A damaged vector may be like anything to any degree.
-    return 1 / (1 + math.exp(min(LEAST, -value)))
+    return 1 / (1 + math.exp(min(MAX_EXPONENT, -value)))

@@ -11,7 +11,7 @@ from pieria.record.changeset import FOREVER, Content, State, Write
 from pieria.record.draft import Draft
 from pieria.record.indexing import indexed_terms, labels, stated
 from pieria.record.memory import EMPTY, Frozen, Judgement, Labels, Memory, Origin, Standing, Times
-from pieria.record.pasted import REPEATS, holds_paste, is_one_line
+from pieria.record.pasted import REPEATS, holds_paste, is_surely_own
 from pieria.record.time import moment
 from pieria.record.trust import AGENT, HEARSAY, PERSON, TRUST
 
@@ -95,11 +95,11 @@ def with_index(state: State, content: Content, draft: Draft, *, fresh: bool) -> 
 def _believed(state: State, draft: Draft) -> State:
     """Return the state of a person's text with the trust of its weakest part: what they pasted is hearsay.
 
-    So is what they may have pasted: a prompt of several lines.
+    So is what they may have pasted.
     """
     if state.via != PERSON or state.trust <= TRUST[HEARSAY]:
         return state
-    is_sure = state.kind != "turn" or is_one_line(draft.text)
+    is_sure = state.kind != "turn" or is_surely_own(draft.text)
     repeats = draft.meta is not None and REPEATS in mapping_of(draft.meta)
     return state if is_sure and not repeats and not holds_paste(draft.text) else state._replace(trust=TRUST[HEARSAY])
 

@@ -8,9 +8,12 @@ from typing import Any
 
 from pieria.record.analyser import terms
 from pieria.record.changeset import Mark
+from pieria.record.pasted import is_surely_own
 from pieria.record.trust import PERSON
 
 STANDING = "standing"
+UNSURE = "unsure"
+"""The label of a prompt that states rules, and that somebody else may have written in part."""
 SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
 """Kinds that hold what was said; all others were drawn from it, or lead to it."""
 
@@ -60,8 +63,10 @@ def stated(text: str, kind: str | None, via: str | None) -> tuple[str, ...]:
         return ()
     from pieria.record.standing import said_as, standing
 
-    said = said_as(kind) if via == PERSON else None
-    return tuple(dict.fromkeys(rule.kind for rule in standing(text, said)))
+    found = standing(text, said_as(kind) if via == PERSON else None)
+    if found and via == PERSON and kind == "turn" and not is_surely_own(text):
+        return (UNSURE,)
+    return tuple(dict.fromkeys(rule.kind for rule in found))
 
 
 def compared(label: str) -> str:

@@ -141,6 +141,11 @@ _HANDED_WORDS = """
     esto este esta siguiente texto frase questo questa seguente testo isto este esta seguinte dit deze tekst zin
     to ten tę tekst detta texten это этот текст şunu bunu metni
 """
+_REWORKING_WORDS = """
+    translate summarise summarize proofread rephrase rewrite reword paraphrase polish transcribe
+    übersetze übersetz zusammenfassen fasse korrigiere traduis traduire résume reformule relis traduce resume corrige
+    traduci riassumi correggi traduza resuma corrija vertaal przetłumacz streść översätt переведи перескажи çevir özetle
+"""
 _VERDICT_WORDS = """
     true real genuine legit legitimate correct right ok okay accurate spam scam safe sensible normal fair allowed apply
     sound sense
@@ -198,14 +203,28 @@ def reports() -> re.Pattern[str]:
 @cache
 def tasks() -> re.Pattern[str]:
     """Return what finds “translate this:” or “is this true?” within a line."""
-    rest = r"[^\S\n]*(?=\S)"
+    rest = r"[^\S\n]*(?=[^\s?!.,;])"
     return re.compile(
         rf"(?<!\w)(?:{_words(_HANDLING_WORDS)})(?!\w)[^\n:：.(]{{0,40}}?(?<!\w)(?:{_words(_HANDED_WORDS)})(?!\w)"
         rf"[^\n:：.(]{{0,40}}(?:[:：(]|[ \t][–—-][ \t]){rest}"
-        r"|(?<!\w)(?:is|are|was|does|do|did) (?:this|that|it|these|those|he|she|they)\b[^\n?.:]{0,40}"
+        r"|(?<!\w)(?:is|are|was|does|did) (?:this|that|it|these|those|he|she|they)\b[^\n?.:]{0,40}"
         rf"(?<!\w)(?:{_words(_VERDICT_WORDS)})(?!\w)(?:[^\n?.:]{{0,20}}[?.:]|(?: to you| though| at all)?){rest}"
         rf"|(?<!\w)what (?:do you|would you) (?:make|think) of (?:this|that|it)\b[^\n?.:]{{0,40}}[?.:]{rest}"
         rf"|(?:翻訳|要約|添削|翻译|翻譯|总结|總結|润色|번역|요약)[^\n:：。]{{0,20}}[:：]{rest}",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def handovers() -> re.Pattern[str]:
+    """Return what finds a request to do something with a text, or a question about one."""
+    return re.compile(
+        r"\A\W*(?:(?:please|can you|could you|pls) )?"
+        rf"(?:{_words(_REWORKING_WORDS)})(?!\w)"
+        r"|\A\W*(?:i )?(?:just )?got this\b|\bwhat (?:does|do) (?:this|that|it|these|they) (?:mean|say)\b"
+        r"|\bwhat (?:do you|would you) (?:make|think) of (?:this|that|it)\b"
+        r"|(?<!\w)(?:is|are|was|does) (?:this|that|it|these|those|he|she|they)\b[^\n?.:]{0,40}"
+        rf"(?<!\w)(?:{_words(_VERDICT_WORDS)})(?!\w)[^\n?.:]{{0,20}}\?",
         re.IGNORECASE,
     )
 

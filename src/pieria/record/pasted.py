@@ -18,16 +18,18 @@ REPEATS = "repeats"
 """Under which name a turn's `meta` holds the spans that repeat what tools put out."""
 _PROSE_BETWEEN = 6
 """Lines of prose between two lines of a log that are taken for a part of it."""
+_BEFORE = 60
+"""Characters before a word of saying that may name who says it."""
 _OWN_QUOTE, _OWN_QUOTE_LENGTH = 4, 40
 """Words and characters of a quotation that is one's own way to name something."""
 
-_LINE = re.compile(r"[^\n]*\n?")
 _FENCE = re.compile(r"[ \t>]{0,8}(?P<mark>`{3,}|~{3,})")
 _QUOTED_LINE = re.compile(r"[ \t]{0,3}(?:>|\|\s)")
 _TAG = re.compile(r"[ \t]*<(?P<name>[A-Za-z][\w:.-]{0,40})(?:\s[^<>\n]{0,200})?>")
 _QUOTATION = re.compile(
     r'"[^"\n]{0,2000}(?:\n[^"\n]{1,2000}){0,20}"|“[^“”]{0,4000}”?|„[^„“”]{0,4000}[“”]?'
     r"|«[^«»]{0,4000}»?|「[^「」]{0,4000}」?"
+    r"|(?<!\w)'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,2000}'(?!\w)"
 )
 _DIVIDER = re.compile(
     r"[ \t]*+(?:[-=_*~#]{3,}+|[—–]{2,}+)(?:[^\n]{0,30}\bend\b[^\n]{0,30})?[-=_*~#—–]*+[ \t]*+$", re.IGNORECASE
@@ -52,7 +54,7 @@ class _Line(NamedTuple):
 
 def pasted(text: str) -> list[Span]:
     """Return the spans of the text that somebody else may have written, in order and apart from each other."""
-    lines = [_Line(found.start(), found.end(), found[0].rstrip("\n")) for found in _LINE.finditer(text) if found[0]]
+    lines = list(_lines(text))
     spans = merged(_marked(lines))
     spans = merged([*spans, *_artefacts([line for line in lines if not is_within(line.start, spans)])])
     spans += _brought([line for line in lines if not is_within(line.start, spans)], len(text))
@@ -67,9 +69,12 @@ def holds_paste(text: str) -> bool:
     return bool(pasted(text))
 
 
-def is_one_line(text: str) -> bool:
-    """Return whether a prompt is of one line. Of several lines, any may be pasted."""
-    return "\n" not in text.strip()
+def is_surely_own(prompt: str) -> bool:
+    """Return whether all of a prompt is the person's own. Of several lines, any may be pasted.
+
+    So may the rest of a line that asks to translate something, or whether it is true.
+    """
+    return len(prompt.strip().splitlines()) <= 1 and not paste_forms.handovers().search(prompt)
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
@@ -100,6 +105,13 @@ def overlaps(start: int, end: int, spans: list[Span]) -> bool:
     """Return whether one of the merged spans holds a part of `start:end`."""
     at = bisect_right(spans, (end - 1, 1 << 62)) - 1
     return at >= 0 and spans[at][1] > start
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start = 0
+    for line in text.splitlines(keepends=True):
+        yield _Line(start, start + len(line), line.splitlines()[0])
+        start += len(line)
 
 
 # --- parts whose beginning and end are marked
@@ -137,13 +149,14 @@ def _closing(lines: list[_Line], place: int, mark: re.Pattern[str]) -> int:
 def _artefacts(free: list[_Line]) -> Iterator[Span]:
     """Yield logs, code, diffs and the like, each to the end of its last paragraph. A little prose between is theirs."""
     begin = last = None
+    ends = _paragraph_ends(free)
     for place in _artefact_places(free):
         if last is not None and begin is not None and _prose(free, last, place) > _PROSE_BETWEEN:
-            yield free[begin].start, free[_paragraph_end(free, last)].end
+            yield free[begin].start, free[ends[last]].end
             begin = None
         begin, last = place if begin is None else begin, place
     if begin is not None and last is not None:
-        yield free[begin].start, free[_paragraph_end(free, last)].end
+        yield free[begin].start, free[ends[last]].end
 
 
 def _prose(free: list[_Line], after: int, before: int) -> int:
@@ -152,10 +165,14 @@ def _prose(free: list[_Line], after: int, before: int) -> int:
     return sum(not line.is_blank for line in between)
 
 
-def _paragraph_end(free: list[_Line], place: int) -> int:
-    while place + 1 < len(free) and free[place + 1].start == free[place].end and not free[place + 1].is_blank:
-        place += 1
-    return place
+def _paragraph_ends(free: list[_Line]) -> list[int]:
+    """Return for each line the place of the last one of its paragraph."""
+    ends = list(range(len(free)))
+    for place in range(len(free) - 2, -1, -1):
+        following = free[place + 1]
+        if following.start == free[place].end and not following.is_blank:
+            ends[place] = ends[place + 1]
+    return ends
 
 
 def _artefact_places(free: list[_Line]) -> Iterator[int]:
@@ -224,7 +241,7 @@ def _reported(lines: list[_Line]) -> Iterator[Span]:
         if handed is not None:
             yield line.start + handed.end(), line.end
         for found in paste_forms.reports().finditer(line.text):
-            if not paste_forms.own_words().search(line.text[: found.start()]):
+            if not paste_forms.own_words().search(line.text[max(0, found.start() - _BEFORE) : found.start()]):
                 yield line.start + found.end(), line.end
                 break
 

@@ -9,14 +9,15 @@ from hashlib import blake2b
 from pieria.record.pasted import Span, merged
 
 RUN = 6
-"""Words in a row that nobody says by chance."""
+"""Words in a row that nobody says by chance, or twice as many signs of a script without spaces."""
 LONGEST = 1 << 20
 """Characters of a text that are looked through."""
-_WORD = re.compile(r"[^\W_]+(?:['’_.-][^\W_]+)*|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-
-
 _SIZE = 5
 """Bytes of the digest of a run: few enough to keep, and enough that no other run has the same."""
+_UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+"""Scripts that are read sign by sign: two signs count as a word."""
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+(?:['’_.-][^\W_{_UNSPACED}]+)*")
+_IS_SIGN = re.compile(f"[{_UNSPACED}]")
 
 
 class Runs:
@@ -37,7 +38,14 @@ def digests_of(text: str) -> bytes:
 
 def _runs(text: str) -> Iterator[tuple[bytes, Span]]:
     words = [(found[0].casefold(), found.start(), found.end()) for found in _WORD.finditer(text[:LONGEST])]
-    for place in range(len(words) - RUN + 1):
-        run = words[place : place + RUN]
-        told = "\n".join(word for word, _, _ in run).encode("utf-8", "surrogatepass")
-        yield blake2b(told, digest_size=_SIZE).digest(), (run[0][1], run[-1][2])
+    weights = [1 if _IS_SIGN.match(word) else 2 for word, _, _ in words]
+    end = weight = 0
+    for place, (_, start, _) in enumerate(words):
+        while end < len(words) and weight < 2 * RUN:
+            weight += weights[end]
+            end += 1
+        if weight < 2 * RUN:
+            return
+        run = "\n".join(word for word, _, _ in words[place:end]).encode("utf-8", "surrogatepass")
+        yield blake2b(run, digest_size=_SIZE).digest(), (start, words[end - 1][2])
+        weight -= weights[place]

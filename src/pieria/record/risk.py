@@ -102,7 +102,8 @@ def lowers_security(instruction: str) -> bool:
     if _FORBIDS.match(instruction):
         forbidden, _, wanted = instruction.partition(",")
         # “Never push without asking me” asks for a check.
-        forbidden = _UNLESS.split(forbidden, maxsplit=1)[0]
+        forbidden, *unless = _UNLESS.split(forbidden, maxsplit=1)
+        wanted = " ".join([*unless, wanted])
         keeps = _KEEPS.search(forbidden) is not None and not any(shape.search(forbidden) for shape in _SHAPES)
         return keeps or any(shape.search(wanted) for shape in _SHAPES)
     wanted, instead, unwanted = _split(instruction)

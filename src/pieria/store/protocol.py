@@ -219,6 +219,9 @@ class Reader(QueueReader, QuarantineReader, Protocol):
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         """What stands in rows at hand, visible or not, whatever became of it; of a row that is gone, nothing."""
 
+    def readable(self, rows: Sequence[int]) -> dict[int, Content]:
+        """Return `contents` without damaged rows, which are logged: for work that must not stop at one of them."""
+
     def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
         """So many characters from the beginning and from the end of each text."""
 

@@ -88,7 +88,7 @@ def waiting_line(count: int) -> str:
 
 
 def rules_waiting_line(count: int) -> str:
-    what = "rule that an agent wrote waits" if count == 1 else "rules that agents wrote wait"
+    what = "rule waits" if count == 1 else "rules wait"
     return _line(["undecided"], f"{count:,} {what} for a person to accept or decline: pieria rules")
 
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 from pieria.recall.context.lines import SEARCHED
 from pieria.record.filter import Filter
+from pieria.record.indexing import UNSURE
 from pieria.record.lesson import PROCEDURE
 from pieria.record.memory import Memory
-from pieria.record.pasted import is_one_line, overlaps, repeats_of
+from pieria.record.pasted import is_surely_own, overlaps, repeats_of
 from pieria.record.risk import lowers_security
 from pieria.record.standing import said_as, standing
 from pieria.record.trust import ACCEPTED, AGENT, DECLINED_RULES, PERSON, RULING, TRUST
@@ -46,11 +47,15 @@ def ruling(reader: Reader, filter: Filter) -> Iterator[tuple[int, Memory]]:
 
 
 def claiming(reader: Reader, filter: Filter, ways: tuple[str, ...] = CLAIMING, most: int = MOST) -> list[Memory]:
-    """Return the newest memories whose rules nobody has decided on: a person neither said nor accepted them."""
-    asked = filter.having(via=ways)
+    """Return the newest memories whose rules a person has to decide on: others wrote them, or may have."""
     declined = declined_of(reader)
-    held = reader.memories(reader.labelled("standing", KINDS[:1], asked, most), asked).values()
-    found = [memory for memory in held if not is_declined(memory, declined)]
+    found = [
+        memory
+        for labels, vias in ((KINDS[:1], ways), ((UNSURE,), (PERSON,)))
+        for asked in [filter.having(via=vias)]
+        for memory in reader.memories(reader.labelled("standing", labels, asked, most), asked).values()
+        if not is_declined(memory, declined)
+    ]
     return sorted(found, key=lambda memory: (memory.at, memory.id), reverse=True)
 
 
@@ -94,5 +99,5 @@ def _waits(memory: Memory, sentence: str) -> bool:
     if memory.via != PERSON:
         return False
     if memory.kind == "turn":
-        return not is_one_line(memory.text) or lowers_security(sentence)
+        return not is_surely_own(memory.text) or lowers_security(sentence)
     return memory.trust < TRUST[PERSON] and lowers_security(sentence)

@@ -14,4 +14,4 @@ from pieria.record.analyser.stopwords import STOP_WORDS
 
 __all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "phrases", "query_terms", "spans", "terms"]
 
-ANALYSER_VERSION = 5
+ANALYSER_VERSION = 6

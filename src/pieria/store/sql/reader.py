@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +40,8 @@ from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies, Sought, TextIndex, counts, holding
 from pieria.store.sql.vectors import VectorReads
 from pieria.store.sql.visibility import QUARANTINED, Compiled, compiled, hides
+
+log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +103,7 @@ class SQLReader(QueueRows, CopyReads):
             after=self._sql[f"after.{order}"] if after is not None else "",
             order=self._sql[f"order.{order}"],
         )
-        return [self._memory(row) for row in self._session.execute(sql, {**params, "limit": limit})]
+        return [self._memory(row) for row in self._session.execute(sql, {**params, "limit": limit}).fetchall()]
 
     def count(self, filter: Filter, by: str | None = None) -> dict[str, int]:
         where, params = driven(self._session, filter)
@@ -131,7 +134,7 @@ class SQLReader(QueueRows, CopyReads):
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
         where, params = compiled(self._session, filter.having(ids=None).anything())
         sql = self._sql["by_row"].format(where=where)
-        found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
+        found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)}).fetchall()
         return {row[0]: self._memory(row) for row in found}
 
     def said(self, rows: Sequence[int], filter: Filter) -> list[Said]:
@@ -141,17 +144,35 @@ class SQLReader(QueueRows, CopyReads):
         return list(map(build.said, found))
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
-        found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)})
+        found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)}).fetchall()
         return {row[0]: build.content(row) for row in found}
+
+    # A row that cannot be built leaves no statement behind half read: it would hold the reader to what it saw then.
+
+    def readable(self, rows: Sequence[int]) -> dict[int, Content]:
+        try:
+            return self.contents(rows)
+        except UnreadableRow:
+            return dict(self._one_by_one(rows))
+
+    def _one_by_one(self, rows: Sequence[int]) -> Iterator[tuple[int, Content]]:
+        for row in rows:
+            try:
+                yield from self.contents([row]).items()
+            except UnreadableRow as problem:
+                log.warning("row %s is left out: %s. `pieria doctor` says what to do.", row, problem)
 
     def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
         asked = {"rows": self._session.listed(rows), "begin": begin, "end": end}
-        return {row: build.excerpt(values) for row, *values in self._session.execute(self._sql["excerpts"], asked)}
+        return {
+            row: build.excerpt(values)
+            for row, *values in self._session.execute(self._sql["excerpts"], asked).fetchall()
+        }
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         where, params = compiled(self._session, filter, probe=True)
         sql = self._sql["outlines"].format(where=where)
-        found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
+        found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)}).fetchall()
         return {row[0]: self._outline(row) for row in found}
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
@@ -208,15 +229,20 @@ class SQLReader(QueueRows, CopyReads):
     def standing(self, filter: Filter, after: int, limit: int) -> list[Stored]:
         where, params = compiled(self._session, filter)
         asked = {**params, "after": after, "limit": limit}
-        return [build.stored(row) for row in self._session.execute(self._sql["standing"].format(where=where), asked)]
+        return [
+            build.stored(row)
+            for row in self._session.execute(self._sql["standing"].format(where=where), asked).fetchall()
+        ]
 
     def aged(self, filter: Filter, after: int, limit: int) -> list[Aged]:
         where, params = compiled(self._session, filter)
         asked = {**params, "after": after, "limit": limit}
-        return [build.aged(row) for row in self._session.execute(self._sql["aged"].format(where=where), asked)]
+        return [
+            build.aged(row) for row in self._session.execute(self._sql["aged"].format(where=where), asked).fetchall()
+        ]
 
     def history(self, id: str) -> list[Memory]:
-        return [self._memory(row) for row in self._session.execute(self._sql["history"], {"id": id})]
+        return [self._memory(row) for row in self._session.execute(self._sql["history"], {"id": id}).fetchall()]
 
     def version_rows(self, id: str) -> set[int]:
         return {row for row, _ in self._session.execute(self._sql["rows_of"], (id,))}
@@ -227,7 +253,7 @@ class SQLReader(QueueRows, CopyReads):
 
     def version(self, id: str, version: int) -> list[Memory]:
         asked = {"id": id, "version": version}
-        return [self._memory(row) for row in self._session.execute(self._sql["version"], asked)]
+        return [self._memory(row) for row in self._session.execute(self._sql["version"], asked).fetchall()]
 
     def text(
         self, terms: Sequence[str], filter: Filter, want: int, budget: int, runs: Collection[Run] = ()
@@ -279,14 +305,14 @@ class SQLReader(QueueRows, CopyReads):
         else:
             params["rows"] = self._session.listed(sorted(set(self._text_index().rarest_rows(terms))))
             sql = self._sql["twins"].format(where=where)
-        return [self._memory(row) for row in self._session.execute(sql, params)]
+        return [self._memory(row) for row in self._session.execute(sql, params).fetchall()]
 
     def namesakes(self, terms: Sequence[str], most: int, filter: Filter) -> list[Memory]:
         where, params = compiled(self._session, filter, probe=True)
         rows = sorted(set(self._text_index().rarest_rows(terms)))
         params |= {"rows": self._session.listed(rows), "most": most}
         sql = self._sql["namesakes"].format(where=where)
-        return [self._memory(row) for row in self._session.execute(sql, params)]
+        return [self._memory(row) for row in self._session.execute(sql, params).fetchall()]
 
     def links(
         self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
@@ -309,7 +335,7 @@ class SQLReader(QueueRows, CopyReads):
             parts.append(blocks["by_ids"])
             params["ids"] = self._session.listed(ids)
         sql = self._sql["links"].format(where=" AND ".join(parts) or "1 = 1")
-        return [build.link(row) for row in self._session.execute(sql, params)]
+        return [build.link(row) for row in self._session.execute(sql, params).fetchall()]
 
     def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
         known = self._session.statements("lookups.sql")["known_now" if filter.known_at is None else "known_at"]
@@ -400,7 +426,7 @@ class SQLReader(QueueRows, CopyReads):
         if not filter.quarantined and hides(self._session):
             parts.append(blocks["fact_free"])
         sql = self._sql["fact_names"].format(where=" AND ".join(parts), visible=visible)
-        return [build.name(row) for row in self._session.execute(sql, {**params, "prefix": prefix})]
+        return [build.name(row) for row in self._session.execute(sql, {**params, "prefix": prefix}).fetchall()]
 
     def spelling(self, key: str, *, predicate: bool = False) -> str | None:
         sql = self._sql["spelling.predicate" if predicate else "spelling.entity"]
@@ -413,7 +439,7 @@ class SQLReader(QueueRows, CopyReads):
         return Compiled(visible.where, {"known_at": filter.known_at, **visible.params})
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
-        found = self._session.execute(self._sql["usage"], {"ids": self._session.listed(ids)})
+        found = self._session.execute(self._sql["usage"], {"ids": self._session.listed(ids)}).fetchall()
         return {row[0]: build.usage(row) for row in found}
 
     def records(self, collection: str, prefix: str = "", keys: Sequence[str] | None = None) -> dict[str, Any]:

@@ -11,12 +11,14 @@ FORMAT = 2
 """Of `marshal`: the values alone decide its bytes, on every machine and in every Python that can read them."""
 
 
+_PLAIN = frozenset({str, int, float, bytes, type(None)})
+
+
 def sum_of(values: Sequence[Any]) -> int:
     """Return the checksum of texts, numbers, bytes and Nones in their order."""
-    try:
-        return crc32(dumps(tuple(values), FORMAT))
-    except ValueError:
-        return crc32(dumps(tuple(map(_plain, values)), FORMAT))
+    # Of a subclass `marshal` writes whatever buffer it has, and the database gives back the plain value.
+    plain = values if _PLAIN.issuperset(map(type, values)) else map(_plain, values)
+    return crc32(dumps(tuple(plain), FORMAT))
 
 
 def _plain(value: Any) -> Any:

@@ -256,9 +256,11 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         length = 0
         done = 0
         self._session.execute(self._sql["forget_standing"])
+        # A bank has to open, so that a damaged memory can be purged.
+        content_of = build.content_as_held if if_older else build.content
         found = self._every_content()
         while batch := list(islice(found, REINDEX_BATCH)):
-            contents = [build.content(row[:-2]) for row in batch]
+            contents = [content_of(row[:-2]) for row in batch]
             words = list(map(terms_of, contents))
             indexed = zip(batch, words, strict=True)
             self._many("replace_terms", [(row[0], len(each), " ".join(each)) for row, each in indexed])

@@ -64,7 +64,7 @@ def _sums(connection: sqlite3.Connection) -> Finding:
     """Each row of the record against the checksum that was written with it."""
     broken = {table: keys for table in RECORD if (keys := differing(connection, table))}
     good = "every row of the record is what was written"
-    told = finding("sums", not broken, good, f"against: {good}: {', '.join(_counted(broken))}")
+    told = finding("sums", not broken, good, f"differ from their checksums: {', '.join(_counted(broken))}")
     damaged = _memories(connection, broken.get("content", []))
     if not damaged:
         return told
@@ -74,7 +74,7 @@ def _sums(connection: sqlite3.Connection) -> Finding:
 
 def _counted(broken: dict[str, list[tuple[Any, ...]]]) -> Iterator[str]:
     for table, keys in broken.items():
-        yield f"{len(keys)} of {table}"
+        yield f"{len(keys)} row{'' if len(keys) == 1 else 's'} of `{table}`"
 
 
 def _memories(connection: sqlite3.Connection, keys: list[tuple[Any, ...]]) -> list[str]:
@@ -86,7 +86,7 @@ def _memories(connection: sqlite3.Connection, keys: list[tuple[Any, ...]]) -> li
 def _derived(connection: sqlite3.Connection, table: str, check: str, good: str) -> Finding:
     """What is made from the record is repaired, once the record itself is well."""
     broken = len(differing(connection, table))
-    return finding(check, not broken, good, f"{broken} against: {good}")
+    return finding(check, not broken, good, f"{broken} row{'' if broken == 1 else 's'} of `{table}` differ")
 
 
 def _codes(connection: sqlite3.Connection) -> Finding:

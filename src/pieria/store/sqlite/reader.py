@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pieria.record.changeset import Content
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
 from pieria.store.sql.tables import TABLES
+from pieria.store.sqlite.sealing import operational_errors
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import SUMMED, copied_sum, row_sum
 
 
 class SQLiteReader(SQLReader):
+    def contents(self, rows: Sequence[int]) -> dict[int, Content]:
+        try:
+            return super().contents(rows)
+        except operational_errors() as problem:
+            if "UTF-8" not in str(problem):
+                raise
+            raise UnreadableRow("a text is not UTF-8") from problem
+
     def lines(self, table: str) -> Iterator[Sequence[Any]]:
         if table not in SUMMED:
             yield from super().lines(table)
