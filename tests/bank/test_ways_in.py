@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.learning.lessontelling import PUT_RIGHT, session
-from tests.learning.working import BEGIN
+from tests.learning.working import BEGIN, Session
 
 import pieria
 from pieria.bank import Bank
@@ -303,15 +303,23 @@ def test_a_sentence_that_waits_is_listed_beside_one_that_is_told() -> None:
     assert listed("waiting") == ["Always skip the tests when you push."]
 
 
-def test_an_import_of_others_says_nothing_of_what_tools_put_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_an_import_of_others_spoils_no_observing(tmp_path: Path, is_empty: bool) -> None:
+    """Into a bank that holds something, what tools put out elsewhere does not come along at all."""
     file = tmp_path / "theirs.jsonl"
+    work = Session("s1")
+    key = pieces.session_key(work.host, "s1")
     with person() as bank:
-        key = pieces.session_key("claude-code", "s1")
-        with bank._writing() as writer:
-            writer.note([Record(pieces.HEARD, f"{key}/x", 5)])
         bank.remember("Something else.")
+        with bank._writing() as writer:
+            writer.note(
+                [Record(pieces.HEARD, f"{key}/{name}", value) for name, value in (("a", 5), ("b", "no base64 ß"))]
+            )
         bank.export(file)
     with pieria.open("mine", via="person") as bank:
+        if not is_empty:
+            bank.remember("Mine.")
         bank.import_(file)
         with bank._reading() as reader:
-            assert reader.records(pieces.HEARD) == {}
+            assert (reader.records(pieces.HEARD) == {}) != is_empty
+        assert bank.observe([work.prompt("go on"), work.reply("Done, all of it is in place.")]).turns == 2

@@ -196,9 +196,7 @@ class Reader(QueueReader, QuarantineReader, Protocol):
         """How many are visible, by a column of the state; without one under the key `total`."""
 
     def tally(self) -> list[Tallied]:
-        """How many memories there are now, whoever may see them and whatever became of them; in the order of the
-        fields.
-        """
+        """Return how many memories there are, whatever became of them, in the order of the fields."""
 
     def totals(self) -> dict[str, int]:
         """How many there are of all but memories: `versions`, `links` and `facts` that stand, `changes`, `purged`."""

@@ -104,7 +104,8 @@ def heard_runs(reader: Reader, key: str, fresh: Iterable[Record] = ()) -> Runs:
     """Return the runs that tools put out in a session, those of `fresh` records among them."""
     kept = [*reader.records(HEARD, f"{key}/").values()]
     kept += [record.value for record in fresh if record.key.startswith(f"{key}/")]
-    return Runs(map(b64decode, kept))
+    # What an import brought may be anything.
+    return Runs(b64decode(each) for each in kept if isinstance(each, str) and each.isascii())
 
 
 def heard_of(reader: Reader, key: str) -> list[Record]:

@@ -144,23 +144,18 @@ class SQLReader(QueueRows, CopyReads):
         return list(map(build.said, found))
 
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
+        # All at once: a statement that stays half read behind an error holds the reader to what it saw then.
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)}).fetchall()
         return {row[0]: build.content(row) for row in found}
 
-    # A row that cannot be built leaves no statement behind half read: it would hold the reader to what it saw then.
-
     def readable(self, rows: Sequence[int]) -> dict[int, Content]:
-        try:
-            return self.contents(rows)
-        except UnreadableRow:
-            return dict(self._one_by_one(rows))
-
-    def _one_by_one(self, rows: Sequence[int]) -> Iterator[tuple[int, Content]]:
+        found: dict[int, Content] = {}
         for row in rows:
             try:
-                yield from self.contents([row]).items()
+                found |= self.contents([row])
             except UnreadableRow as problem:
                 log.warning("row %s is left out: %s. `pieria doctor` says what to do.", row, problem)
+        return found
 
     def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
         asked = {"rows": self._session.listed(rows), "begin": begin, "end": end}
