@@ -280,3 +280,14 @@ def test_a_damaged_memory_keeps_no_bank_from_opening(tmp_path: Path) -> None:
             bank.get("m1")
         bank.purge("m1")
         assert bank.count() == 4
+
+
+def test_a_damaged_backup_is_not_restored(tmp_path: Path) -> None:
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "none"}) as bank:
+        bank.remember("A heron by the pond.", id="m1")
+    damage(tmp_path, "m1")
+    with pieria.open("notes", data=tmp_path, settings={"embedder": "none"}) as bank:
+        backup = bank.backup(tmp_path / "kept.backup")
+    with pytest.raises(CorruptError, match="content differ"):
+        pieria.restore(backup, tmp_path, name="again")
+    assert not (tmp_path / "again.db").exists()

@@ -147,7 +147,7 @@ class BankRules:
         if bank.via != PERSON:
             raise AccessError("not_a_person")
         kept = bank._reason(reason)
-        who = bank.author or bank.who
+        who = bank.author or "a person"
         superseded: list[str] = []
 
         def plan(writer: Writer) -> Changeset:

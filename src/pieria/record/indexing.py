@@ -13,7 +13,7 @@ from pieria.record.trust import PERSON
 
 STANDING = "standing"
 UNSURE = "unsure"
-"""The label of a prompt that states rules, and that somebody else may have written in part."""
+"""The label of a prompt whose rules all wait for a person."""
 SAID_KINDS = ("note", "observation", "drawer", "diary", "turn")
 """Kinds that hold what was said; all others were drawn from it, or lead to it."""
 
@@ -64,8 +64,11 @@ def stated(text: str, kind: str | None, via: str | None) -> tuple[str, ...]:
     from pieria.record.standing import said_as, standing
 
     found = standing(text, said_as(kind) if via == PERSON else None)
-    if found and via == PERSON and kind == "turn" and not is_surely_own(text):
-        return (UNSURE,)
+    if found and via == PERSON and kind == "turn":
+        from pieria.record.risk import lowers_security
+
+        if not is_surely_own(text) or all(lowers_security(text[rule.start : rule.end]) for rule in found):
+            return (UNSURE,)
     return tuple(dict.fromkeys(rule.kind for rule in found))
 
 

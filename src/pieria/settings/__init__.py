@@ -128,7 +128,7 @@ class Settings(Fades):
     channel: Name | None = Field(default=None, description="sessions that name it share what they remember")
     author: Name | None = Field(default=None, description="who is said to have written a memory")
     author_type: Literal["human", "agent", "system"] | None = Field(
-        default=None, description="what the author is; a memory's trust follows from it"
+        default=None, description="what the author is said to be; a claim, from which no trust follows"
     )
     user: Annotated[str, AfterValidator(_user)] | None = Field(
         default=None, description="whose the memories of scope user are on a server"

@@ -169,5 +169,5 @@ def signing(function: Function) -> Function:
     return _speaker(
         function,
         ("--author", "NAME", "Who says it."),
-        ("--author-type", "human|agent|system", "What the author is; trust follows from it."),
+        ("--author-type", "human|agent|system", "What the author is said to be; a claim."),
     )

@@ -30,6 +30,7 @@ from pieria.store.sqlite.file import LOGS, empty, is_database, logs, read_only
 from pieria.store.sqlite.migrate import migrate
 from pieria.store.sqlite.sealing import connect, database_errors, is_sealed
 from pieria.store.sqlite.statements import statements
+from pieria.store.sqlite.sums import RECORD, differing
 
 OPERATION = "restore"
 PAGES_A_STEP = 2_000
@@ -114,6 +115,9 @@ def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str
             hint = "Restore an older backup; the bank was left as it is."
             raise CorruptError(OPERATION, f"{file} is damaged ({'; '.join(said)})", hint=hint)
         migrate(copy, file, iso(system_clock()), lambda number: None)
+        if damaged := [table for table in RECORD if differing(copy, table)]:
+            reason = f"{file} is damaged: rows of {', '.join(damaged)} differ from their checksums"
+            raise CorruptError(OPERATION, reason, hint="Restore an older backup; the bank was left as it is.")
         sql = statements("queries.sql")
         seq = dict(copy.execute(sql["head"]))["seq"]
         held = counts(map(Tallied._make, copy.execute(sql["tally"])), dict(copy.execute(sql["totals"])))

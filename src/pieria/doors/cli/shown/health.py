@@ -95,6 +95,7 @@ def located(found: Mapping[str, Any]) -> Iterator[RenderableType]:
             ("bank", f"{found['bank']['value']}  (from {found['bank']['from']})"),
             ("data", f"{found['data']['value']}  (from {found['data']['from']})"),
             ("file", found["file"] if found["exists"] else f"{found['file']}  (not there yet)"),
+            ("sealed", "yes" if found["sealed"] else None),
             ("project", found["project"]),
             ("banks here", "  ".join(found["banks"]) or "none"),
         ]
