@@ -488,15 +488,6 @@ INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)
 -- name: remember_purged
 INSERT OR IGNORE INTO purged VALUES (?, ?)
 
--- name: every_purged
-SELECT id FROM purged ORDER BY id
-
--- name: held_of
--- Ids of memories and facts, of those that are asked for.
-SELECT value FROM json_each(:ids)
-WHERE value IN (SELECT id FROM state) OR value IN (SELECT id FROM fact)
-ORDER BY value
-
 -- name: any_purged
 SELECT EXISTS (SELECT 1 FROM purged)
 

@@ -129,7 +129,7 @@ def _unpurged(target: Path, copy: Path, seal: Seal | None) -> tuple[str, ...] | 
     """Return the ids that the target purged and the copy holds. None where the target is too damaged to say."""
     if not is_database(target):
         return ()
-    sql = statements("queries.sql")
+    sql = statements("restoring.sql")
     try:
         with closing(read_only(target, seal)) as held:
             purged = [id for (id,) in held.execute(sql["every_purged"])]

@@ -16,12 +16,15 @@ from pieria.toolsets.mnemosyne.words import here
 PROVIDER = "pieria"
 UNNAMED = "(none)"
 CATEGORIES = {
-    "storage": ("file", "file mode", "leftovers", "disk", "engine", "purge"),
-    "record": ("rows", "states", "open", "gaps", "journal", "clock", "lineage", "conflicts"),
-    "index": ("terms", "text index", "analyser", "passages", "windows", "strays", "codes", "vectors"),
+    "storage": ("file", "schema", "file mode", "leftovers", "disk", "engine", "purge"),
+    "record": ("rows", "sums", "states", "open", "gaps", "journal", "clock", "lineage", "conflicts"),
+    "index": (
+        "terms", "term sums", "text index", "analyser", "passages", "windows", "strays", "codes", "vectors",
+        "vector sums",
+    ),
     "models": ("embedder", "llm"),
     "work": ("jobs", "work"),
-}
+}  # fmt: skip
 LINEAGE = "pieria upkeep repair unties what leads nowhere."
 CONFLICTS = "mnemosyne_triple_query shows them; pieria facts invalidate ends what no longer holds."
 
