@@ -67,5 +67,7 @@ class Rows:
                 marks = ", ".join("?" * len(part[0]))
                 connection.executemany(f"INSERT INTO {table} VALUES ({marks})", part)  # noqa: S608 - our own names
         terms = self.tables["terms"][start:end]
-        connection.executemany("INSERT INTO text_index (rowid, terms) VALUES (?, ?)", [(r, t) for r, _, t in terms])
+        connection.executemany(
+            "INSERT INTO text_index (rowid, terms) VALUES (?, ?)", [(row, written) for row, _, written, *_ in terms]
+        )
         connection.execute("COMMIT")
