@@ -22,7 +22,7 @@ import pieria
 from pieria import Bank, Workspace
 from pieria.bank import questioning
 from pieria.bank.background import background
-from pieria.bank.embedding import PUT_AT_ONCE
+from pieria.bank.texts import PUT_AT_ONCE
 from pieria.errors import AdapterError, InputError, ModelMissingError, UnavailableError
 from pieria.record.passages import passages
 from pieria.workspace.stores import Held

@@ -49,8 +49,8 @@ def test_an_outline_says_what_ranking_looks_at(store: Store) -> None:
         full, plain = (reader.outlines([row_of(store, id)], ALL).popitem()[1] for id in "ab")
     assert full.pinned is True
     assert full == (
-        row_of(store, "a"), "a", "turn", NOW - DAY, "Ada", "human", "s", "bank", 0.75, 1.5, write.state.trust, True,
-        NOW - 2 * DAY,
+        row_of(store, "a"), "a", "turn", NOW - DAY, "Ada", "human", "s", None, "bank", 0.75, 1.5, write.state.trust,
+        NOW - 2 * DAY, True, "Ada",
     )  # fmt: skip
     assert (plain.author, plain.author_type, plain.session, plain.valid_from) == (None, None, None, None)
     assert plain.pinned is False

@@ -39,23 +39,19 @@ if TYPE_CHECKING:
     from pieria.bank.recalling import Recalling
 
 VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
-CATCHING_UP_SHARE, QUESTION_SHARE = 0.25, 0.5
-"""Of the time there is for an answer, what these may take of what is left: words need some of it too."""
+QUESTION_SHARE, ON_THE_SPOT_SHARE = 0.5, 0.25
+"""Of the time that is left for an answer, what these may take: words need some of it too."""
+ON_THE_SPOT_SECONDS = 0.15
+"""No more is spent on what has no vectors yet: by words alone most of it is found as well."""
 
 
 def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: str | None = None) -> Recall:
     """Without counting what is found as used."""
     begun, asked = perf_counter(), question.text
-    seconds = question.deadline - begun
     by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
-    until = begun + CATCHING_UP_SHARE * seconds
     effort.pause()
     with ExitStack() as stack:
         sources = sources_of(bank, stack, filter, question.deadline)
-        if by_vector and _is_behind(bank, sources):
-            stack.close()
-            bank._catch_up(until)
-            sources = sources_of(bank, stack, filter, question.deadline)
         walk = None
         if cursor is not None:
             walk, sources = _resumed(cursor, question, sources)
@@ -123,7 +119,8 @@ def _with_vectors(bank: Recalling, sources: Sequence[Source], text: str, deadlin
         reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
         meant = None if vector is None or not standing.usable else partial(_meaning, bank, deadline=deadline)
         vector_here = vector if standing.usable else None
-        given.append(replace(source, vector=vector_here, without=reason, meant=meant))
+        embed = None if vector_here is None else partial(_on_the_spot, bank, deadline=deadline)
+        given.append(replace(source, vector=vector_here, without=reason, meant=meant, embed=embed))
     return given
 
 
@@ -132,8 +129,9 @@ def _meaning(bank: Recalling, text: str, deadline: float) -> NDArray[np.float32]
     return bank._embedding.question(embeddable(text), min(QUESTION_SECONDS, left))
 
 
-def _is_behind(bank: Recalling, sources: Sequence[Source]) -> bool:
-    return any(source.reader.pending_count() for source in sources)
+def _on_the_spot(bank: Recalling, texts: Sequence[str], deadline: float) -> Mapping[str, NDArray[np.float32]]:
+    now = perf_counter()
+    return bank._embedding.at_once(texts, now + min(ON_THE_SPOT_SECONDS, ON_THE_SPOT_SHARE * (deadline - now)))
 
 
 def sources_of(bank: Recalling, stack: ExitStack, filter: Filter, deadline: float = math.inf) -> list[Source]:

@@ -10,15 +10,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
 from pieria.bank.metering import BankMeter
+from pieria.bank.on_the_spot import OnTheSpot, precedence
 from pieria.bank.questioning import asked
+from pieria.bank.readiness import Readiness
 from pieria.bank.vectors import made
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
@@ -41,28 +42,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds until a model that failed is tried again; doubled each time."""
 LOADING = "Pieria"
 """Embedded to no other end than that the model is loaded."""
-PUT_AT_ONCE = 4 * AT_ONCE
-"""Texts that are put together, short memories before long ones: so long do those wait for each other."""
 DROPPED_AT_ONCE = 5_000
 CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
 """Seconds that a recall gives to what is pending; a model that is elsewhere needs the way there and back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Readiness:
-    """How a bank stands with its vectors, in words for `plan` and `doctor`.
-
-    `usable` says that this process can compare a question with them; `reason` why not, or what to know all the same.
-    """
-
-    model: str | None
-    usable: bool
-    pending: int
-    reason: str | None = None
-
-    def as_dict(self) -> dict[str, object]:
-        told = {"model": self.model, "usable": self.usable, "pending": self.pending, "note": self.reason}
-        return {name: value for name, value in told.items() if value is not None}
 
 
 class Embedding:
@@ -98,6 +80,7 @@ class Embedding:
         self._at_work = threading.RLock()
         self._rested = threading.Event()
         self._aside: set[object] = set()
+        self._on_the_spot = OnTheSpot()
         self._meter.start_anew()
 
     @property
@@ -116,7 +99,7 @@ class Embedding:
         if self._embedder is None:
             return Readiness(held.name if held else None, False, pending, "no embedder is set")
         if held is None:
-            return Readiness(self._embedder.model, False, pending, self._complaint())
+            return Readiness(self._embedder.model, True, pending, self._complaint())
         ours = self._embedder.space_of(held.dimension).name
         if ours == held.name:
             return Readiness(held.name, True, pending, self._complaint())
@@ -130,7 +113,8 @@ class Embedding:
         embedder = self._embedder
         assert embedder is not None
         if embedder.is_at_hand:
-            return embedder.query(text)
+            with precedence.taken():
+                return embedder.query(text)
         try:
             replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text, self._meter.of_readers))
         except RuntimeError as problem:
@@ -142,6 +126,21 @@ class Embedding:
         except TimeoutError:
             reason = f"it did not embed the question within {seconds:.2g} s"
             raise AdapterError(embedder.model, "embed", reason) from None
+
+    def at_once(self, texts: Sequence[str], until: float) -> Mapping[str, NDArray[np.float32]]:
+        """Vectors of what is pending, for a question that is being asked; none where the model fails.
+
+        Of as many texts, in their order, as are made by that reading of `perf_counter`. They are stored by and by.
+        """
+        if self._embedder is None or self._problem is not None:
+            return {}
+        try:
+            with precedence.taken():
+                return self._on_the_spot.made(self._embedder, texts, until, self._meter.of_readers)
+        except PieriaError as problem:
+            self._failed(problem)
+            self.wake()
+            return {}
 
     @property
     def problem(self) -> PieriaError | None:
@@ -387,7 +386,7 @@ class Embedding:
 
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
         """Returns how many of them are done with; None where time ran out, or the bank was closed."""
-        from pieria.bank.texts import tasks_of
+        from pieria.bank.texts import in_parts, tasks_of
 
         with self._store.reading() as reader:
             seen = reader.head().seq
@@ -395,7 +394,7 @@ class Embedding:
         empty = sorted(set(pending).difference(task.item for task in tasks))
         if empty:
             self._put([], seen, deadline, empty)
-        for part in _parts(tasks):
+        for part in in_parts(tasks):
             if not self._embed_part(part, seen, deadline):
                 return None
         return len(pending)
@@ -403,14 +402,18 @@ class Embedding:
     def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
         """Whole memories, which appear at once. False where they do not: time ran out, or the bank was closed."""
         assert self._embedder is not None
-        found = made(self._embedder, [task.text for task in tasks], lambda: self._may_go_on(deadline), self._meter)
+        known = self._on_the_spot.kept([task.text for task in tasks])
+        missing = [task.text for task in tasks if task.text not in known]
+        found = made(self._embedder, missing, lambda: self._may_go_on(deadline), self._meter)
         if found is None:
             return False
+        found.vectors.update(known)
         refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}
         self._set_aside(refused)
         vectors = [_stored(task, found.vectors[task.text]) for task in tasks if task.item not in refused]
         if vectors:
             self._put(vectors, seen, deadline)
+        self._on_the_spot.let_go(list(known))
         return True
 
     def _put(
@@ -430,6 +433,8 @@ class Embedding:
         self._refused |= refused
 
     def _may_go_on(self, deadline: float | None) -> bool:
+        if self._background.is_current():
+            precedence.let_go_first()
         if self._closed or (self._background.has_ended and self._background.is_current()):
             return False
         return deadline is None or time.monotonic() < deadline
@@ -475,21 +480,6 @@ class Embedding:
 def _left(deadline: float | None) -> float | None:
     """How long somebody else may be waited for."""
     return None if deadline is None else max(0.0, deadline - time.monotonic())
-
-
-def _parts(tasks: Iterable[Task]) -> Iterator[list[Task]]:
-    """Whole memories, those of few texts first: a long one is put by itself, and holds up none but its like."""
-    by_item: dict[Pending, list[Task]] = {}
-    for task in tasks:
-        by_item.setdefault(task.item, []).append(task)
-    part: list[Task] = []
-    for each in sorted(by_item.values(), key=len):
-        if part and len(part) + len(each) > PUT_AT_ONCE:
-            yield part
-            part = []
-        part += each
-    if part:
-        yield part
 
 
 def _stored(task: Task, vector: NDArray[np.float32]) -> Embedded:

@@ -28,7 +28,7 @@ EMBEDDED = 8_000
 QUESTION_SECONDS = 5.0
 """How long a model that is elsewhere may take to embed a question, before recall goes on without."""
 CAUGHT_UP = 16
-"""So many pending texts are embedded before a recall; where there are more, they are left to the background."""
+"""So many pending texts are embedded before memories are compared with each other; more are left to the background."""
 
 
 class Recalling(Core):
@@ -135,13 +135,6 @@ class Recalling(Core):
             user._uses.note(theirs, self.viewer.session)
         ours = [hit.memory.id for hit in found if user is None or hit.memory.scope != "user"]
         self._uses.note(ours, self.viewer.session)
-
-    def _catch_up(self, until: float) -> None:
-        """What little is still to be embedded, before it is looked for."""
-        user = None if self.is_user_bank else self._me(False)
-        for bank in (self, user):
-            if bank is not None:
-                bank._embedding.catch_up(CAUGHT_UP, max(0.0, until - perf_counter()))
 
 
 def _share(review: object, usual: float) -> float:

@@ -8,7 +8,7 @@ speak for the rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pieria.record.filter import Filter, Viewer
@@ -23,6 +23,8 @@ MOST_RULES = 100
 """Rules of a text that are embedded one by one. Where there are more it is a rule book, found by its passages."""
 
 
+PUT_AT_ONCE = 256
+"""Texts that are put together, short memories before long ones: so long do those wait for each other."""
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
 """What is in quarantine is embedded like everything else, so that nothing of it is missing once it is lifted."""
 
@@ -85,3 +87,18 @@ def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
         members = [turns[place] for place in made.members]
         known = micros(max(turn.known_from for turn in members))
         yield Task(made.text, row, "window", 0, 0, len(made.text), tuple(m.row for m in members if m.row != row), known)
+
+
+def in_parts(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    """Whole memories, those of few texts first: a long one is put by itself, and holds up none but its like."""
+    by_item: dict[Pending, list[Task]] = {}
+    for task in tasks:
+        by_item.setdefault(task.item, []).append(task)
+    part: list[Task] = []
+    for each in sorted(by_item.values(), key=len):
+        if part and len(part) + len(each) > PUT_AT_ONCE:
+            yield part
+            part = []
+        part += each
+    if part:
+        yield part

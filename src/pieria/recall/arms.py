@@ -14,6 +14,7 @@ from pieria.recall.evidence import Span
 from pieria.recall.part import Part
 from pieria.recall.ranking import Corpus, ranked
 from pieria.recall.reading import Reading, without_names
+from pieria.recall.unembedded import embedded
 from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.trust import AGENT, RULING
@@ -62,7 +63,7 @@ class Look:
     def authors(self) -> dict[str, frozenset[str]]:
         """The people who said what was found, each with the terms of the name. To be asked once all are found."""
         outlines = (outline for part in self.parts for outline in part.outlined().values())
-        authors = {outline.author for outline in outlines if outline.author_type != "agent"}
+        authors = {outline.speaker for outline in outlines if outline.author_type != "agent"}
         return {author: frozenset(terms(author)) for author in authors if author is not None}
 
     @cached_property
@@ -107,7 +108,12 @@ def _text(look: Look, part: Part) -> list[int]:
 def _by_passages(look: Look, part: Part) -> list[int]:
     match = _near(look, part, PASSAGE)
     part.nearest.update({near.row: near.start for near in match})
-    return [near.row for near in match]
+    rows = [near.row for near in match]
+    lately = embedded(part, look.known.weights)
+    if not lately:
+        return rows
+    alike = part.alike[PASSAGE]
+    return sorted({*rows, *lately}, key=lambda row: (-alike[row], -row))[: look.want]
 
 
 def _by_windows(look: Look, part: Part) -> list[int]:

@@ -36,14 +36,13 @@ def by_worth(pool: Sequence[Evidence], worth: Sequence[float]) -> list[int]:
 
 def spread(pool: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
     """For an overview: how many better turns of people each has before it in its session."""
-    seen: Counter[tuple[int, str]] = Counter()
+    seen: Counter[Hashable] = Counter()
     counted = [0.0] * len(pool)
     for number in by_worth(pool, worth):
         one = pool[number]
-        if one.session is not None:
-            session = (one.key[0], one.session)
-            counted[number] = float(min(MOST_SPREAD, seen[session]))
-            seen[session] += not one.by_agent
+        if one.occasion is not None:
+            counted[number] = float(min(MOST_SPREAD, seen[one.occasion]))
+            seen[one.occasion] += not one.by_agent
     return counted
 
 

@@ -72,9 +72,12 @@ class Evidence:
     held: Held
     around: Sequence[tuple[int, Held]] = ()
     """(distance, what it holds) of its neighbours in the session."""
+    beside: Sequence[tuple[int, Key]] = ()
+    """(distance, key) of the nearest of them."""
     before: Key | None = None
     """The turn before it in its session."""
-    session: str | None = None
+    occasion: Hashable = None
+    """The session in which it was said and, within that, the channel."""
     at: int = 0
     dense: float | None = None
     near: int | None = None

@@ -23,6 +23,10 @@ LEANS_WHOLLY, LEANS_HALF = 25, 60
 LEXICAL_PART, DENSE_PART = 0.6, 0.4
 SUPPORTERS = 3
 """Candidates of a session whose worth is the session's."""
+GUESSED, GUESSED_BY_WORDS, GUESSED_BY_SHARE = 0.42, 0.08, 0.33
+"""How near, against the nearest, a text is on average that holds no word of the question; and what words add to it."""
+OWN_SHARE, WINDOW_SHARES, RISE = 0.2, {1: 0.22, 2: 0.24}, 0.13
+"""What a turn, and each neighbour at this distance, has of what they mean together; which is more than on average."""
 THIN = 5.0
 """Different words from which on a turn says enough to stand alone."""
 AFTERWARDS_DAYS = 7.0
@@ -44,8 +48,12 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
     )
     window = _by_best([_with_neighbours(known, one) for one in pool])
     lexical = [share * near + (1 - share) * alone for share, near, alone in zip(lean, window, own, strict=True)]
-    dense = [one.dense or 0.0 for one in pool]
-    best = max(dense, default=0.0)
+    best = max((one.dense or 0.0 for one in pool), default=0.0)
+    cover = [coverage(one.held.counts, known) for one in pool]
+    dense = [
+        _guessed(best, word, share) if one.dense is None else one.dense
+        for one, word, share in zip(pool, lexical, cover, strict=True)
+    ]
     base = _by_best(
         [
             LEXICAL_PART * word + DENSE_PART * _standing_out(sense, best)
@@ -53,10 +61,11 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
         ]
     )
     by_key = {one.key: number for number, one in enumerate(pool)}
+    sense = {one.key: value for one, value in zip(pool, dense, strict=True)}
     return {
         "lexical": lexical,
         "dense": dense,
-        "window": [(one.dense if one.window is None else one.window) or 0.0 for one in pool],
+        "window": [_among_others(one, sense) if one.window is None else one.window for one in pool],
         "matter": [one.nearer for one in pool],
         "session": _sessions(pool, base),
         "author": [float(one.by_named) for one in pool],
@@ -67,7 +76,7 @@ def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
         ],
         "agent": [float(one.by_agent) for one in pool],
         "digest": [float(one.is_summary and not asked.is_overview) for one in pool],
-        "cover": [coverage(one.held.counts, known) for one in pool],
+        "cover": cover,
         "phrase": _by_best([float(one.held.pairs) for one in pool]),
         "quoted": [one.held.quoted for one in pool],
         "when": [worth * (asked.is_when and one.tells_time) for one, worth in zip(pool, base, strict=True)],
@@ -109,6 +118,19 @@ def _standing_out(cosine: float, best: float) -> float:
     return max(0.0, 2 * cosine / best - 1) if best > 0 else 0.0
 
 
+def _guessed(best: float, word: float, share: float) -> float:
+    """How near a text is that was not embedded yet, by how much of the question it holds; nothing without a vector."""
+    return best * (GUESSED + GUESSED_BY_WORDS * word + GUESSED_BY_SHARE * share)
+
+
+def _among_others(one: Evidence, dense: Mapping[Key, float]) -> float:
+    """How near a turn is with its neighbours where that was not embedded: by how near each of them is alone."""
+    own = dense[one.key]
+    told = [(WINDOW_SHARES[abs(distance)], dense[key]) for distance, key in one.beside if key in dense]
+    shares = OWN_SHARE + math.fsum(share for share, _ in told)
+    return (OWN_SHARE * own + math.fsum(share * near for share, near in told)) / shares * (1 + RISE * bool(told))
+
+
 def _with_neighbours(known: Corpus, one: Evidence) -> float:
     """BM25 over the text and its neighbours, each lending its share."""
     counts: Mapping[str, float] = one.held.counts
@@ -139,7 +161,7 @@ def _sessions(pool: Sequence[Evidence], base: Sequence[float]) -> list[float]:
 
 
 def _session_of(one: Evidence) -> object:
-    return one.key if one.session is None or one.is_summary else (one.key[0], one.session)
+    return one.key if one.occasion is None or one.is_summary else one.occasion
 
 
 def _replies(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_key: dict[Key, int]) -> float:

@@ -246,7 +246,7 @@ class Page:
 
     def _matches(self, scored: Scored) -> bool:
         """It holds words that are asked for, or is near in meaning."""
-        return bool(scored.columns["cover"][scored.number] or scored.columns["dense"][scored.number] >= NEAR)
+        return bool(scored.columns["cover"][scored.number] or (scored.evidence.dense or 0.0) >= NEAR)
 
     def left(self, one: Evidence) -> float:
         """Its score as it fades, whatever the question."""

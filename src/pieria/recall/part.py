@@ -31,6 +31,8 @@ class Source:
     """Why there is no vector."""
     meant: Callable[[str], NDArray[np.float32]] | None = None
     """The vector of the question in other words, in the same space. Raises `PieriaError` where the model fails."""
+    embed: Callable[[Sequence[str]], Mapping[str, NDArray[np.float32]]] | None = None
+    """The vectors of texts that wait for theirs: of as many, in their order, as there is time for."""
     is_foreign: bool = False
     """Whether somebody else may have written all of it."""
 

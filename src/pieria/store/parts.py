@@ -74,12 +74,15 @@ class Outline(NamedTuple):
     author: str | None
     author_type: str | None
     session: str | None
+    channel: str | None
     scope: str
     importance: float
     strength: float
     trust: float
-    pinned: bool
     valid_from: int | None
+    pinned: bool
+    speaker: str | None
+    """Its author or, where none is known, whom its text begins with."""
 
 
 class Placed(NamedTuple):

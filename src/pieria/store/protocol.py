@@ -204,7 +204,6 @@ class Reader(QueueReader, QuarantineReader, Protocol):
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         """The sessions of the visible memories that stand, that which began last first; equal ones by their names,
         backwards. What ended counts for when a session began and ended, where the filter lets it through.
-
         `after` is the beginning and the name of the last one seen, without a name an empty text.
         """
 
@@ -283,9 +282,12 @@ class Reader(QueueReader, QuarantineReader, Protocol):
         """The current one; None in a bank that nothing was embedded for yet."""
 
     def pending(self, limit: int) -> list[Pending]:
-        """The oldest first."""
+        """Passages before windows; of either those of what was written last first."""
 
     def pending_count(self) -> int: ...
+
+    def unembedded(self, rows: Sequence[int], newest: int) -> list[int]:
+        """Of these rows those whose passages are pending, in their order; then so many of all, the newest first."""
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
         """The `want` nearest visible versions. A window counts only where all its members were known by then.
@@ -312,11 +314,9 @@ class Reader(QueueReader, QuarantineReader, Protocol):
     def around(
         self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
     ) -> dict[int, list[tuple[int, int]]]:
-        """(distance, row) of the nearest visible neighbours in the same session and scope, in the order of time.
-
-        Those before have distances below 0. Where much of a session may not be seen it looks only so far. As `company`
-        only those count that whoever sees the row sees too: they stand as it does, are shown to the same channel where
-        they are a session's own, and hold as long as it does. Of such a window is made.
+        """(distance, row) of the nearest visible neighbours in the same session, channel and scope, in the order of
+        time; before the row distances are below 0. Where much of a session may not be seen it looks only so far. As
+        `company` only those count that whoever sees the row sees too, and as long: of such a window is made.
         """
 
     def twins(self, text: str, terms: Sequence[str], filter: Filter) -> list[Memory]:

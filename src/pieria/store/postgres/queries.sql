@@ -95,8 +95,9 @@ ORDER BY j.place
 
 -- name: outlines
 SELECT
-    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.scope, s.importance, s.strength, s.trust,
-    s.pinned, s.valid_from
+    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
+    s.trust, s.valid_from, s.pinned,
+    CASE WHEN s.author IS NULL THEN (SELECT left(c.text, 48) FROM content c WHERE c.bank = s.bank AND c.row = s.row) END
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 WHERE {where} ORDER BY j.place
 

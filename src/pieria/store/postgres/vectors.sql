@@ -21,7 +21,11 @@ WHERE bank = %(bank)s AND session IS NOT NULL AND known_until = 9223372036854775
 ON CONFLICT (bank, row, what) DO UPDATE SET seq = excluded.seq
 
 -- name: pending
-SELECT row, what FROM pending WHERE bank = %(bank)s ORDER BY row, what LIMIT %(1)s
+-- What was written last comes first: it is asked for first.
+SELECT row, what FROM pending WHERE bank = %(bank)s AND what = %(1)s ORDER BY row DESC LIMIT %(2)s
+
+-- name: pending_among
+SELECT row FROM pending WHERE bank = %(bank)s AND row = ANY(%(1)s::bigint[]) AND what = %(2)s
 
 -- name: pending_count
 SELECT count(*) FROM pending WHERE bank = %(bank)s
@@ -40,7 +44,7 @@ DELETE FROM pending WHERE bank = %(bank)s AND row = %(1)s
 -- name: beside_before
 -- Of the states next to a place of a session: whether a window of the one may hold the other, and whether at any time.
 SELECT s.row,
-    s.ended = '' AND s.status = %(status)s AND (s.scope <> 'session' OR s.channel IS NOT DISTINCT FROM %(channel)s),
+    s.ended = '' AND s.status = %(status)s AND s.channel IS NOT DISTINCT FROM %(channel)s,
     s.valid_from IS NULL AND s.valid_until IS NULL
 FROM state s
 WHERE s.bank = %(bank)s AND s.session = %(session)s AND (s.at, s.row) < (%(at)s, %(row)s)
@@ -49,7 +53,7 @@ ORDER BY s.at DESC, s.row DESC LIMIT %(seen)s
 
 -- name: beside_after
 SELECT s.row,
-    s.ended = '' AND s.status = %(status)s AND (s.scope <> 'session' OR s.channel IS NOT DISTINCT FROM %(channel)s),
+    s.ended = '' AND s.status = %(status)s AND s.channel IS NOT DISTINCT FROM %(channel)s,
     s.valid_from IS NULL AND s.valid_until IS NULL
 FROM state s
 WHERE s.bank = %(bank)s AND s.session = %(session)s AND (s.at, s.row) > (%(at)s, %(row)s)
@@ -59,7 +63,7 @@ ORDER BY s.at, s.row LIMIT %(seen)s
 -- name: company
 -- Whoever sees the turn `o`, at whatever time, sees the turn `s` of its session as well.
 s.scope = o.scope AND s.ended = '' AND s.status = o.status
-AND (s.scope <> 'session' OR s.channel IS NOT DISTINCT FROM o.channel)
+AND s.channel IS NOT DISTINCT FROM o.channel
 AND (s.valid_from IS NULL OR s.valid_from <= o.valid_from)
 AND (s.valid_until IS NULL OR s.valid_until >= o.valid_until)
 
@@ -163,7 +167,7 @@ SELECT
               AND {known}
             ORDER BY s.at DESC, s.row DESC LIMIT %(seen)s
         ) n JOIN state s ON s.bank = %(bank)s AND s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} AND {company} ORDER BY n.at DESC, n.row DESC LIMIT %(reach)s
+        WHERE {where} AND s.channel IS NOT DISTINCT FROM o.channel AND {company} ORDER BY n.at DESC, n.row DESC LIMIT %(reach)s
     ) f),
     (SELECT string_agg(f.row::text, ',' ORDER BY f.at, f.row) FROM (
         SELECT n.row, n.at FROM (
@@ -172,7 +176,7 @@ SELECT
               AND {known}
             ORDER BY s.at, s.row LIMIT %(seen)s
         ) n JOIN state s ON s.bank = %(bank)s AND s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} AND {company} ORDER BY n.at, n.row LIMIT %(reach)s
+        WHERE {where} AND s.channel IS NOT DISTINCT FROM o.channel AND {company} ORDER BY n.at, n.row LIMIT %(reach)s
     ) f)
 FROM (
     SELECT s.row, s.session, s.scope, s.at, s.status, s.channel, s.valid_from, s.valid_until FROM state s

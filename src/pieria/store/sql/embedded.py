@@ -45,8 +45,7 @@ class Turn(NamedTuple):
     @property
     def company(self) -> tuple[str | int | None, ...]:
         """Two turns in whose windows the same may stand have the same of it."""
-        channel = self.channel if self.scope == "session" else None
-        return self.session, self.scope, self.status, channel, self.valid_from, self.valid_until
+        return self.session, self.scope, self.status, self.channel, self.valid_from, self.valid_until
 
 
 class VectorRows:

@@ -18,18 +18,7 @@ from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Told, Written
-from pieria.store.protocol import (
-    FactSpan,
-    Head,
-    Kind,
-    Pending,
-    Run,
-    Space,
-    Span,
-    Terms,
-    TextMatch,
-    VectorMatch,
-)  # fmt: skip
+from pieria.store.protocol import FactSpan, Head, Kind, Pending, Run, Space, Span, Terms, TextMatch, VectorMatch
 from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyReads
@@ -269,6 +258,9 @@ class SQLReader(QueueRows, CopyReads):
 
     def pending_count(self) -> int:
         return self._vectors.pending_count()
+
+    def unembedded(self, rows: Sequence[int], newest: int) -> list[int]:
+        return self._vectors.unembedded(rows, newest)
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
         return self._vectors.near(vector, filter, want, what)

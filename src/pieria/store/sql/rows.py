@@ -17,6 +17,7 @@ from pieria.record.fact import Fact, FactName
 from pieria.record.fading import Wear
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
+from pieria.record.speaker import speaker
 from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
@@ -124,7 +125,10 @@ def content_as_held(row: Row) -> Content:
 
 @_of("state")
 def outline(row: Row) -> Outline:
-    return Outline._make((*row[:-2], bool(row[-2]), row[-1]))
+    *held, pinned, begin = row
+    author = row[4]
+    said_by = speaker(begin) if author is None and isinstance(begin, str) else author
+    return Outline._make((*held, bool(pinned), said_by))
 
 
 @_of("state")

@@ -45,7 +45,18 @@ class VectorReads(ABC):
         return None
 
     def pending(self, limit: int) -> list[Pending]:
-        return list(map(Pending._make, self._session.execute(self._sql["pending"], (limit,))))
+        found: list[Pending] = []
+        for what in ("passage", "window"):
+            if len(found) < limit:
+                rows = self._session.execute(self._sql["pending"], (what, limit - len(found)))
+                found += map(Pending._make, rows)
+        return found
+
+    def unembedded(self, rows: Sequence[int], newest: int) -> list[int]:
+        among = self._session.execute(self._sql["pending_among"], (self._session.listed(rows), "passage"))
+        waiting = {row for (row,) in among}
+        last = self._session.execute(self._sql["pending"], ("passage", newest))
+        return list(dict.fromkeys([*filter(waiting.__contains__, rows), *(row for row, _ in last)]))
 
     def pending_count(self) -> int:
         [(found,)] = self._session.remembered(self._sql["pending_count"])

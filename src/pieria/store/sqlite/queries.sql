@@ -84,8 +84,9 @@ FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 
 -- name: outlines
 SELECT
-    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.scope, s.importance, s.strength, s.trust,
-    s.pinned, s.valid_from
+    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
+    s.trust, s.valid_from, s.pinned,
+    CASE WHEN s.author IS NULL THEN (SELECT substr(c.text, 1, 48) FROM content c WHERE c.row = s.row) END
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
 WHERE {where}
 

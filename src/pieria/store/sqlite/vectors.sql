@@ -18,7 +18,11 @@ SELECT row, 'window', :seq FROM state WHERE session IS NOT NULL AND known_until 
 ON CONFLICT (row, what) DO UPDATE SET seq = excluded.seq
 
 -- name: pending
-SELECT row, what FROM pending ORDER BY row, what LIMIT ?
+-- What was written last comes first: it is asked for first.
+SELECT row, what FROM pending WHERE what = ? ORDER BY row DESC LIMIT ?
+
+-- name: pending_among
+SELECT p.row FROM json_each(?) j CROSS JOIN pending p ON p.row = j.value AND p.what = ?
 
 -- name: pending_count
 SELECT count(*) FROM pending
@@ -35,14 +39,14 @@ DELETE FROM pending WHERE row = ?
 
 -- name: beside_before
 -- Of the states next to a place of a session: whether a window of the one may hold the other, and whether at any time.
-SELECT s.row, s.ended = '' AND s.status = :status AND (s.scope <> 'session' OR s.channel IS :channel),
+SELECT s.row, s.ended = '' AND s.status = :status AND s.channel IS :channel,
     s.valid_from IS NULL AND s.valid_until IS NULL
 FROM state s INDEXED BY state_by_session
 WHERE s.session = :session AND (s.at, s.row) < (:at, :row) AND s.known_until = 9223372036854775807 AND s.scope = :scope
 ORDER BY s.at DESC, s.row DESC LIMIT :seen
 
 -- name: beside_after
-SELECT s.row, s.ended = '' AND s.status = :status AND (s.scope <> 'session' OR s.channel IS :channel),
+SELECT s.row, s.ended = '' AND s.status = :status AND s.channel IS :channel,
     s.valid_from IS NULL AND s.valid_until IS NULL
 FROM state s INDEXED BY state_by_session
 WHERE s.session = :session AND (s.at, s.row) > (:at, :row) AND s.known_until = 9223372036854775807 AND s.scope = :scope
@@ -50,7 +54,7 @@ ORDER BY s.at, s.row LIMIT :seen
 
 -- name: company
 -- Whoever sees the turn `o`, at whatever time, sees the turn `s` of its session as well.
-s.scope = o.scope AND s.ended = '' AND s.status = o.status AND (s.scope <> 'session' OR s.channel IS o.channel)
+s.scope = o.scope AND s.ended = '' AND s.status = o.status AND s.channel IS o.channel
 AND (s.valid_from IS NULL OR s.valid_from <= o.valid_from)
 AND (s.valid_until IS NULL OR s.valid_until >= o.valid_until)
 
@@ -149,7 +153,7 @@ SELECT
             WHERE s.session = o.session AND (s.at, s.row) < (o.at, +o.row) AND s.scope = o.scope AND {known}
             ORDER BY s.at DESC, s.row DESC LIMIT :seen
         ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} AND {company} LIMIT :reach
+        WHERE {where} AND s.channel IS o.channel AND {company} LIMIT :reach
     )),
     (SELECT group_concat(row) FROM (
         SELECT s.row FROM (
@@ -157,7 +161,7 @@ SELECT
             WHERE s.session = o.session AND (s.at, s.row) > (o.at, +o.row) AND s.scope = o.scope AND {known}
             ORDER BY s.at, s.row LIMIT :seen
         ) n CROSS JOIN state s ON s.row = n.row AND s.known_from = n.known_from
-        WHERE {where} AND {company} LIMIT :reach
+        WHERE {where} AND s.channel IS o.channel AND {company} LIMIT :reach
     ))
 FROM (
     SELECT s.row, s.session, s.scope, s.at, s.status, s.channel, s.valid_from, s.valid_until
