@@ -46,6 +46,7 @@ SPANS: Mapping[str, Span] = {
     "llm.chat_structured": Span(("model", "step"), ("tokens_input", "tokens_output")),
     "embedding.embed": Span(("model", "text_length")),
     "embedding.embed_batch": Span(("model", "batch_size")),
+    "reranking.rerank": Span(("model", "batch_size")),
     "episode.append": Span(_IN_SESSION, ("step_count", "new_trajectory")),
     "structuring.extract": Span(_IN_SESSION, ("trajectory_count", "nodes_created", "links_created")),
     "structuring.extract_trajectory": Span(_IN_SESSION, ("nodes_created", "links_created")),

@@ -1,4 +1,4 @@
-"""What embeds texts, and what answers: the protocols that any model may follow, ours, and adapters for others.
+"""What embeds, answers and reranks: the protocols that any model may follow, ours, and adapters for others.
 
 Nothing of this reads settings or knows of banks: paths, keys and names are handed in. Runtimes are imported where they
 are used.
@@ -15,6 +15,9 @@ from pieria.models.pipelines import checked_pipeline, pipeline
 from pieria.models.providers import PROVIDERS as LLM_PROVIDERS
 from pieria.models.providers import checked_llm, language_model, provider_of
 from pieria.models.registry import AUTO, PROVIDERS, checked_name, embedder, settled
+from pieria.models.reranker import Reranker
+from pieria.models.reranker_registry import PROVIDERS as RERANKER_PROVIDERS
+from pieria.models.reranker_registry import checked_reranker, reranker
 from pieria.models.shelf import Shelved, listed, verified
 
 __all__ = [
@@ -26,6 +29,7 @@ __all__ = [
     "MODELS",
     "NONE",
     "PROVIDERS",
+    "RERANKER_PROVIDERS",
     "Chat",
     "Embedder",
     "Embedding",
@@ -35,17 +39,20 @@ __all__ = [
     "Library",
     "Model",
     "Passages",
+    "Reranker",
     "Shelved",
     "Space",
     "checked_llm",
     "checked_name",
     "checked_pipeline",
+    "checked_reranker",
     "embedder",
     "language_model",
     "listed",
     "model_named",
     "pipeline",
     "provider_of",
+    "reranker",
     "settled",
     "verified",
 ]

@@ -116,6 +116,22 @@ class Endpoint:
 
         Raises `NotTakenError` where the server refuses the request and its words hold one of the `optional`.
         """
+        reply = self.post_any(path, body, operation, private, deadline=deadline, optional=optional)
+        if not isinstance(reply, dict):
+            raise self._error(operation, "the reply is not a JSON object")
+        return reply
+
+    def post_any(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        operation: str,
+        private: Sequence[str] = (),
+        *,
+        deadline: float | None = None,
+        optional: Sequence[str] = (),
+    ) -> Any:
+        """Do as `post` does, and return a reply of any JSON value."""
         until = self.deadline() if deadline is None else deadline
         for attempt in range(1, self._tries + 1):
             try:
@@ -138,9 +154,7 @@ class Endpoint:
         if client is not None:
             client.close()
 
-    def _once(
-        self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str], deadline: float
-    ) -> dict[str, Any]:
+    def _once(self, path: str, body: Mapping[str, Any], operation: str, private: Sequence[str], deadline: float) -> Any:
         import httpx2
 
         client = self._opened()
@@ -180,14 +194,11 @@ class Endpoint:
         error = self._error(operation, reason, retryable=passing, hint=_HINTS.get(status))
         return _Passing(error, _retry_after(headers)) if passing else _Refused(error, status, content)
 
-    def _read(self, content: bytes, operation: str) -> dict[str, Any]:
+    def _read(self, content: bytes, operation: str) -> Any:
         try:
-            read = parsed(content)
+            return parsed(content)
         except ValueError as problem:
             raise self._error(operation, "the reply is not JSON") from problem
-        if not isinstance(read, dict):
-            raise self._error(operation, "the reply is not a JSON object")
-        return read
 
     def _opened(self) -> httpx2.Client:
         with self._lock:

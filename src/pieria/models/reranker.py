@@ -1,0 +1,110 @@
+"""The reranker that recall asks: any reranking, its replies checked and its calls counted.
+
+How a server is asked belongs to `rerankers`, what becomes of the scores to `recall`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol
+
+from pieria import telemetry
+from pieria.errors import AdapterError, PieriaError
+from pieria.models.llm import USAGE, tokens
+from pieria.models.metering import UNMETERED, Meter
+
+STEP = "rerank"
+"""What a call is counted as."""
+SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RerankResponse:
+    """Pairs of (index of a document, score), in any order. Documents may be missing."""
+
+    scores: Sequence[tuple[int, float]]
+    model: str
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+class Reranking(Protocol):
+    """`model` is written `provider:model`. `rerank` raises `AdapterError`."""
+
+    model: str
+
+    def rerank(self, query: str, documents: Sequence[str]) -> RerankResponse: ...
+
+
+class Reranker:
+    """Safe in threads when its reranking is. `seconds` is how long a recall waits for it at most."""
+
+    def __init__(self, reranking: Reranking, *, seconds: float = SECONDS) -> None:
+        self._reranking = reranking
+        self.seconds = seconds
+        self.model = reranking.model
+
+    @property
+    def about(self) -> str:
+        """Its name, and what is known of where it is; never a key."""
+        host = getattr(self._reranking, "host", None)
+        if not isinstance(host, str):
+            return self.model
+        return f"{self.model} at {host}, {'with a' if getattr(self._reranking, 'has_key', False) else 'without a'} key"
+
+    def close(self) -> None:
+        """Close connections, if there are any."""
+        close = getattr(self._reranking, "close", None)
+        if callable(close):
+            close()
+
+    def scores(self, query: str, documents: Sequence[str], meter: Meter = UNMETERED) -> list[float | None]:
+        """Return the score of each document, and None for one that the reply leaves out.
+
+        Raises `AdapterError` where the model fails or its reply cannot be right, `BudgetError` where the meter refuses.
+        """
+        with telemetry.during("reranking.rerank", model=self.model, batch_size=len(documents)):
+            return self._checked(self._replied(query, documents, meter), len(documents))
+
+    def _replied(self, query: str, documents: Sequence[str], meter: Meter) -> RerankResponse:
+        meter.allow(STEP, self.model)
+        begun = perf_counter()
+        reply: RerankResponse | None = None
+        try:
+            reply = self._reranking.rerank(query, documents)
+            return reply
+        except PieriaError:
+            raise
+        # What another's adapter raises is not known here; as the cause it is kept.
+        except Exception as problem:
+            raise AdapterError(self.model, STEP, f"it failed with {type(problem).__name__}") from problem
+        finally:
+            usage = tokens(None if reply is None else reply.usage, *((name,) for name in USAGE))
+            meter.note(STEP, self.model, usage, perf_counter() - begun, failed=reply is None)
+
+    def _checked(self, reply: RerankResponse, count: int) -> list[float | None]:
+        found: list[float | None] = [None] * count
+        for index, score in reply.scores:
+            if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+                raise self._wrong(f"a score is of no document: expected an index from 0 to {count - 1}")
+            if found[index] is not None:
+                raise self._wrong(f"the reply has two scores for document {index}")
+            found[index] = self._finite(score, index)
+        if all(score is None for score in found):
+            raise self._wrong("the reply has no scores")
+        return found
+
+    def _finite(self, score: object, index: int) -> float:
+        if isinstance(score, int | float) and not isinstance(score, bool):
+            try:
+                if math.isfinite(score):
+                    return float(score)
+            except OverflowError:
+                pass
+        raise self._wrong(f"the score of document {index} is not a finite number")
+
+    def _wrong(self, reason: str) -> AdapterError:
+        hint = "Check that the address and the name are those of a reranker."
+        return AdapterError(self.model, STEP, reason, hint=hint)

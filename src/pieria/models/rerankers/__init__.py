@@ -1,0 +1,1 @@
+"""Rerankers that Pieria can ask. The registry imports each where a name asks for it."""

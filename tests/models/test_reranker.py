@@ -1,0 +1,252 @@
+"""Rerankers behind HTTP: names, both forms of the protocol, replies that cannot be right, what is counted."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from tests.models.rerank_server import Answer, never, pairs, rerank_server, says, status
+
+from pieria import telemetry
+from pieria.errors import AdapterError, BudgetError, InputError
+from pieria.models import RERANKER_PROVIDERS, Reranker, checked_reranker, reranker
+from pieria.models.reranker import RerankResponse
+from pieria.models.rerankers.server import ServerReranking
+
+DOCUMENTS = ["a heron by the mill", "heron", "the heron left"]
+QUERY = "which heron?"
+KEY = "made-up-key-0123456789"
+
+
+class Noted:
+    """A meter that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[str, str, dict[str, int], bool]] = []
+
+    def allow(self, step: str, model: str) -> None:
+        assert (step, model) == ("rerank", "server:m")
+
+    def note(self, step: str, model: str, usage: Mapping[str, int], seconds: float, failed: bool = False) -> None:
+        self.notes.append((step, model, dict(usage), failed))
+
+
+def asked(*script: Answer, name: str = "server:m", **options: Any) -> tuple[Any, Any]:
+    """The scores of the documents, and the requests that it took."""
+    with rerank_server(*script) as serving:
+        made = reranker(name, options={"base_url": serving.address, **options})
+        try:
+            return made.scores(QUERY, DOCUMENTS), serving.requests
+        finally:
+            made.close()
+
+
+def refused(*script: Answer, **options: Any) -> AdapterError:
+    with pytest.raises(AdapterError) as caught:
+        asked(*script, **options)
+    return caught.value
+
+
+# --- the protocol
+
+
+@pytest.mark.parametrize("name", ["server:m", "cohere:m", "jina:m"])
+def test_documents_go_out_with_the_model_and_come_back_scored(name: str) -> None:
+    scores, [request] = asked(name=name, api_key=KEY)
+    assert scores == [1 / len(text) for text in DOCUMENTS]
+    assert request.path == "/v1/rerank"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body == {"model": "m", "query": QUERY, "documents": DOCUMENTS, "top_n": 3}
+
+
+@pytest.mark.parametrize("name", ["tei", "tei:m"])
+def test_text_embeddings_inference_gets_texts(name: str) -> None:
+    scores, [request] = asked(name=name)
+    assert scores == [1 / len(text) for text in DOCUMENTS]
+    assert request.body == {"query": QUERY, "texts": DOCUMENTS, "truncate": True}
+    assert "authorization" not in request.headers
+
+
+@pytest.mark.parametrize("name", ["server:m", "tei"])
+def test_either_form_of_a_reply_is_read(name: str) -> None:
+    listed = [{"index": 1, "score": 0.5}, {"index": 0, "score": -2}, {"index": 2, "score": 0}]
+    assert asked(says(listed), name=name)[0] == [-2, 0.5, 0]
+    assert asked(says({"results": listed}), name=name)[0] == [-2, 0.5, 0]
+
+
+def test_documents_that_a_reply_leaves_out_have_no_score() -> None:
+    assert asked(pairs((2, 0.1)))[0] == [None, None, 0.1]
+
+
+# --- failures
+
+
+def test_a_passing_failure_is_tried_again() -> None:
+    pauses: list[float] = []
+    with rerank_server(status(500), status(429, Retry_After="2")) as serving:
+        made = ServerReranking("m", base_url=serving.address, provider="server", sleep=pauses.append)
+        assert len(made.rerank(QUERY, DOCUMENTS).scores) == 3
+        made.close()
+    assert len(serving.requests) == 3
+    assert pauses[1] == 2
+
+
+def test_a_pause_longer_than_the_time_left_is_not_waited_for() -> None:
+    problem = refused(status(429, Retry_After="19"))
+    assert problem.retryable
+    assert "429" in str(problem.reason)
+
+
+def test_a_server_that_never_answers_is_given_up() -> None:
+    assert refused(never, seconds=0.1).reason == "no whole reply within 0.1 seconds"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (says(b"<html>"), "the reply is not JSON"),
+        (says("words"), "the reply has no list of results"),
+        (says({"data": []}), "the reply has no list of results"),
+        (says({"results": {}}), "the reply has no list of results"),
+        (says([]), "the reply has no scores"),
+        (says([7]), "a result has no index"),
+        (says([{"score": 1}]), "a result has no index"),
+        (says([{"index": 0}]), "a result has no score"),
+        (pairs((3, 0.5)), "a score is of no document: expected an index from 0 to 2"),
+        (pairs((-1, 0.5)), "a score is of no document: expected an index from 0 to 2"),
+        (pairs((True, 0.5)), "a score is of no document: expected an index from 0 to 2"),
+        (pairs(("0", 0.5)), "a score is of no document: expected an index from 0 to 2"),
+        (pairs((0, 0.5), (1, 0.4), (0, 0.3)), "the reply has two scores for document 0"),
+        (pairs((0, float("nan"))), "the score of document 0 is not a finite number"),
+        (pairs((0, float("inf"))), "the score of document 0 is not a finite number"),
+        (pairs((0, 10**400)), "the score of document 0 is not a finite number"),
+        (pairs((0, "0.5")), "the score of document 0 is not a finite number"),
+        (pairs((0, True)), "the score of document 0 is not a finite number"),
+    ],
+)
+def test_a_reply_that_cannot_be_right_is_refused(answer: Answer, reason: str) -> None:
+    assert refused(answer).reason == reason
+
+
+def test_errors_quote_neither_documents_nor_the_key() -> None:
+    said = str(refused(status(400, f"cannot read {DOCUMENTS[0]} with {KEY}"), api_key=KEY))
+    assert "400" in said
+    assert DOCUMENTS[0] not in said
+    assert KEY not in said
+
+
+# --- what is counted and told
+
+
+def test_calls_are_counted_with_their_tokens() -> None:
+    meter = Noted()
+    with rerank_server() as serving:
+        made = reranker("server:m", options={"base_url": serving.address})
+        made.scores(QUERY, DOCUMENTS, meter)
+        serving.script = [status(400)]
+        with pytest.raises(AdapterError):
+            made.scores(QUERY, DOCUMENTS, meter)
+        made.close()
+    assert meter.notes == [
+        ("rerank", "server:m", {"input_tokens": 7, "output_tokens": 0}, False),
+        ("rerank", "server:m", {"input_tokens": 0, "output_tokens": 0}, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "tokens"),
+    [
+        ({"usage": {"prompt_tokens": 3, "total_tokens": 4}}, 3),
+        ({"meta": {"tokens": {"input_tokens": 5}}}, 5),
+        ({"meta": {"billed_units": {"input_tokens": 6, "search_units": 1}}}, 6),
+        ({"meta": {"billed_units": {"search_units": 1}}}, 0),
+        ({"usage": [1], "meta": "none"}, 0),
+        ({"usage": {"total_tokens": -4}}, 0),
+    ],
+)
+def test_tokens_are_read_wherever_a_server_tells_them(told: dict[str, Any], tokens: int) -> None:
+    meter = Noted()
+    with rerank_server(says({"results": [{"index": 0, "relevance_score": 1}], **told})) as serving:
+        made = reranker("server:m", options={"base_url": serving.address})
+        made.scores(QUERY, DOCUMENTS, meter)
+        made.close()
+    assert meter.notes[0][2]["input_tokens"] == tokens
+
+
+def test_a_meter_that_refuses_keeps_the_server_unasked() -> None:
+    class Spent(Noted):
+        def allow(self, step: str, model: str) -> None:
+            raise BudgetError("budget_calls_per_day", 1, 1, datetime(2026, 3, 2, tzinfo=UTC))
+
+    with rerank_server() as serving:
+        made = reranker("server:m", options={"base_url": serving.address})
+        with pytest.raises(BudgetError):
+            made.scores(QUERY, DOCUMENTS, Spent())
+        made.close()
+        assert serving.requests == []
+
+
+def test_a_call_is_told_as_a_span_without_its_texts() -> None:
+    heard: list[Any] = []
+    detach = telemetry.attach(lambda event, *told: heard.append((event, told)))
+    asked()
+    detach()
+    assert [event[1:] for event, _ in heard] == [("reranking", "rerank", "start"), ("reranking", "rerank", "stop")]
+    assert DOCUMENTS[0] not in repr(heard)
+
+
+def test_an_adapter_that_breaks_is_an_adapter_error() -> None:
+    class Broken:
+        model = "own:m"
+
+        def rerank(self, query: str, documents: Any) -> RerankResponse:
+            raise RuntimeError("no more memory")
+
+    with pytest.raises(AdapterError, match="RuntimeError"):
+        Reranker(Broken()).scores(QUERY, DOCUMENTS)
+    assert Reranker(Broken()).about == "own:m"
+
+
+def test_it_tells_where_it_is_and_never_the_key() -> None:
+    made = reranker("cohere:m", options={"api_key": KEY, "base_url": "http://user:secret@localhost:9/v2"})
+    assert made.about == "cohere:m at localhost:9, with a key"
+    assert reranker("tei").about == "tei at localhost:8080, without a key"
+    assert KEY not in json.dumps([made.about, made.model])
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("none", "none"), (" Cohere : rerank-v3.5", "cohere:rerank-v3.5"), ("tei", "tei"), ("TEI:bge", "tei:bge")],
+)
+def test_a_name_is_kept_in_one_spelling(name: str, kept: str) -> None:
+    assert checked_reranker(name) == kept
+
+
+@pytest.mark.parametrize("name", ["", "cohere", "server", "coherre:m", "openai:m", 7, None])
+def test_a_name_that_nobody_answers_to_is_refused(name: Any) -> None:
+    with pytest.raises(InputError, match="reranker"):
+        checked_reranker(name)
+
+
+def test_every_provider_but_a_server_has_an_address() -> None:
+    for name, provider in RERANKER_PROVIDERS.items():
+        assert (provider.address is None) == (name == "server")
+    with pytest.raises(InputError, match="base_url"):
+        reranker("server:m")
+
+
+@pytest.mark.parametrize("options", [{"seconds": 0}, {"base_url": "localhost"}, {"api_key": "kéy"}, {"batch": 3}])
+def test_options_that_cannot_be_right_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        reranker("cohere:m", options=options)
+
+
+def test_none_is_no_reranker() -> None:
+    with pytest.raises(InputError, match="the name of a reranker"):
+        reranker("none")
+    with pytest.raises(InputError, match="name of a model"):
+        ServerReranking(" ", base_url="http://localhost", provider="server")
