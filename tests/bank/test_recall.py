@@ -23,7 +23,7 @@ from pieria.record.cursor import parts_of, written
 
 WORDS = ("heron", "stork", "crane", "egret", "bittern", "ibis")
 QUESTION = "heron stork crane nobody"
-PARTS = 11
+PARTS = 12
 
 
 class HandClock:
@@ -286,6 +286,7 @@ WRONG: list[tuple[int, list[Any]]] = [
     (8, [[0], [-1], [1.5], None, [1] * 401, [2**53, 2**53]]),
     (9, [[0], [5, 5], None, [2**60], "x", [1] * 401]),
     (10, [[], [0], [0, 0, 1], [1, 0, -1], [-2, 0, -1], [0, 1, -1], [0, 0, -1, 0], ["a", 0, -1], "abc"]),
+    (11, [None, [[1, 0.5]], [[10**9, 0.5, 0.5]], [["1", 0.5, None]], {"1": 0.5}, [7], "abc"]),
 ]  # fmt: skip
 
 
@@ -326,7 +327,7 @@ def test_a_forged_cursor_shows_nothing_that_its_reader_may_not_see(bank: Bank) -
     fill(bank, 10)
     hidden = bank.remember("heron stork", session="s2", scope="session", id="hidden")
     parts = parts_of(first_cursor(bank), "a cursor", PARTS)
-    forged = written([*parts[:9], [hidden.row, 1, 2], parts[10]])
+    forged = written([*parts[:9], [hidden.row, 1, 2], *parts[10:]])
     assert ids(bank.recall(QUESTION, k=3, cursor=forged)) == ["m0", "m1"]
 
 

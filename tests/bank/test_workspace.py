@@ -21,6 +21,7 @@ from tests.bank.door_effects import DOORS
 from tests.bank.embedding_server import server
 from tests.bank.fading_effects import FADES, OF_MNEMEX
 from tests.bank.reading_effects import READING
+from tests.bank.reranking_effects import RERANKING
 from tests.bank.resting import rested
 from tests.bank.test_embedding import letters, soon
 from tests.bank.test_llm import asked, findings
@@ -314,6 +315,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
     **DOORS,
     **FADES,
     **READING,
+    **RERANKING,
 }
 OF_A_SERVER = {"user", "connections", "row_security", "local"}
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from pieria import telemetry
 from pieria.bank.recalling import EMBEDDED, QUESTION_SECONDS, embeddable
+from pieria.bank.reranking import reranks_of
 from pieria.errors import InputError, NewerVersionError, PieriaError
 from pieria.recall.answer import Recall
 from pieria.recall.gathering import LATE, OFF
@@ -65,7 +66,7 @@ def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: 
         elif not question.by_meaning:
             sources = [replace(source, without="by_meaning is false") for source in sources]
         embedded = perf_counter() - embedded
-        found = search(sources, question, k, walk)
+        found = search(sources, question, k, walk, reranks_of(bank, question.deadline))
     if telemetry.is_heard():
         _measured(bank, found, perf_counter() - begun, embedded)
     told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}

@@ -37,6 +37,7 @@ from pieria.store.protocol import Finding, Reader, Store, Writer
 
 if TYPE_CHECKING:
     from pieria.config import Config
+    from pieria.models import Reranker
     from pieria.models.mind import Mind, Namer
     from pieria.sessions.opened import Judging
 
@@ -60,6 +61,7 @@ class Core:
         uses: Uses,
         meter: BankMeter,
         thinker: Thinker | None = None,
+        reranker: Reranker | None = None,
         namer: Namer | None = None,
         data: Path,
         clock: Clock,
@@ -93,6 +95,7 @@ class Core:
         self._uses = uses
         self._thinker = thinker or Thinker()
         self._llm = self._thinker.llm
+        self._reranker = reranker
         self._namer = namer
         self.clock = clock
         self.who = who

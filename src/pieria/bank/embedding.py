@@ -172,9 +172,9 @@ class Embedding:
 
     # --- doing what is pending
 
-    def wake(self) -> None:
-        """Something was written: it is embedded soon."""
-        if self._embedder is not None and not self._closed and not self._is_foreign:
+    def wake(self, *, counts: bool = False) -> None:
+        """Something was written: it is embedded soon. With `counts`, calls of models were: they are written soon."""
+        if (counts or self._embedder is not None) and not self._closed and not self._is_foreign:
             self._background.add(self)
 
     def expect(self) -> None:

@@ -77,6 +77,7 @@ class Health(Core):
             findings = self.store.check(progress)
         findings += [
             *self._embedding_findings(),
+            self._reranker_finding(),
             self._llm_finding(),
             self._work(),
             *self._raw(),
@@ -153,6 +154,11 @@ class Health(Core):
         advice = "Run pieria models install." if embedder.is_floor else None
         detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
         return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refusal)]
+
+    def _reranker_finding(self) -> Finding:
+        if self._reranker is None:
+            return Finding("reranker", True, "none: recall keeps its own order")
+        return Finding("reranker", True, self._reranker.about)
 
     def _llm_finding(self) -> Finding:
         if self._llm is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from pieria.recall.gathering import LATE
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.ranking import behind_sources
+from pieria.recall.reranking import Reranks, placed, rerank, with_score
 from pieria.recall.reviewing import Due, blended, drawn_on, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record import effort
@@ -44,28 +46,37 @@ class Taken(NamedTuple):
     """Its own key, where it comes from beyond what was listed."""
 
 
-def search(sources: Sequence[Source], question: Question, k: int, walk: Walk | None = None) -> Recall:
-    """The best `k`, or the next `k` of a walk; its sources are those that the walk began with, as they were then."""
+def search(
+    sources: Sequence[Source], question: Question, k: int, walk: Walk | None = None, reranks: Reranks | None = None
+) -> Recall:
+    """The best `k`, or the next `k` of a walk; its sources are those that the walk began with, as they were then.
+
+    `reranks` reorders the first candidates of a first page.
+    """
     begun = perf_counter()
+    reranked = {}
     if walk is None:
         page = Page(sources, question, Walk(question.mark, _pins(sources)))
         _begin(page, k)
+        if reranks is not None:
+            reranked = rerank(page, reranks, partial(_memories, sources))
     else:
         page = Page(sources, question, walk)
         page.settle()
         page.rank(k, walk.passed)
     before = page.walk
-    taken = _taken(page, k, first=walk is None)
+    taken = [one._replace(scored=placed(one.scored, before)) for one in _taken(page, k, first=walk is None)]
     effort.pause()
     memories = _memories(sources, [one.scored for one in taken])
     kept = _within_tokens(taken, memories, question.tokens)
     if len(kept) < len(taken):
         page.walk = _after(before, kept)
     order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
-    hits = [hit_of(one, memories[one.evidence.key], page) for one in order]
+    hits = [with_score(hit_of(one, memories[one.evidence.key], page), one, before) for one in order]
     if walk is None and page.question.review > 0:
         hits = blended(hits, _reviewed(page, order, hits))
     plan = plan_of(page, frozenset(one.evidence.key for one in order), first=walk is None)
+    plan |= reranked
     plan["behind_sources"] = moved
     if len(kept) < len(taken):
         plan["truncated"]["tokens"] = {

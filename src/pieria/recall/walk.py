@@ -7,9 +7,10 @@ would choose otherwise after more writes, the very rows it chose. Looking up and
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pieria.recall.ranking import Corpus, corpus
 from pieria.record import cursor as writing
@@ -47,6 +48,17 @@ class Pins:
         return {term: frequency for term, frequency in paired if frequency != LEFT_OUT}
 
 
+class Reranked(NamedTuple):
+    """A row that a reranker put in its place, by code: what that place is worth, and the model's score of the row.
+
+    The score is None where the model gave none.
+    """
+
+    code: int
+    worth: float
+    score: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Walk:
     """Where the next page begins: what is listed, then what a look-up of everything finds after `last`.
@@ -61,6 +73,7 @@ class Walk:
     passed: tuple[int, ...] = ()
     listed: tuple[int, ...] = ()
     last: tuple[float, int, int] | None = None
+    reranked: tuple[Reranked, ...] = ()
 
     def code(self, which: int, row: int) -> int:
         """A row with its source, in one number."""
@@ -79,14 +92,15 @@ class Walk:
             [
                 self.mark, pins.now, pins.known, pins.documents, pins.length, pins.frequencies, pins.confidence,
                 STAGES.index(self.stage), _gaps(shown), self.listed, self.last,
+                [one for one in self.reranked if one.code in self.listed],
             ]
         )  # fmt: skip
 
 
 def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk:
     """The walk that a cursor goes on with; an `InputError` for one that is none, or of another question or bank."""
-    (made_for, now, known, documents, length, frequencies, confidence, stage, gaps, listed, last) = writing.parts_of(
-        cursor, EXPECTED, 11
+    (made_for, now, known, documents, length, frequencies, confidence, stage, gaps, listed, last, places) = (
+        writing.parts_of(cursor, EXPECTED, 12)
     )
     fits = (
         made_for == mark
@@ -102,6 +116,7 @@ def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk
         and _are_whole(listed, 1, PASSED)
         and sum(gaps) <= 2**53
         and _is_key(last, len(known))
+        and _are_places(places, listed)
     )
     if not fits:
         raise writing.foreign(cursor, EXPECTED)
@@ -109,7 +124,8 @@ def walk_of(cursor: object, mark: str, terms: int, names: Sequence[str]) -> Walk
     passed = (*_sums(gaps), *listed)
     if len(set(passed)) != len(passed):
         raise writing.foreign(cursor, EXPECTED)
-    return Walk(made_for, pins, STAGES[stage], passed, tuple(listed), None if last is None else tuple(last))
+    reranked = tuple(Reranked(*place) for place in places)
+    return Walk(made_for, pins, STAGES[stage], passed, tuple(listed), None if last is None else tuple(last), reranked)
 
 
 def _is_known(value: Any, names: Sequence[str]) -> bool:
@@ -137,6 +153,23 @@ def _is_key(value: Any, sources: int) -> bool:
         and is_whole(value[1], 0, sources - 1)
         and is_whole(value[2], -(2**53), 0)
     )
+
+
+def _are_places(value: Any, listed: Sequence[int]) -> bool:
+    """Of rows that are listed, each with what its place is worth and a score or None."""
+    if not isinstance(value, list) or not all(isinstance(place, list) and len(place) == 3 for place in value):
+        return False
+    codes = [code for code, _, _ in value]
+    return (
+        all(is_whole(code, 1) for code in codes)
+        and len(set(codes)) == len(codes)
+        and set(codes) <= set(listed)
+        and all(_is_number(worth) and (score is None or _is_number(score)) for _, worth, score in value)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
 
 def _gaps(rising: Sequence[int]) -> list[int]:

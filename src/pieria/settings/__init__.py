@@ -16,7 +16,15 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, ConfigDict, Field, PlainSerializer, SecretStr, ValidationError
 
 from pieria.errors import ConfigError, InputError, Invalid
-from pieria.models import LLM_PROVIDERS, NONE, checked_llm, checked_name, checked_pipeline, provider_of
+from pieria.models import (
+    LLM_PROVIDERS,
+    NONE,
+    checked_llm,
+    checked_name,
+    checked_pipeline,
+    checked_reranker,
+    provider_of,
+)
 from pieria.project import Project, find_project
 from pieria.record import check
 from pieria.record.address import Address
@@ -79,6 +87,10 @@ def _embedder(value: str) -> str:
 
 def _llm(value: str) -> str:
     return _checked(checked_llm, value, "llm")
+
+
+def _reranker(value: str) -> str:
+    return _checked(checked_reranker, value, "reranker")
 
 
 def _steps(value: str) -> str:
@@ -198,6 +210,18 @@ class Settings(Fades):
     )
     embedder_url: str | None = Field(default=None, description="the address of the embedder's server")
     embedder_key: SecretStr | None = Field(default=None, description="the key to the embedder's server")
+    reranker: Annotated[str, AfterValidator(_reranker)] = Field(
+        default=NONE, description="the model that puts what recall found in order"
+    )
+    reranker_url: str | None = Field(default=None, description="the address of the reranker's server")
+    reranker_key: SecretStr | None = Field(default=None, description="the key to the reranker's server")
+    reranker_seconds: float = Field(
+        default=5.0,
+        ge=0.1,
+        le=3_600,
+        allow_inf_nan=False,
+        description="how long the reranker may take for one recall, with all tries",
+    )
     llm: Annotated[str, AfterValidator(_llm)] = Field(default="none", description="the language model that is asked")
     llm_url: str | None = Field(default=None, description="the address of the language model's server")
     llm_key: SecretStr | None = Field(default=None, description="the key to the language model's server")
@@ -279,7 +303,7 @@ class Resolved:
     def shown(self) -> dict[str, tuple[Any, str]]:
         """Each setting's value, ready for JSON, and its origin. A value of a secret type stays masked."""
         values = self.settings.model_dump(mode="json")
-        for name in ("embedder_url", "llm_url"):
+        for name in ("embedder_url", "reranker_url", "llm_url"):
             if values[name]:
                 values[name] = _CREDENTIALS.sub("://", values[name])
         return {name: (values[name], origin) for name, origin in self.origins.items()}

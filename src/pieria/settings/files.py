@@ -23,7 +23,7 @@ FILE = "pieria.toml"
 SHARED = f"data folder {FILE}"
 """The origin of what it says."""
 PERSONAL = (
-    *("embedder_url", "embedder_key", "llm_url", "llm_key"),
+    *("embedder_url", "embedder_key", "reranker_url", "reranker_key", "llm_url", "llm_key"),
     *("llm_steps", "budget_tokens_per_day", "budget_calls_per_day"),
     *("paths", "token", "nlp"),
     *("user", "row_security", "local"),

@@ -17,6 +17,7 @@ REFUSED: Mapping[str, Sequence[str]] = {
     "says who speaks, and so who reads what": ("session", "channel", "author", "author_type"),
     "sends texts to a model, or loads one": (
         *("embedder", "embedder_url", "embedder_key", "embedder_threads", "models"),
+        *("reranker", "reranker_url", "reranker_key", "reranker_seconds"),
         *("llm", "llm_url", "llm_key", "llm_seconds", "llm_steps", "nlp"),
     ),
     "spends, or stops what the user wants to spend on": ("budget_tokens_per_day", "budget_calls_per_day"),

@@ -31,7 +31,7 @@ from pieria.workspace.doubt import doubts_about as doubts_about
 from pieria.workspace.doubt import finding_of, say_once
 from pieria.workspace.doubt import is_data_doubted as is_data_doubted
 from pieria.workspace.doubt import refuse_doubted as refuse_doubted
-from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, settled_thinker
+from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, rerankers, settled_thinker
 from pieria.workspace.offering import offers
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Spot, Way, place_of
@@ -352,6 +352,7 @@ class Workspace(Recalling):
                 uses=held.uses,
                 meter=held.meter,
                 thinker=thinker,
+                reranker=rerankers.named(settings),
                 namer=pipeline(settings.nlp),
                 data=self.data,
                 clock=self.clock,

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.errors import InputError
 from pieria.learning.minding import Thinker, names_for, thinker_of, told_to, with_options
-from pieria.models import NONE, PROVIDERS, Chat, Embedder, language_model, provider_of, settled
+from pieria.models import (
+    NONE,
+    PROVIDERS,
+    RERANKER_PROVIDERS,
+    Chat,
+    Embedder,
+    Reranker,
+    language_model,
+    provider_of,
+    reranker,
+    settled,
+)
 from pieria.models import embedder as made_of
 from pieria.notifier import Courier
 from pieria.workspace.configuring import config_of, further_of, names_in, say_who_embeds
@@ -140,8 +151,37 @@ class LLMs:
             return self._named.setdefault(mark, language_model(name, options=options))
 
 
+class Rerankers:
+    """The rerankers of this process: one for each setting, so that banks share connections."""
+
+    def __init__(self) -> None:
+        self._named: dict[tuple[object, ...], Reranker] = {}
+
+    def named(self, settings: Settings) -> Reranker | None:
+        """Return the reranker that the settings name; None for `none`."""
+        name = settings.reranker
+        if name == NONE:
+            return None
+        if settings.reranker_url is None and RERANKER_PROVIDERS[name.partition(":")[0]].address is None:
+            raise _no_address("reranker_url")
+        key = settings.reranker_key
+        told = {
+            "base_url": settings.reranker_url,
+            "api_key": None if key is None else key.get_secret_value(),
+            "seconds": settings.reranker_seconds,
+        }
+        options = {option: value for option, value in told.items() if value is not None}
+        mark = (name, *sorted(options.items()))
+        with stores.lock:
+            made = self._named.get(mark)
+            if made is None:
+                made = self._named[mark] = reranker(name, options=options)
+            return made
+
+
 embedders = Embedders()
 llms = LLMs()
+rerankers = Rerankers()
 
 
 def settled_thinker(given: Handed, settings: Settings) -> Thinker:

@@ -22,7 +22,15 @@ MATTERS = 0.05
 
 
 def reasons(found: Recall, hit: Hit) -> list[str]:
-    """What moved the score of a hit, the strongest first: what each adds, or by how much each shrinks a product."""
+    """What moved the score of a hit, the strongest first: what each adds, or by how much each shrinks a product.
+
+    What a reranker said of it goes before them: its place is by that.
+    """
+    placed = [f"rerank {hit.why['rerank']:.2f}"] if "rerank" in hit.why else []
+    return placed + _weighed(found, hit)
+
+
+def _weighed(found: Recall, hit: Hit) -> list[str]:
     weights = found.plan["weights"]
     if found.plan["scoring"] == PRODUCT:
         factors = {name: math.pow(max(0.0, hit.why.get(name, 0.0)), weights[name]) for name in weights if weights[name]}

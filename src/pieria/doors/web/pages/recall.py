@@ -63,7 +63,9 @@ REASONS: Mapping[str, Mapping[str, str]] = {
     "worth": {"importance": "it was said to be important", "usage": "it was gone over, or rewarded"},
 }
 """How the features of recall are told, each in words, and which together, in the order of the colours they have."""
-SAID = {feature: says for group in REASONS.values() for feature, says in group.items()}
+SAID = {feature: says for group in REASONS.values() for feature, says in group.items()} | {
+    "rerank": "the reranker's score, which its place is by"
+}
 FILTERS = {
     "kinds": several("Of these kinds.", *KINDS),
     "tags": {**several("With any of these tags."), "commas": True},
