@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import NamedTuple
 
-from pieria.recall.evidence import Asked, Evidence
+import numpy as np
+
+from pieria.recall.evidence import Asked
+from pieria.recall.pool import Floats, Pool
 
 MOST_SPREAD = 10
 KEPT_FROM, KEPT = 7, 3
@@ -22,7 +25,7 @@ class Arranged(NamedTuple):
     copies: dict[int, list[int]]
 
 
-def arranged(asked: Asked, pool: Sequence[Evidence], worth: Sequence[float]) -> Arranged:
+def arranged(asked: Asked, pool: Pool, worth: Floats) -> Arranged:
     """The newer row first among equals."""
     order, copies = _folded(pool, by_worth(pool, worth))
     if not asked.heeds_rules:
@@ -30,28 +33,32 @@ def arranged(asked: Asked, pool: Sequence[Evidence], worth: Sequence[float]) -> 
     return Arranged(*_with_rules(pool, order), copies)
 
 
-def by_worth(pool: Sequence[Evidence], worth: Sequence[float]) -> list[int]:
-    return sorted(range(len(pool)), key=lambda number: (-worth[number], pool[number].key[0], -pool[number].key[1]))
+def by_worth(pool: Pool, worth: Floats) -> list[int]:
+    if not pool.keys:
+        return []
+    which, rows = np.array(pool.keys, dtype=np.int64).T
+    order: list[int] = np.lexsort((-rows, which, -worth)).tolist()
+    return order
 
 
-def spread(pool: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
+def spread(pool: Pool, worth: Floats) -> Floats:
     """For an overview: how many better turns of people each has before it in its session."""
     seen: Counter[Hashable] = Counter()
-    counted = [0.0] * len(pool)
+    counted = np.zeros(len(pool))
     for number in by_worth(pool, worth):
-        one = pool[number]
-        if one.occasion is not None:
-            counted[number] = float(min(MOST_SPREAD, seen[one.occasion]))
-            seen[one.occasion] += not one.by_agent
+        occasion = pool.occasions[number]
+        if occasion is not None:
+            counted[number] = min(MOST_SPREAD, seen[occasion])
+            seen[occasion] += not pool.by_agent[number]
     return counted
 
 
-def _folded(pool: Sequence[Evidence], order: list[int]) -> tuple[list[int], dict[int, list[int]]]:
+def _folded(pool: Pool, order: list[int]) -> tuple[list[int], dict[int, list[int]]]:
     first: dict[Hashable, int] = {}
     copies: dict[int, list[int]] = {}
     kept: list[int] = []
     for number in order:
-        alike = pool[number].copy_of
+        alike = pool.copies[number]
         shown = number if alike is None else first.setdefault(alike, number)
         if shown == number:
             kept.append(number)
@@ -60,11 +67,11 @@ def _folded(pool: Sequence[Evidence], order: list[int]) -> tuple[list[int], dict
     return kept, copies
 
 
-def _with_rules(pool: Sequence[Evidence], order: list[int]) -> tuple[list[int], list[int]]:
+def _with_rules(pool: Pool, order: list[int]) -> tuple[list[int], list[int]]:
     """The rules nearest to the question stand on the kept places, unless they stand before them anyway."""
     first = set(order[:KEPT_FROM])
-    rules = [number for number in order if pool[number].rule is not None]
-    nearest = sorted(rules, key=lambda number: -(pool[number].rule or 0.0))[:KEPT]
+    rules = [number for number in order if not np.isnan(pool.rule[number])]
+    nearest = sorted(rules, key=lambda number: -pool.rule[number])[:KEPT]
     kept = [number for number in nearest if number not in first]
     rest = [number for number in order if number not in kept]
     moved = [number for place, number in enumerate(kept, KEPT_FROM) if order.index(number) > place]

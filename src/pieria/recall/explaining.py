@@ -37,7 +37,7 @@ def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any
         "arms": arms,
         "left_out": dict(gathered.left_out),
         "truncated": truncated(reading.considered, page.walk.pins.frequencies, reading.beyond) if page.terms else {},
-        "kept_for_rules": [pool[number].id for number in arranged.forward if pool[number].key in shown],
+        "kept_for_rules": [pool.ids[number] for number in arranged.forward if pool.keys[number] in shown],
         "folded": _folded(page, shown),
         "page": "first" if first else "next",
     }
@@ -49,9 +49,9 @@ def _folded(page: Page, shown: Collection[Key]) -> dict[str, list[str]]:
     assert page.arranged is not None
     pool = page.gathered.pool
     folded = {
-        pool[number].id: [pool[copy].id for copy in copies]
+        pool.ids[number]: [pool.ids[copy] for copy in copies]
         for number, copies in page.arranged.copies.items()
-        if pool[number].key in shown
+        if pool.keys[number] in shown
     }
     for id, copies in page.passed_over.items():
         folded[id] = list(dict.fromkeys([*folded.get(id, ()), *copies]))

@@ -1,18 +1,22 @@
 """From evidence to features: one number a candidate for each reason there may be to bring it. Pure arithmetic.
 
 A feature of 0 is no reason. Most are relative to the best candidate of the question; cosines are as they are. What each
-is worth is told by `policies`.
+is worth is told by `policies`. Everything is added up in one order, so that a candidate has the same features to the
+last bit whoever else is in the pool.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 
-from pieria.recall.evidence import Asked, Evidence, Held, Key, Span
-from pieria.recall.ranking import Corpus, bm25, coverage, relative
-from pieria.record.fading import DAY, Fading, frequency, proven, recency, reward
+import numpy as np
+
+from pieria.recall.evidence import Asked, Span
+from pieria.recall.pool import Flags, Floats, Pool
+from pieria.recall.ranking import SATURATION, Corpus
+from pieria.record.fading import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
+from pieria.record.usage import UNUSED
 
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
 """How much length counts against a text by itself, and against a text with its neighbours."""
@@ -34,174 +38,198 @@ AFTERWARDS_DAYS = 7.0
 OPENING = 10.0
 YEAR_DAYS = 365.2425
 
-Columns = dict[str, list[float]]
+Columns = dict[str, Floats]
 
 
-def features(asked: Asked, pool: Sequence[Evidence]) -> Columns:
+def features(asked: Asked, pool: Pool) -> Columns:
     """A column a feature, a line a candidate in the order of the pool."""
-    lean = [
-        min(1.0, (LEANS_WHOLLY + LEANS_HALF) / (one.held.length + LEANS_HALF)) if one.around else 0.0 for one in pool
-    ]
-    known = asked.known
-    own = _by_best(
-        [bm25(known.weights, one.held.counts, relative(one.held.length, known.mean_length), OWN_LENGTH) for one in pool]
+    count, known = len(pool), asked.known
+    if not count:
+        return {}
+    held, lengths = pool.counts[:, :count], pool.lengths[:count]
+    has_neighbours = np.any([lines >= 0 for lines in pool.beside.values()], axis=0)
+    lean = np.where(has_neighbours, np.minimum(1.0, (LEANS_WHOLLY + LEANS_HALF) / (lengths + LEANS_HALF)), 0.0)
+    weights = [known.weights.get(term, 0.0) for term in pool.terms]
+    own = _by_best(_bm25(weights, held, lengths / known.mean_length if known.mean_length else lengths, OWN_LENGTH))
+    lexical = lean * _by_best(_with_neighbours(weights, known, pool)) + (1 - lean) * own
+    cover = _coverage(weights, known, held)
+    best = max(0.0, float(np.fmax.reduce(pool.dense, initial=0.0)))
+    dense = np.where(
+        np.isnan(pool.dense), best * (GUESSED + GUESSED_BY_WORDS * lexical + GUESSED_BY_SHARE * cover), pool.dense
     )
-    window = _by_best([_with_neighbours(known, one) for one in pool])
-    lexical = [share * near + (1 - share) * alone for share, near, alone in zip(lean, window, own, strict=True)]
-    best = max((one.dense or 0.0 for one in pool), default=0.0)
-    cover = [coverage(one.held.counts, known) for one in pool]
-    dense = [
-        _guessed(best, word, share) if one.dense is None else one.dense
-        for one, word, share in zip(pool, lexical, cover, strict=True)
-    ]
-    base = _by_best(
-        [
-            LEXICAL_PART * word + DENSE_PART * _standing_out(sense, best)
-            for word, sense in zip(lexical, dense, strict=True)
-        ]
-    )
-    by_key = {one.key: number for number, one in enumerate(pool)}
-    sense = {one.key: value for one, value in zip(pool, dense, strict=True)}
+    base = _by_best(LEXICAL_PART * lexical + DENSE_PART * _standing_out(dense, best))
+    overview, when = float(asked.is_overview), float(asked.is_when)
     return {
         "lexical": lexical,
         "dense": dense,
-        "window": [_among_others(one, sense) if one.window is None else one.window for one in pool],
-        "matter": [one.nearer for one in pool],
+        "window": np.where(np.isnan(pool.window), _among_others(pool, dense), pool.window),
+        "matter": pool.nearer,
         "session": _sessions(pool, base),
-        "author": [float(one.by_named) for one in pool],
-        "date": [max((_fits(span, one.at) for span in asked.spans), default=0.0) for one in pool],
-        "reply": [_replies(one, pool, base, by_key) * share for one, share in zip(pool, lean, strict=True)],
-        "thin": [
-            worth * one.is_turn * math.exp(-one.held.distinct / THIN) for one, worth in zip(pool, base, strict=True)
-        ],
-        "agent": [float(one.by_agent) for one in pool],
-        "digest": [float(one.is_summary and not asked.is_overview) for one in pool],
+        "author": pool.by_named.astype(float),
+        "date": _dates(asked, pool),
+        "reply": _replies(pool, base) * lean,
+        "thin": base * pool.is_turn * np.exp(-pool.distinct / THIN),
+        "agent": pool.by_agent.astype(float),
+        "digest": pool.is_summary * (1 - overview),
         "cover": cover,
-        "phrase": _by_best([float(one.held.pairs) for one in pool]),
-        "quoted": [one.held.quoted for one in pool],
-        "when": [worth * (asked.is_when and one.tells_time) for one, worth in zip(pool, base, strict=True)],
+        "phrase": _by_best(pool.pairs),
+        "quoted": pool.quoted,
+        "when": base * pool.tells_time * when,
         **_standing(asked, pool, best),
-        "opener": [_opens(one) * asked.is_overview for one in pool],
-        "entity": [_names(asked, one.held) for one in pool],
-        "fact": [one.fact for one in pool],
-        "link": [_tied(one, pool, base, by_key) for one in pool],
-        "importance": [one.importance for one in pool],
-        "recency": [recency(asked.now - one.at) for one in pool],
-        "usage": [proven(one.used) for one in pool],
-        "validity": [float(one.says_when) for one in pool],
+        "opener": np.where(pool.by_agent | np.isnan(pool.place), 0.0, np.exp(-pool.place / OPENING)) * overview,
+        "entity": _names(asked, pool, held > 0),
+        "fact": pool.fact,
+        "link": _tied(pool, base),
+        "importance": pool.importance,
+        "recency": np.exp(-math.log(2) * np.maximum(0, asked.now - pool.at) / DAY / RECENCY_DAYS),
+        "usage": np.array([0.0 if used is UNUSED else proven(used) for used in pool.used]),
+        "validity": pool.says_when.astype(float),
     }
 
 
-def of_use(asked: Asked, pool: Sequence[Evidence], fading: Fading) -> Columns:
+def of_use(asked: Asked, pool: Pool, fading: Fading) -> Columns:
     """What policies ask for that multiply: how each candidate has been used and kept."""
+    each = [pool.candidate(number).wear for number in range(len(pool))]
     return {
-        "frequency": [frequency(one.used.accesses) for one in pool],
-        "reward": [reward(one.used) for one in pool],
-        "retention": [min(1.0, fading.of(one.wear, asked.now)) for one in pool],
+        "frequency": np.array([frequency(wear.used.accesses) for wear in each]),
+        "reward": np.array([reward(wear.used) for wear in each]),
+        "retention": np.array([min(1.0, fading.of(wear, asked.now)) for wear in each]),
     }
 
 
-def _names(asked: Asked, held: Held) -> float:
-    """The share of the things the question names that the text or its labels name."""
-    if not asked.entities:
-        return 0.0
-    return sum(held.counts.keys() >= terms for terms in asked.entities) / len(asked.entities)
+def _bm25(weights: list[float], counts: Floats, relative: Floats, length_share: float) -> Floats:
+    damping = SATURATION * (1 - length_share + length_share * relative)
+    found = np.zeros(counts.shape[1])
+    for weight, count in zip(weights, counts, strict=True):
+        if weight:
+            found += weight * count / (count + damping)
+    return found
 
 
-def _by_best(column: list[float]) -> list[float]:
-    best = max(column, default=0.0)
-    return [value / best for value in column] if best > 0 else [0.0] * len(column)
-
-
-def _standing_out(cosine: float, best: float) -> float:
-    """0 for what is half as similar as the best, or less."""
-    return max(0.0, 2 * cosine / best - 1) if best > 0 else 0.0
-
-
-def _guessed(best: float, word: float, share: float) -> float:
-    """How near a text is that was not embedded yet, by how much of the question it holds; nothing without a vector."""
-    return best * (GUESSED + GUESSED_BY_WORDS * word + GUESSED_BY_SHARE * share)
-
-
-def _among_others(one: Evidence, dense: Mapping[Key, float]) -> float:
-    """How near a turn is with its neighbours where that was not embedded: by how near each of them is alone."""
-    own = dense[one.key]
-    told = [(WINDOW_SHARES[abs(distance)], dense[key]) for distance, key in one.beside if key in dense]
-    shares = OWN_SHARE + math.fsum(share for share, _ in told)
-    return (OWN_SHARE * own + math.fsum(share * near for share, near in told)) / shares * (1 + RISE * bool(told))
-
-
-def _with_neighbours(known: Corpus, one: Evidence) -> float:
+def _with_neighbours(weights: list[float], known: Corpus, pool: Pool) -> Floats:
     """BM25 over the text and its neighbours, each lending its share."""
-    counts: Mapping[str, float] = one.held.counts
-    length = float(one.held.length)
-    for distance, held in one.around:
+    counts, lengths = pool.counts[:, : len(pool)].copy(), pool.lengths[: len(pool)].copy()
+    for distance, lines in pool.beside.items():
         share = SHARES.get(abs(distance), 0.0)
-        length += share * held.length
-        if held.counts:
-            lent = {term: counts.get(term, 0.0) + share * count for term, count in held.counts.items()}
-            counts = {**counts, **lent}
+        counts += share * pool.counts[:, lines]
+        lengths += share * pool.lengths[lines]
     mean = known.mean_length * (1 + 2 * sum(SHARES.values()))
-    return bm25(known.weights, counts, relative(length, mean), WINDOW_LENGTH)
+    return _bm25(weights, counts, lengths / mean if mean else lengths, WINDOW_LENGTH)
 
 
-def _tied(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_key: dict[Key, int]) -> float:
+def _coverage(weights: list[float], known: Corpus, counts: Floats) -> Floats:
+    held = np.zeros(counts.shape[1])
+    if known.whole <= 0:
+        return held
+    for weight, count in zip(weights, counts, strict=True):
+        held += weight * (count > 0)
+    return np.minimum(1.0, held / known.whole)
+
+
+def _among_others(pool: Pool, dense: Floats) -> Floats:
+    """How near a turn is with its neighbours where that was not embedded: by how near each of them is alone."""
+    count = len(pool)
+    near: Floats = OWN_SHARE * dense
+    shares: Floats = np.full(count, OWN_SHARE)
+    for distance, lines in pool.beside.items():
+        share = WINDOW_SHARES.get(abs(distance))
+        if share is not None:
+            told = (lines >= 0) & (lines < count)
+            near = near + np.where(told, share * dense[np.where(told, lines, 0)], 0.0)
+            shares += share * told
+    rise: Floats = np.where(shares > OWN_SHARE, 1.0 + RISE, 1.0)
+    return near / shares * rise
+
+
+def _names(asked: Asked, pool: Pool, holds: Flags) -> Floats:
+    """The share of the things the question names that the text or its labels name."""
+    found = np.zeros(len(pool))
+    if not asked.entities:
+        return found
+    lines = dict(zip(pool.terms, holds, strict=True))
+    nothing = np.zeros(len(pool), dtype=bool)
+    for terms in asked.entities:
+        found += np.logical_and.reduce([lines.get(term, nothing) for term in terms], axis=0)
+    return found / len(asked.entities)
+
+
+def _by_best(column: Floats) -> Floats:
+    best = float(column.max(initial=0.0))
+    return column / best if best > 0 else np.zeros(len(column))
+
+
+def _standing_out(cosine: Floats, best: float) -> Floats:
+    """0 for what is half as similar as the best, or less."""
+    return np.maximum(0.0, 2 * cosine / best - 1) if best > 0 else np.zeros(len(cosine))
+
+
+def _tied(pool: Pool, base: Floats) -> Floats:
     """What fits best of what links tie to it. A summary is tied to all that it sums up, and speaks for none of it."""
-    tied = (by_key[key] for key in one.tied if key in by_key)
-    return max((base[number] for number in tied if not (one.is_summary or pool[number].is_summary)), default=0.0)
+    found = np.zeros(len(pool))
+    for line, others in pool.tied.items():
+        if not pool.is_summary[line]:
+            found[line] = max((base[other] for other in others if not pool.is_summary[other]), default=0.0)
+    return found
 
 
-def _sessions(pool: Sequence[Evidence], base: Sequence[float]) -> list[float]:
+def _sessions(pool: Pool, base: Floats) -> Floats:
     """A session is worth what its best candidates are worth together. What belongs to none is one by itself."""
-    worth: dict[object, list[float]] = defaultdict(list)
-    for one, value in zip(pool, base, strict=True):
-        worth[_session_of(one)].append(value)
-    sums = {session: math.fsum(sorted(values, reverse=True)[:SUPPORTERS]) for session, values in worth.items()}
-    return _by_best([sums[_session_of(one)] for one in pool])
+    codes: dict[object, int] = {}
+    each = [
+        codes.setdefault(key if occasion is None or is_summary else occasion, len(codes))
+        for key, occasion, is_summary in zip(pool.keys, pool.occasions, pool.is_summary.tolist(), strict=True)
+    ]
+    places = np.array(each)
+    order = np.lexsort((-base, places))
+    sorted_places = places[order]
+    begins = np.flatnonzero(np.diff(sorted_places, prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+    best = order[rank < SUPPORTERS]
+    sums = np.bincount(places[best], weights=base[best], minlength=len(codes))
+    return _by_best(sums[places])
 
 
-def _session_of(one: Evidence) -> object:
-    return one.key if one.occasion is None or one.is_summary else one.occasion
-
-
-def _replies(one: Evidence, pool: Sequence[Evidence], base: Sequence[float], by_key: dict[Key, int]) -> float:
+def _replies(pool: Pool, base: Floats) -> Floats:
     """What follows a question that fits is likely its answer."""
-    number = None if one.before is None else by_key.get(one.before)
-    return base[number] if number is not None and pool[number].asks and not one.asks else 0.0
+    before = pool.beside[-1]
+    known = (before >= 0) & (before < len(pool))
+    place = np.where(known, before, 0)
+    return np.where(known & pool.asks[place] & ~pool.asks, base[place], 0.0)
 
 
-def _standing(asked: Asked, pool: Sequence[Evidence], best: float) -> Columns:
+def _standing(asked: Asked, pool: Pool, best: float) -> Columns:
     """Rules and preferences speak where something is to be done, the more the nearer they are to it."""
     wanted = asked.wants_done if asked.heeds_rules else 0.0
+    is_rule = ~np.isnan(pool.rule)
     return {
-        "rule": [wanted * (one.rule is not None) for one in pool],
-        "rule_fit": [wanted * _standing_out(one.rule or 0.0, best) for one in pool],
-        "wish_fit": [wanted * _standing_out(one.wish or 0.0, best) for one in pool],
+        "rule": wanted * is_rule,
+        "rule_fit": wanted * _standing_out(np.nan_to_num(pool.rule), best),
+        "wish_fit": wanted * _standing_out(np.nan_to_num(pool.wish), best),
     }
 
 
-def _opens(one: Evidence) -> float:
-    """A session opens with what it is about."""
-    return 0.0 if one.place is None or one.by_agent else math.exp(-one.place / OPENING)
+def _dates(asked: Asked, pool: Pool) -> Floats:
+    found = np.zeros(len(pool))
+    for span in asked.spans:
+        found = np.maximum(found, _fits(span, pool.at.astype(float)))
+    return found
 
 
-def _fits(span: Span, at: int) -> float:
+def _fits(span: Span, at: Floats) -> Floats:
     """1 within the span, less and less after it, hardly anything before it."""
-    if span.yearly and span.since is not None and span.until is not None:
-        return max(_fit(span.since + shift, span.until + shift, at) for shift in _years_between(span.since, at))
-    return _fit(span.since, span.until, at)
-
-
-def _years_between(since: int, at: int) -> tuple[int, int]:
-    """By how much to move a span so that it lies in the year of that moment, and in the one before."""
+    if not (span.yearly and span.since is not None and span.until is not None):
+        return _fit(span.since, span.until, at)
     year = YEAR_DAYS * DAY
-    whole = math.floor((at - since) / year)
-    return int(whole * year), int((whole + 1) * year)
+    whole = np.floor((at - span.since) / year)
+    # In the year of that moment, and in the one before.
+    shifts: list[Callable[[Floats], Floats]] = [lambda w: np.trunc(w * year), lambda w: np.trunc((w + 1) * year)]
+    return np.maximum(*(_fit(span.since, span.until, at - shift(whole)) for shift in shifts))
 
 
-def _fit(since: int | None, until: int | None, at: int) -> float:
-    if since is not None and at < since:
-        return math.exp(-(since - at) / DAY)
-    if until is not None and at >= until:
-        return math.exp(-(at - until) / DAY / AFTERWARDS_DAYS)
-    return 1.0
+def _fit(since: int | None, until: int | None, at: Floats) -> Floats:
+    found = np.ones(len(at))
+    if until is not None:
+        found = np.where(at >= until, np.exp(-np.maximum(0.0, at - until) / DAY / AFTERWARDS_DAYS), found)
+    if since is not None:
+        found = np.where(at < since, np.exp(-np.maximum(0.0, since - at) / DAY), found)
+    return found

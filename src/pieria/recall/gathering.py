@@ -7,27 +7,30 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pieria.errors import PieriaError
 from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
-from pieria.recall.evidence import Asked, Evidence, Held
+from pieria.recall.evidence import Asked
 from pieria.recall.part import Part, Source
+from pieria.recall.pool import Pool
+from pieria.recall.pooling import Told, pooled
 from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
 from pieria.record import effort
 from pieria.record.fading import DAY
-from pieria.record.usage import UNUSED, Usage
-from pieria.store.parts import Excerpt, Written
-from pieria.store.protocol import Kind, Terms, TextMatch
+from pieria.store.parts import Asked as Sought
+from pieria.store.parts import Excerpt
+from pieria.store.protocol import Kind, TextMatch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
-NOTHING = Held()
-UNREAD = Excerpt("", "", 0)
-UNWRITTEN = Written(0, 1, ())
 BEGINNING, QUESTION_LENGTH = 4_000, 80
 """Characters from the beginning of a text in which a time is looked for, and of a question that goes on after its mark.
 """
@@ -62,23 +65,12 @@ class Wanted:
     further: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """Of one source's candidates, by row; usage by id."""
-
-    held: Mapping[int, Held]
-    used: Mapping[str, Usage]
-    written: Mapping[int, Written]
-    read: Mapping[int, Excerpt]
-    copies: Mapping[int, Hashable]
-
-
 @dataclass(slots=True)
 class Gathered:
     """The pool, and for the plan what each arm did and why others were left out."""
 
     asked: Asked
-    pool: list[Evidence]
+    pool: Pool
     arms: dict[str, dict[str, Any]]
     left_out: dict[str, str]
 
@@ -89,7 +81,11 @@ class Gathering:
     def __init__(
         self, sources: Sequence[Source], reading: Reading, known: Corpus, matches: Sequence[TextMatch]
     ) -> None:
-        self._parts = [Part(which, source, matches[which] if matches else None) for which, source in enumerate(sources)]
+        begin = BEGINNING if reading.is_when else 0
+        asked = Sought(reading.considered, reading.runs, begin, QUESTION_LENGTH)
+        self._parts = [
+            Part(which, source, matches[which] if matches else None, asked) for which, source in enumerate(sources)
+        ]
         self._reading = reading
         self._known = known
         self._arms: dict[str, dict[str, Any]] = {}
@@ -108,10 +104,9 @@ class Gathering:
                 self._left_out[name] = LATE
             else:
                 self._ask(name, look)
-        self._fill(look)
-        if "dense" in self._arms and wanted.needs(("matter",)) and look.matter is not None:
-            self._compare_matter(look.matter, wanted.deadline)
-        pool = [evidence for part in self._parts for evidence in self._evidence(part, look, wanted)]
+        self._fill(wanted, look)
+        told = [self._told(part, wanted) for part in self._parts]
+        pool = pooled(self._parts, told, look.named, self._reading)
         return Gathered(self._asked(look), pool, self._arms, self._left_out)
 
     def _ask(self, name: str, look: Look) -> None:
@@ -141,33 +136,35 @@ class Gathering:
         if newest:
             self._arms[name]["newest"] = max(newest)
 
-    def _fill(self, look: Look) -> None:
+    def _fill(self, wanted: Wanted, look: Look) -> None:
         effort.pause()
         kinds = [what for arm, what in COMPARED.items() if arm in self._arms]
         for part in self._parts:
             if "context" in self._arms:
                 part.line_up(REACH, LENDING)
-            part.fill(self._reading.considered, self._reading.runs, LENDING, kinds)
+            part.outlined()
+        matter = self._matter(wanted, look) if "dense" in self._arms and wanted.needs(("matter",)) else None
+        for part in self._parts:
+            if kinds:
+                part.compare(kinds, matter)
             if "rules" in self._arms:
                 part.compare_rules()
 
-    def _compare_matter(self, matter: str, deadline: float) -> None:
+    def _matter(self, wanted: Wanted, look: Look) -> NDArray[np.float32] | None:
         """Who said a thing its author tells, and a name draws near whatever else mentions it."""
         meant = next((part.source.meant for part in self._parts if part.source.meant is not None), None)
-        if meant is None:
-            return
-        if _is_late(deadline):
+        if look.matter is None or meant is None:
+            return None
+        if _is_late(wanted.deadline):
             self._left_out["matter"] = LATE
-            return
+            return None
         try:
-            vector = meant(matter)
+            vector = meant(look.matter)
         except PieriaError as problem:
             self._left_out["matter"] = problem.message
-            return
-        self._arms["dense"]["matter"] = matter
-        for part in self._parts:
-            if part.source.vector is not None:
-                part.compare_matter(vector)
+            return None
+        self._arms["dense"]["matter"] = look.matter
+        return vector
 
     def _asked(self, look: Look) -> Asked:
         read = self._reading
@@ -183,75 +180,16 @@ class Gathering:
             heeds_rules=look.heeds_rules,
         )
 
-    def _evidence(self, part: Part, look: Look, wanted: Wanted) -> Iterator[Evidence]:
+    def _told(self, part: Part, wanted: Wanted) -> Told:
         outlines = part.outlined()
-        seen = [row for row in part.found if row in outlines]
-        reader = part.source.reader
-        used = reader.usage([outlines[row].id for row in seen]) if wanted.by_use else {}
-        told = Told(
-            held={row: self._held(of) for row, of in part.held.items()},
-            used=used,
-            written=reader.written(seen) if wanted.by_fading else {},
-            read=(read := self._read(part, seen)),
-            copies=_copies(part, seen, read),
-        )
-        for row in seen:
-            yield self._of(part, row, look, told)
-
-    def _held(self, of: Terms) -> Held:
-        quoted = self._reading.quoted
-        if not quoted:
-            return Held(of.length, of.distinct, of.counts, len(of.runs))
-        share = sum(passage in of.runs for passage in quoted) / len(quoted)
-        return Held(of.length, of.distinct, of.counts, len(self._reading.pairs & of.runs.keys()), share)
-
-    def _read(self, part: Part, rows: Sequence[int]) -> dict[int, Excerpt]:
-        """How texts begin, where that matters, and how they end: of the candidates, and of the turns before them."""
-        before = [each for row in rows if (each := part.before.get(row)) is not None]
-        wanted = list(dict.fromkeys([*rows, *before]))
-        beginning = BEGINNING if self._reading.is_when else 0
-        return part.source.reader.excerpts(wanted, beginning, QUESTION_LENGTH) if wanted else {}
-
-    def _of(self, part: Part, row: int, look: Look, told: Told) -> Evidence:
-        outline = part.outlines[row]
-        before = part.before.get(row)
-        excerpt = told.read.get(row, UNREAD)
-        written = told.written.get(row, UNWRITTEN)
-        passage = part.alike.get("passage", {}).get(row)
-        fit = part.alike.get("rule", {}).get(row, passage or 0.0)
-        return Evidence(
-            key=(part.which, row),
-            id=outline.id,
-            held=told.held.get(row, NOTHING),
-            around=[(distance, told.held.get(other, NOTHING)) for distance, other in part.neighbours(row, LENDING)],
-            beside=[(distance, (part.which, other)) for distance, other in part.neighbours(row, REACH)],
-            before=None if before is None else (part.which, before),
-            occasion=None if outline.session is None else (part.which, outline.session, outline.channel),
-            at=outline.at,
-            dense=passage,
-            near=part.nearest.get(row),
-            window=part.alike.get("window", {}).get(row),
-            nearer=part.nearer.get(row, 0.0),
-            rule=fit if row in part.rules else None,
-            wish=fit if row in part.wishes else None,
-            by_named=outline.speaker in look.named,
-            is_turn=outline.kind == "turn" or outline.speaker != outline.author,
-            is_summary=outline.kind == "summary",
-            by_agent=outline.author_type == "agent" and outline.kind == "turn",
-            asks=_asks(excerpt),
-            tells_time=self._reading.is_when and _TIME.search(excerpt.begin) is not None,
-            place=part.places.get(row),
-            importance=outline.importance,
-            strength=outline.strength,
-            says_when=outline.valid_from is not None,
-            used=told.used.get(outline.id, UNUSED),
-            kind=outline.kind,
-            written=written.known_from,
-            version=written.version,
-            tags=written.tags,
-            fact=part.facts.get(row, 0.0),
-            tied=[(part.which, other) for other in part.tied.get(row, ())],
-            copy_of=told.copies.get(row),
+        rows = [row for row in part.found if row in outlines]
+        return Told(
+            rows=rows,
+            used=part.used if wanted.by_use else {},
+            written=part.source.reader.written(rows) if wanted.by_fading else {},
+            asks=[_asks(part.excerpts[row]) for row in rows],
+            tells_time=[self._reading.is_when and _TIME.search(part.excerpts[row].begin) is not None for row in rows],
+            copies=_copies(part, rows),
         )
 
 
@@ -259,11 +197,11 @@ def _is_late(deadline: float) -> bool:
     return perf_counter() >= deadline or effort.is_late()
 
 
-def _copies(part: Part, rows: Sequence[int], read: Mapping[int, Excerpt]) -> dict[int, Hashable]:
+def _copies(part: Part, rows: Sequence[int]) -> dict[int, Hashable]:
     """What two memories have in common that say the same on the same occasion; only such as may be alike are read."""
     alike: dict[Hashable, list[int]] = {}
     for row in rows:
-        one, excerpt = part.outlines[row], read.get(row, UNREAD)
+        one, excerpt = part.outlines[row], part.excerpts[row]
         if excerpt.length >= WORTH_FOLDING:
             occasion = (part.which, one.author, one.kind, one.session, one.scope, one.at // DAY, one.valid_from)
             alike.setdefault((occasion, excerpt.length, excerpt.end), []).append(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -12,18 +12,19 @@ from pieria.recall.arms import ARMS, QUOTA
 from pieria.recall.arranging import Arranged, arranged, spread
 from pieria.recall.asking import TERMS_LIMIT, rarest
 from pieria.recall.certainty import confidence
-from pieria.recall.evidence import Evidence
 from pieria.recall.features import Columns, features, of_use
 from pieria.recall.gathering import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
+from pieria.recall.pool import Candidate, Floats, Pool
 from pieria.recall.ranking import Corpus, Ranked, ranked
 from pieria.recall.reading import Reading
 from pieria.recall.walk import Walk
 from pieria.record import effort
 from pieria.record.fading import Fading, Wear
 from pieria.record.usage import UNUSED
-from pieria.store.protocol import Run, TextMatch
+from pieria.store.parts import Run
+from pieria.store.protocol import TextMatch
 
 EVERYTHING = 1 << 40
 WIDER = 8
@@ -70,12 +71,36 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with what it is worth, and where it stands in the columns that this follows from."""
+    """A candidate with what it is worth, and the columns that this follows from."""
 
-    evidence: Evidence
+    evidence: Candidate
     worth: float
-    number: int
     columns: Columns
+
+    @property
+    def number(self) -> int:
+        return self.evidence.number
+
+
+class Ranking(Mapping[int, Scored]):
+    """Every candidate that was scored, by the code of its row; an object is made of those that are asked for."""
+
+    def __init__(self, pool: Pool, worth: Floats, columns: Columns, codes: Sequence[int]) -> None:
+        self._pool, self._worth, self.columns = pool, worth, columns
+        self._numbers = {code: number for number, code in enumerate(codes)}
+
+    def __getitem__(self, code: int) -> Scored:
+        number = self._numbers[code]
+        return Scored(self._pool.candidate(number), float(self._worth[number]), self.columns)
+
+    def __contains__(self, code: object) -> bool:
+        return code in self._numbers
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
 
 
 @dataclass(slots=True)
@@ -94,7 +119,7 @@ class Page:
     gathered: Gathered | None = None
     arranged: Arranged | None = None
     """As of the first time that candidates were ranked: further ones come by words alone."""
-    scored: dict[int, Scored] = field(default_factory=dict)
+    scored: Mapping[int, Scored] = field(default_factory=dict)
     """Every candidate that was scored for this page, by the code of its row."""
     order: list[int] = field(default_factory=list)
     """The codes of what was ranked that first time, best first and copies folded."""
@@ -211,18 +236,27 @@ class Page:
                 further=further,
             )
         )
-        scored, columns = self._scored(gathered)
+        worth, columns = self._worths(gathered)
         pool = gathered.pool
-        shown = arranged(gathered.asked, pool, [one.worth for one in scored])
+        shown = arranged(gathered.asked, pool, worth)
         if self.gathered is None:
             self.gathered, self.arranged = gathered, shown
         self.gathered.left_out |= gathered.left_out
-        self.scored = {self.walk.code(*one.evidence.key): one for one in scored}
+        codes_of = [self.walk.code(*key) for key in pool.keys]
+        self.scored = Ranking(pool, worth, columns, codes_of)
         if not codes:
             self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=confidence(columns, pool)))
-        order = [self.walk.code(*pool[number].key) for number in shown.order]
+        order = [codes_of[number] for number in shown.order]
         self.order = self.order or order
+        if not self._is_picky:
+            return order
         return [code for code in order if self.passes(self.scored[code])]
+
+    @property
+    def _is_picky(self) -> bool:
+        """Whether anything of what was ranked may not pass."""
+        question = self.question
+        return question.min_score > 0 or question.matching or question.least_left > 0
 
     @property
     def is_late(self) -> bool:
@@ -248,7 +282,7 @@ class Page:
         """It holds words that are asked for, or is near in meaning."""
         return bool(scored.columns["cover"][scored.number] or (scored.evidence.dense or 0.0) >= NEAR)
 
-    def left(self, one: Evidence) -> float:
+    def left(self, one: Candidate) -> float:
         """Its score as it fades, whatever the question."""
         return self.question.fading.of(one.wear, self.question.reading.now)
 
@@ -266,7 +300,7 @@ class Page:
         keys = [(entry.which, entry.candidate.row) for entry in entries]
         return [(entry, found[key]) for entry, key in zip(entries, keys, strict=True) if key in found]
 
-    def _scored(self, gathered: Gathered) -> tuple[list[Scored], Columns]:
+    def _worths(self, gathered: Gathered) -> tuple[Floats, Columns]:
         columns = features(gathered.asked, gathered.pool)
         if self.policy.needs(OF_USE):
             columns |= of_use(gathered.asked, gathered.pool, self.question.fading)
@@ -276,13 +310,12 @@ class Page:
         if gathered.asked.is_overview and self.policy.counts("spread"):
             columns["spread"] = spread(gathered.pool, worth)
             worth = self.policy.worths(columns)
-        pool = zip(gathered.pool, worth, strict=True)
-        return [Scored(one, each, number, columns) for number, (one, each) in enumerate(pool)], columns
+        return worth, columns
 
     def why(self, scored: Scored) -> dict[str, float]:
         """The features that its worth follows from, those of its relevance among them; one of 0 is no reason."""
         columns, number = scored.columns, scored.number
-        return {name: value for name in self.reasons if name in columns and (value := columns[name][number])}
+        return {name: value for name in self.reasons if name in columns and (value := float(columns[name][number]))}
 
 
 def _summed(counted: Sequence[Mapping[str, int]], terms: Sequence[str]) -> list[int]:

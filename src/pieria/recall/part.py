@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pieria.record.filter import Filter
-from pieria.store.parts import Outline
-from pieria.store.protocol import Kind, Reader, Run, Terms, TextMatch
+from pieria.record.usage import Usage
+from pieria.store.parts import Asked, Excerpt, Outline, Terms
+from pieria.store.protocol import Kind, Reader, TextMatch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,14 +45,19 @@ class Part:
     which: int
     source: Source
     match: TextMatch | None
+    asked: Asked
     found: dict[int, None] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
     after: dict[int, int] = field(default_factory=dict)
     lined_up: set[int] = field(default_factory=set)
+    asked_of: set[int] = field(default_factory=set)
     outlines: dict[int, Outline] = field(default_factory=dict)
+    excerpts: dict[int, Excerpt] = field(default_factory=dict)
+    used: dict[int, Usage] = field(default_factory=dict)
     held: dict[int, Terms] = field(default_factory=dict)
     places: dict[int, int] = field(default_factory=dict)
     alike: dict[Kind, dict[int, float]] = field(default_factory=dict)
+    compared: set[int] = field(default_factory=set)
     nearest: dict[int, int] = field(default_factory=dict)
     """Where in a text its most similar passage begins."""
     nearer: dict[int, float] = field(default_factory=dict)
@@ -98,10 +104,14 @@ class Part:
         return found
 
     def outlined(self) -> dict[int, Outline]:
-        """What ranking looks at, of every candidate that the filter lets through."""
-        missing = missing_of(self.found, self.outlines)
+        """What ranking looks at, of every candidate that the filter lets through and of neighbours that lend words."""
+        missing = [row for row in dict.fromkeys([*self.found, *self.before, *self.after]) if row not in self.asked_of]
         if missing:
-            self.outlines.update(self.source.reader.outlines(missing, self.source.filter))
+            self.asked_of.update(missing)
+            for row, met in self.source.reader.candidates(missing, self.source.filter, self.asked).items():
+                self.outlines[row], self.excerpts[row], self.used[row] = met.outline, met.excerpt, met.used
+                if met.held is not None:
+                    self.held.setdefault(row, met.held)
         return self.outlines
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, int]:
@@ -109,31 +119,44 @@ class Part:
         held = self.source.reader.states(ids, self.source.filter) if ids else {}
         return {id: stored.state.row for id, stored in held.items()}
 
-    def fill(self, terms: Sequence[str], runs: frozenset[Run], lending: int, kinds: Sequence[Kind]) -> None:
-        """Words and similarities of every candidate; words of the neighbours that lend theirs as well."""
-        self.outlined()
-        reader = self.source.reader
-        lenders = {other for row in self.found for _, other in self.neighbours(row, lending)}
-        wanted = missing_of([*self.found, *lenders], self.held)
-        if wanted and terms:
-            self.held.update(reader.counts(wanted, terms, runs))
-        for what in kinds:
-            self._compare(what)
-
     def compare_rules(self) -> None:
         """How near the rules and wishes among the candidates are."""
         self.alike["rule"] = self.rule_fits([*self.rules, *self.wishes])
 
-    def compare_matter(self, matter: NDArray[np.float32]) -> None:
-        """With passages and windows, as far as those were compared with the whole question."""
-        whole, reader = self.alike.get("passage", {}), self.source.reader
-        around = {row: whole[row] for row in whole} | self.alike.get("window", {})
-        rows = [row for row in missing_of(self.found, self.nearer) if row in whole]
-        alone = reader.similarities(matter, rows, "passage")
-        windows = reader.similarities(matter, [row for row in rows if around[row] != whole[row]], "window")
-        for row, span in alone.items():
-            within = windows.get(row, span).similarity
-            self.nearer[row] = (span.similarity - whole[row] + within - around[row]) / 2
+    def compare(self, kinds: Sequence[Kind], matter: NDArray[np.float32] | None) -> None:
+        """How near every candidate is, whichever arm found it; and how much nearer to the matter of the question."""
+        vector, reader = self.source.vector, self.source.reader
+        rows = [row for row in self.found if row not in self.compared]
+        if vector is None or not rows:
+            return
+        self.compared.update(rows)
+        asked = [vector] if matter is None else [vector, matter]
+        told = reader.nearness(asked, rows, kinds)
+        near = {kind: told[kind][:, 0] for kind in kinds}
+        if "window" in near and self.source.filter.known_at is not None:
+            near["window"] = self._windows_then(rows)
+        for kind, column in near.items():
+            known = zip(rows, column.tolist(), strict=True)
+            self.alike.setdefault(kind, {}).update((row, value) for row, value in known if value == value)
+        if matter is not None:
+            self._note_nearer(rows, [told[kind][:, 1] - told[kind][:, 0] for kind in kinds])
+
+    def _note_nearer(self, rows: Sequence[int], rises: Sequence[NDArray[np.float64]]) -> None:
+        """The mean by passage and by window; what has no window is its own."""
+        import numpy as np
+
+        mean = np.mean([np.where(np.isnan(rise), rises[0], rise) for rise in rises], axis=0)
+        self.nearer.update((row, value) for row, value in zip(rows, mean.tolist(), strict=True) if value == value)
+
+    def _windows_then(self, rows: Sequence[int]) -> NDArray[np.float64]:
+        """A window that took in what was not known yet is none of then, and only the search looks at that."""
+        import numpy as np
+
+        assert self.source.vector is not None
+        ids = tuple(self.outlines[row].id for row in rows if row in self.outlines)
+        then = self.source.reader.near(self.source.vector, self.source.filter.having(ids=ids), len(ids), "window")
+        found = {near.row: near.similarity for near in then.candidates}
+        return np.array([found.get(row, np.nan) for row in rows])
 
     def rule_fits(self, rows: Sequence[int]) -> dict[int, float]:
         """How near these rules are: their sentence or, where it was not embedded by itself, what it stands in."""
@@ -143,29 +166,6 @@ class Part:
         near = self.source.reader.similarities(vector, rows, "rule")
         whole = self.source.reader.similarities(vector, missing_of(rows, near), "passage")
         return {row: span.similarity for row, span in (near | whole).items()}
-
-    def _compare(self, what: Kind) -> None:
-        """Exactly, whichever arm found it."""
-        vector = self.source.vector
-        if vector is None:
-            return
-        held = self.alike.setdefault(what, {})
-        rows = missing_of(self.found, held)
-        if what == "window":
-            # Nothing that stands alone has a window.
-            rows = [row for row in rows if row in self.outlines and self.outlines[row].session is not None]
-        if not rows:
-            return
-        if what == "window" and self.source.filter.known_at is not None:
-            # A window that took in what was not known yet is none of then, and only the search looks at that.
-            ids = tuple(self.outlines[row].id for row in rows)
-            then = self.source.reader.near(vector, self.source.filter.having(ids=ids), len(ids), what)
-            held.update({near.row: near.similarity for near in then.candidates})
-            return
-        spans = self.source.reader.similarities(vector, rows, what)
-        held.update({row: span.similarity for row, span in spans.items()})
-        if what == "passage":
-            self.nearest.update({row: span.start for row, span in spans.items()})
 
 
 def missing_of(rows: Iterable[int], held: Mapping[int, Any]) -> list[int]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from operator import mul
+
+import numpy as np
 
 from pieria.errors import InputError
 from pieria.recall.features import Columns
+from pieria.recall.pool import Floats
 
 Why = Mapping[str, float]
 Judge = Callable[[Why], float]
@@ -86,12 +88,12 @@ class Policy:
         """Whether any of these decides something, by itself or as part of the relevance."""
         return any(self.counts(name) or (name in CONTENT and self.counts("relevance")) for name in features)
 
-    def worths(self, columns: Columns) -> list[float]:
+    def worths(self, columns: Columns) -> Floats:
         """Of each candidate."""
         if self.scoring in (SATURATING, SUM):
             return sums(columns, self.weights, self.weights)
         names = [name for name in columns if self.counts(name)]
-        return [self.worth(why) for why in whole(columns, names)]
+        return np.array([self.worth(why) for why in whole(columns, names)], dtype=float)
 
     def worth(self, why: Why) -> float:
         """From the features that count."""
@@ -137,24 +139,24 @@ def summed(why: Why, weights: Mapping[str, float]) -> float:
     return math.fsum(weights[name] * value for name, value in why.items() if name in weights)
 
 
-def relevance(columns: Columns) -> list[float]:
+def relevance(columns: Columns) -> Floats:
     """How far the content alone speaks for each candidate, 0 to 1."""
-    return [-math.expm1(-max(0.0, worth)) for worth in sums(columns, WEIGHTS, CONTENT)]
+    return -np.expm1(-np.maximum(0.0, sums(columns, WEIGHTS, CONTENT)))
 
 
-def sums(columns: Columns, weights: Mapping[str, float], names: Iterable[str]) -> list[float]:
-    """The weighted sum of each candidate over these features; exact, so that no order of adding changes it."""
-    counted = [(weights[name], columns[name]) for name in names if weights[name] and name in columns]
-    factors = [weight for weight, _ in counted]
-    lines = zip(*(column for _, column in counted), strict=True)
-    found = [math.fsum(map(mul, factors, line)) for line in lines]
-    return found or [0.0] * len(next(iter(columns.values()), []))
+def sums(columns: Columns, weights: Mapping[str, float], names: Iterable[str]) -> Floats:
+    """The weighted sum of each candidate over these features, added up in this order."""
+    found = np.zeros(len(next(iter(columns.values()), ())))
+    for name in names:
+        if weights[name] and name in columns:
+            found = found + weights[name] * columns[name]
+    return found
 
 
 def whole(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
     """The features of each candidate by name."""
-    named = [(name, columns[name]) for name in names if name in columns]
-    count = len(next(iter(columns.values()), []))
+    named = [(name, columns[name].tolist()) for name in names if name in columns]
+    count = len(next(iter(columns.values()), ()))
     return [{name: column[number] for name, column in named} for number in range(count)]
 
 

@@ -21,7 +21,7 @@ from pieria.record.factnames import folded
 from pieria.record.indexing import compared
 from pieria.record.time import micros
 from pieria.record.timewords import timewords
-from pieria.store.protocol import Run
+from pieria.store.parts import Run
 
 OVERVIEWS = frozenset({"order", "summary"})
 OF_FACTS = frozenset({"when", "where", "who", "count", "yes-no"})

@@ -102,7 +102,7 @@ def _moving(page: Page) -> list[int]:
     assert page.gathered is not None
     binding = page.gathered.asked.heeds_rules
     first = enumerate(page.walk.listed[:FIRST])
-    return [place for place, code in first if not (binding and page.scored[code].evidence.rule is not None)]
+    return [place for place, code in first if not (binding and page.scored[code].evidence.is_rule)]
 
 
 def _reason_against(page: Page) -> str | None:

@@ -39,7 +39,7 @@ def due(page: Page, shown: Set[int]) -> list[Due]:
     beyond = [code for code in words if code not in page.walk.passed][:LOOKED_AT]
     if beyond:
         page.rank(len(beyond), [*page.walk.passed, *beyond])
-    relevant = relevance(next(iter(page.scored.values())).columns)
+    relevant = relevance(next(iter(page.scored.values())).columns).tolist()
     said = {page.scored[code].evidence.copy_of for code in shown if code in page.scored} - {None}
     found = []
     for code in (*ranked, *beyond):

@@ -16,6 +16,7 @@ from pieria.recall.explaining import hit_of, plan_of
 from pieria.recall.gathering import LATE
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
+from pieria.recall.pool import Candidate
 from pieria.recall.ranking import behind_sources
 from pieria.recall.reranking import Reranks, placed, rerank, with_score
 from pieria.recall.reviewing import Due, blended, drawn_on, due
@@ -68,6 +69,7 @@ def search(
     taken = [one._replace(scored=placed(one.scored, before)) for one in _taken(page, k, first=walk is None)]
     effort.pause()
     memories = _memories(sources, [one.scored for one in taken])
+    _find_passages(sources, [one.scored for one in taken])
     kept = _within_tokens(taken, memories, question.tokens)
     if len(kept) < len(taken):
         page.walk = _after(before, kept)
@@ -254,6 +256,19 @@ def _memories(sources: Sequence[Source], shown: Sequence[Scored]) -> dict[Candid
     if any(one.evidence.key not in found for one in shown):
         raise CorruptError("recall", "the index names a version that is not there", hint="Run `pieria doctor`.")
     return found
+
+
+def _find_passages(sources: Sequence[Source], shown: Sequence[Scored]) -> None:
+    """Where the most similar passage of each begins that was compared and not found by it."""
+    for which, source in enumerate(sources):
+        unknown = {one.evidence.key[1]: one.evidence for one in shown if _is_unplaced(one.evidence, which)}
+        if unknown and source.vector is not None:
+            for row, span in source.reader.similarities(source.vector, list(unknown)).items():
+                unknown[row].pool.near[unknown[row].number] = span.start
+
+
+def _is_unplaced(one: Candidate, which: int) -> bool:
+    return one.key[0] == which and one.near is None and one.dense is not None
 
 
 def tokens_of(memory: Memory) -> int:

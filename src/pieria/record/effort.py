@@ -48,6 +48,10 @@ class Effort:
         if self._slowed and self.spent() >= SLOW:
             self._slowed.pop()(max(0.0, self.due - perf_counter()))
 
+    def is_spent(self, share: float) -> bool:
+        """Whether that share of what it may take is gone; of what nobody limits nothing ever is."""
+        return self.seconds < math.inf and self.spent() >= share * self.seconds
+
     def spent(self) -> float:
         return thread_time() - self._begun if threading.get_ident() == self._thread else 0.0
 
@@ -99,13 +103,13 @@ def is_late() -> bool:
     running = _RUNNING.get()
     if running is not None and running.may_pause:
         running.slow_down()
-    return running is not None and (perf_counter() >= running.due or running.spent() >= EARLY * running.seconds)
+    return running is not None and (perf_counter() >= running.due or running.is_spent(EARLY))
 
 
 def is_over() -> bool:
     """Tell whether all processor time is spent."""
     running = _RUNNING.get()
-    return running is not None and running.spent() >= running.seconds
+    return running is not None and running.is_spent(1.0)
 
 
 def check() -> None:

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from pieria.record.fading import Wear
+from pieria.record.usage import Usage
 
 REMOVED = "It was removed. Open it again, and it is a new, empty one."
 """What to tell whoever has a bank open that is not there any more."""
+
+
+Run = tuple[str, ...]
+"""Two or more terms, one right behind the other."""
+
+
+class Terms(NamedTuple):
+    """What a version holds of the asked terms: those that it holds, and the runs of terms that stand in it, each so
+    often as it does.
+    """
+
+    length: int
+    distinct: int
+    counts: Mapping[str, int]
+    runs: Mapping[Run, int]
 
 
 class Excerpt(NamedTuple):
@@ -83,6 +99,24 @@ class Outline(NamedTuple):
     pinned: bool
     speaker: str | None
     """Its author or, where none is known, whom its text begins with."""
+
+
+class Met(NamedTuple):
+    """All that ranking looks at of a visible version, and what it holds of the asked terms, if that was counted."""
+
+    outline: Outline
+    excerpt: Excerpt
+    used: Usage
+    held: Terms | None
+
+
+class Asked(NamedTuple):
+    """What is asked of candidates: terms, runs of terms, and characters from the beginning and the end of each text."""
+
+    terms: Collection[str]
+    runs: Collection[Run]
+    begin: int
+    end: int
 
 
 class Placed(NamedTuple):

@@ -21,7 +21,22 @@ from pieria.record.memory import Memory
 from pieria.record.time import is_over, is_to_come
 from pieria.record.usage import Usage
 from pieria.store.jobs import QueueReader, QueueWriter
-from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Written
+from pieria.store.parts import (
+    Aged,
+    Asked,
+    Excerpt,
+    Met,
+    Outline,
+    Placed,
+    Run,
+    Said,
+    SessionSpan,
+    Spot,
+    Tallied,
+    Terms,
+    Tie,
+    Written,
+)  # fmt: skip
 from pieria.store.quarantine import QuarantineReader, QuarantineWriter
 
 if TYPE_CHECKING:
@@ -50,21 +65,6 @@ class Head:
     terms: int
     analyser: int
     """The version of the analyser that made the text index; 0 in a bank that has none yet."""
-
-
-Run = tuple[str, ...]
-"""Two or more terms, one right behind the other."""
-
-
-class Terms(NamedTuple):
-    """What a version holds of the asked terms: those that it holds, and the runs of terms that stand in it, each so
-    often as it does.
-    """
-
-    length: int
-    distinct: int
-    counts: Mapping[str, int]
-    runs: Mapping[Run, int]
 
 
 class Candidate(NamedTuple):
@@ -102,6 +102,9 @@ class Pending(NamedTuple):
 
     row: int
     what: Kind
+
+
+Nearness = Mapping[Kind, "NDArray[np.float64]"]
 
 
 class Span(NamedTuple):
@@ -225,6 +228,9 @@ class Reader(QueueReader, QuarantineReader, Protocol):
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
 
+    def candidates(self, rows: Sequence[int], filter: Filter, asked: Asked) -> dict[int, Met]:
+        """Of rows at hand those that the whole filter lets through, with all that ranking looks at."""
+
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         """Of rows at hand those that the whole filter lets through, in their order."""
 
@@ -304,6 +310,9 @@ class Reader(QueueReader, QuarantineReader, Protocol):
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
         """Of rows at hand, exactly; one that has no vector is left out."""
+
+    def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
+        """The same of several vectors at once: of each kind a line a row and a column a vector, NaN where none is."""
 
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         """The vectors of rows at hand, each with its number, in that order."""

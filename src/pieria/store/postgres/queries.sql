@@ -101,6 +101,17 @@ SELECT
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 WHERE {where} ORDER BY j.place
 
+-- name: candidates
+-- Of a long text so many of its terms are counted: more than a question needs to find it.
+SELECT
+    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
+    s.trust, s.valid_from, s.pinned, left(c.text, greatest(48, %(begin)s::integer)),
+    right(c.text, %(end)s::integer), length(c.text), t.length, left(t.terms, 262144), u.@usage
+FROM unnest(%(rows)s::bigint[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
+    JOIN content c ON c.bank = s.bank AND c.row = s.row
+    LEFT JOIN terms t ON t.bank = s.bank AND t.row = s.row LEFT JOIN usage u ON u.bank = s.bank AND u.id = s.id
+WHERE {where}
+
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value

@@ -155,6 +155,10 @@ SELECT v.row, v.number, v.start, v.stop, halfvec_send(v.vector) FROM embedded v
 WHERE v.bank = %(bank)s AND v.row = ANY(%(rows)s::bigint[]) AND v.what = %(what)s AND v.space = %(space)s
 ORDER BY v.row, v.number
 
+-- name: by_rows
+SELECT v.row, v.what, halfvec_send(v.vector) FROM embedded v
+WHERE v.bank = %(bank)s AND v.row = ANY(%(rows)s::bigint[]) AND v.what = ANY(%(kinds)s::text[]) AND v.space = %(space)s
+
 -- name: around
 -- `seen` bounds how much of a session is looked through for neighbours that may be seen. They are put in order by what
 -- is known of them: by columns of `state` the server might go through the whole bank in that order.

@@ -17,8 +17,24 @@ from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
-from pieria.store.parts import Aged, Excerpt, Outline, Placed, Said, SessionSpan, Spot, Tallied, Tie, Told, Written
-from pieria.store.protocol import FactSpan, Head, Kind, Pending, Run, Space, Span, Terms, TextMatch, VectorMatch
+from pieria.store.parts import (
+    Aged,
+    Asked,
+    Excerpt,
+    Met,
+    Outline,
+    Placed,
+    Run,
+    Said,
+    SessionSpan,
+    Spot,
+    Tallied,
+    Terms,
+    Tie,
+    Told,
+    Written,
+)  # fmt: skip
+from pieria.store.protocol import FactSpan, Head, Kind, Nearness, Pending, Space, Span, TextMatch, VectorMatch
 from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyReads
@@ -26,7 +42,7 @@ from pieria.store.sql.driving import driven
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Cursor, Session, UnreadableRow
 from pieria.store.sql.sieves import Sieves
-from pieria.store.sql.text import Frequencies, Sought, TextIndex, counts, holding
+from pieria.store.sql.text import Frequencies, Share, Sought, TextIndex, counts, holding
 from pieria.store.sql.vectors import VectorReads
 from pieria.store.sql.visibility import QUARANTINED, Compiled, compiled, hides
 
@@ -159,6 +175,21 @@ class SQLReader(QueueRows, CopyReads):
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)}).fetchall()
         return {row[0]: self._outline(row) for row in found}
 
+    def candidates(self, rows: Sequence[int], filter: Filter, asked: Asked) -> dict[int, Met]:
+        where, params = compiled(self._session, filter, probe=True)
+        sought, share = Sought(asked.terms, asked.runs), Share(len(rows))
+        params |= {"rows": self._session.listed(rows), "begin": asked.begin, "end": asked.end}
+        found: dict[int, Met] = {}
+        for row in self._session.execute(self._sql["candidates"].format(where=where), params).fetchall():
+            begin, end, size, length, terms, *used = row[build.OUTLINE_COLUMNS - 1 :]
+            held = None
+            if terms is not None and not share.is_used_up_before(terms):
+                held = sought.found_in(length, terms)
+            excerpt = build.excerpt((begin, end, size))
+            outline = self._outline(row[: build.OUTLINE_COLUMNS])
+            found[row[0]] = Met(outline, excerpt, build.used(used), held)
+        return found
+
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         where, params = compiled(self._session, filter, probe=True)
         sql = self._sql["spots"].format(where=where)
@@ -272,6 +303,9 @@ class SQLReader(QueueRows, CopyReads):
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
         return self._vectors.similarities(vector, rows, what)
+
+    def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
+        return self._vectors.nearness(vectors, rows, kinds)
 
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         return self._vectors.vectors(rows, what)

@@ -123,6 +123,9 @@ def content_as_held(row: Row) -> Content:
     return made
 
 
+OUTLINE_COLUMNS = 15
+
+
 @_of("state")
 def outline(row: Row) -> Outline:
     *held, pinned, begin = row
@@ -150,6 +153,12 @@ def aged(row: Row) -> Aged:
     number, id, importance, at, kind, strength, version, written, *used = row
     wear = Wear(at, kind, strength, UNUSED if used[0] is None else usage(tuple(used)), written, version)
     return Aged(number, id, importance, wear)
+
+
+@_of("usage")
+def used(row: Row) -> Usage:
+    """Of `usage.*`, which is of Nones where there is none."""
+    return UNUSED if row[0] is None else usage(row)
 
 
 @_of("link")

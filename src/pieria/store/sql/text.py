@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeVar
 
 from pieria.record import effort
 from pieria.record.filter import Filter
-from pieria.store.protocol import Candidate, Head, Run, Terms, TextMatch
+from pieria.store.parts import Run, Terms
+from pieria.store.protocol import Candidate, Head, TextMatch
 from pieria.store.sql.session import Session, UnreadableRow
 from pieria.store.sql.sieves import Sieve, Sieves
 from pieria.store.sql.visibility import compiled
@@ -20,6 +21,9 @@ FREQUENT = 2_000
 """Counting a frequent term costs as much as its postings are long; from here on the count is kept for a while."""
 DRIFT = 0.02
 """How far a bank may grow before a kept count is taken anew: the weight it gives moves by as little."""
+SEARCHED = 24
+"""Terms for which a text is searched one by one; for more it is taken apart."""
+TOLD_APART = 64
 LONG = 1_000
 """Terms from which on a text is counted by `Counter`."""
 PAIRED = 20_000
@@ -101,6 +105,12 @@ class Share:
         self._read = 0
         self._most = max(READ_AT_ONCE, want * READ_EACH)
 
+    def is_used_up_before(self, written: str) -> bool:
+        """Whether so much was read that this one should not be; if not, note that it is."""
+        used_up = self._read >= self._most or (self._read >= READ_ANYHOW and effort.is_late())
+        self._read += len(written)
+        return used_up
+
     def is_used_up(self, written: str) -> bool:
         """Note one more text that was read, and tell whether no other should be."""
         self._read += len(written)
@@ -115,6 +125,20 @@ class Sought:
         self._each = frozenset(self.terms)
         self._pairs = frozenset(run for run in runs if len(run) == 2)
         self._longer = [run for run in runs if len(run) > 2]
+        self._apart = {term: f" {term} " for term in self.terms}
+        self._lines = {run: f" {'  '.join(run)} " for run in runs}
+
+    def found_in(self, length: int, written: str) -> Terms:
+        """The same of terms as they were written, faster where few are asked for: the text is searched for each.
+
+        How many are different is told of short texts alone; of a longer one it is how many there are.
+        """
+        if len(self._apart) > SEARCHED:
+            return self.counted(length, _split(0, written))
+        line = f" {written} ".replace(" ", "  ")
+        counts = {term: number for term, apart in self._apart.items() if (number := line.count(apart))}
+        runs = {run: n for run, apart in self._lines.items() if (n := line.count(apart))} if counts else {}
+        return Terms(length, len(set(written.split())) if length <= TOLD_APART else length, counts, runs)
 
     def counted(self, length: int, held: list[str]) -> Terms:
         """In one pass over the text: it may be long, and so may the question."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.record.filter import Filter
-from pieria.store.protocol import Kind, Pending, Space, Span, VectorMatch
+from pieria.store.protocol import Kind, Nearness, Pending, Space, Span, VectorMatch
 from pieria.store.sql.session import Session, UnreadableRow
 from pieria.store.sql.visibility import company as company_of
 from pieria.store.sql.visibility import compiled
@@ -103,6 +103,24 @@ class VectorReads(ABC):
                 best[row] = Span(similarity, start, stop)
         return best
 
+    def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
+        import numpy as np
+
+        space = self.space()
+        told = {kind: np.full((len(rows), len(vectors)), np.nan) for kind in kinds}
+        if space is None or not rows or not vectors:
+            return told
+        lines = {row: line for line, row in enumerate(rows)}
+        asked = {"rows": self._session.listed(sorted(lines)), "kinds": self._session.listed(kinds)}
+        found = self._session.execute(self._sql["by_rows"], {**asked, "space": space.number}).fetchall()
+        if found:
+            held = vectors_of([self._session.packed(stored) for *_, stored in found], space.dimension)
+            similar = _against(held, normalised(vectors, space.dimension))
+            for kind, of in told.items():
+                places = [place for place, (_, what, _) in enumerate(found) if what == kind]
+                np.fmax.at(of, [lines[found[place][0]] for place in places], similar[places])
+        return told
+
     def vectors(self, rows: Sequence[int], what: Kind) -> dict[int, list[tuple[int, Floats]]]:
         found, lines = self._read(rows, what)
         held: dict[int, list[tuple[int, Floats]]] = {}
@@ -142,6 +160,12 @@ class VectorReads(ABC):
             earlier = [(-distance, other) for distance, other in _counted(before)]
             found[row] = [*reversed(earlier), *_counted(after)]
         return found
+
+
+def _against(vectors: Floats, questions: Floats) -> NDArray[np.float64]:
+    import numpy as np
+
+    return np.stack([alike(vectors, question) for question in questions], axis=1).astype(np.float64)
 
 
 def _counted(joined: str | None) -> list[tuple[int, int]]:

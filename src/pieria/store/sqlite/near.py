@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pieria.record.filter import Filter
-from pieria.store.protocol import Kind, Space, VectorMatch
+from pieria.store.protocol import Kind, Nearness, Space, VectorMatch
 from pieria.store.sql.driving import driven
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.vectors import Compared, VectorReads
@@ -45,6 +45,29 @@ class SQLiteVectors(VectorReads):
         sieve = self._sieves.of(self._file, filter, seen.seq, seen.documents)
         most = MOST if what == "passage" else view.count + 1
         return Search(self._file, view, question, filter, sieve, self._known(filter), most).match(want)
+
+    def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
+        """Of a bank whose vectors are known by heart nothing is read."""
+        import numpy as np
+
+        seen = self._seen()
+        if seen is None or not rows or not vectors or not self._file.reads:
+            return super().nearness(vectors, rows, kinds)
+        questions = normalised(vectors, seen.dimension)
+        told: dict[Kind, NDArray[np.float64]] = {}
+        for kind in kinds:
+            view = self._scan.view(self._file.connection, seen, kind)
+            if view.vectors is None:
+                told |= super().nearness(vectors, rows, [kind])
+                continue
+            places = view.of_rows(list(rows))
+            lines = np.full(int(max(rows)) + 1, -1)
+            lines[np.array(rows)] = np.arange(len(rows))
+            told[kind] = np.full((len(rows), len(questions)), np.nan)
+            held = view.vectors[places]
+            similar = np.stack([alike(held, question) for question in questions], axis=1).astype(np.float64)
+            np.fmax.at(told[kind], lines[view.rows[places]], similar)
+        return told
 
     def _known(self, filter: Filter) -> Known:
         """What looks by the same filter have learnt already, in a transaction that changes nothing."""

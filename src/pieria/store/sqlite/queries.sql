@@ -90,6 +90,16 @@ SELECT
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
 WHERE {where}
 
+-- name: candidates
+-- Of a long text so many of its terms are counted: more than a question needs to find it.
+SELECT
+    s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
+    s.trust, s.valid_from, s.pinned, substr(c.text, 1, max(48, :begin)),
+    substr(c.text, -:end), length(c.text), t.length, substr(t.terms, 1, 262144), u.*
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
+    LEFT JOIN terms t ON t.row = s.row LEFT JOIN usage u ON u.id = s.id
+WHERE {where}
+
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value

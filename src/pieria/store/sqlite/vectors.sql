@@ -142,6 +142,10 @@ SELECT v.row, v.number, v.start, v.stop, v.vector
 FROM json_each(:rows) j CROSS JOIN vector v ON v.row = j.value AND v.what = :what AND v.space = :space
 ORDER BY v.row, v.number
 
+-- name: by_rows
+SELECT v.row, v.what, v.vector FROM json_each(:rows) j CROSS JOIN vector v
+WHERE v.row = j.value AND v.what IN (SELECT value FROM json_each(:kinds)) AND v.space = :space
+
 -- name: around
 -- `seen` bounds how much of a session is looked through for neighbours that may be seen. By `+` the row is no column,
 -- whose comparison with a column no index takes: a session of one moment would be read from its end for each turn.
