@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pieria.record import effort
 from pieria.record.filter import Filter
@@ -23,7 +23,9 @@ DRIFT = 0.02
 """How far a bank may grow before a kept count is taken anew: the weight it gives moves by as little."""
 SEARCHED = 24
 """Terms for which a text is searched one by one; for more it is taken apart."""
-TOLD_APART = 64
+SHORT = 1_500
+"""Characters of terms up to which a text is short."""
+NONE: Mapping[Any, int] = {}
 LONG = 1_000
 """Terms from which on a text is counted by `Counter`."""
 PAIRED = 20_000
@@ -126,19 +128,33 @@ class Sought:
         self._pairs = frozenset(run for run in runs if len(run) == 2)
         self._longer = [run for run in runs if len(run) > 2]
         self._apart = {term: f" {term} " for term in self.terms}
-        self._lines = {run: f" {'  '.join(run)} " for run in runs}
+        self._lines: dict[str, list[tuple[Run, str]]] = {}
+        for run in runs:
+            for term in self._each.intersection(run):
+                self._lines.setdefault(term, []).append((run, f" {'  '.join(run)} "))
 
     def found_in(self, length: int, written: str) -> Terms:
-        """The same of terms as they were written, faster where few are asked for: the text is searched for each.
+        """The same of terms as they were written. A long text is searched for each term instead of taken apart.
 
-        How many are different is told of short texts alone; of a longer one it is how many there are.
+        How many are different is told of short texts; of a long one it is how many there are.
         """
-        if len(self._apart) > SEARCHED:
-            return self.counted(length, _split(0, written))
+        if len(written) <= SHORT or len(self._apart) > SEARCHED:
+            held = _split(0, written)
+            distinct = set(held)
+            there = self._each & distinct
+            if not there:
+                return Terms(length, len(distinct), NONE, NONE)
+            counts = {term: held.count(term) for term in there}
+            line = f" {'  '.join(held)} "
+            return Terms(length, len(distinct), counts, self._runs_in(line, there))
         line = f" {written} ".replace(" ", "  ")
-        counts = {term: number for term, apart in self._apart.items() if (number := line.count(apart))}
-        runs = {run: n for run, apart in self._lines.items() if (n := line.count(apart))} if counts else {}
-        return Terms(length, len(set(written.split())) if length <= TOLD_APART else length, counts, runs)
+        found = {term: number for term, apart in self._apart.items() if (number := line.count(apart))}
+        return Terms(length, length, found, self._runs_in(line, found))
+
+    def _runs_in(self, line: str, there: Collection[str]) -> dict[Run, int]:
+        """Only such runs are looked for of which a term is there."""
+        runs = {run: apart for term in there for run, apart in self._lines.get(term, ())}
+        return {run: number for run, apart in runs.items() if (number := line.count(apart))}
 
     def counted(self, length: int, held: list[str]) -> Terms:
         """In one pass over the text: it may be long, and so may the question."""
