@@ -24,7 +24,7 @@ from pieria.recall.gathering import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
-from pieria.recall.reading import reading
+from pieria.recall.reading import reading, without_named
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check, effort
@@ -62,7 +62,7 @@ def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: 
         pending = sum(source.reader.pending_count() for source in sources)
         embedded = perf_counter()
         if by_vector:
-            sources = _with_vectors(bank, sources, asked, question.deadline)
+            sources = _with_vectors(bank, sources, question)
         elif not question.by_meaning:
             sources = [replace(source, without="by_meaning is false") for source in sources]
         embedded = perf_counter() - embedded
@@ -105,29 +105,38 @@ def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: P
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _with_vectors(bank: Recalling, sources: Sequence[Source], text: str, deadline: float) -> list[Source]:
+def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question) -> list[Source]:
     """The question's vector for each source whose vectors are of the same space; for the others why it has none."""
     standings = [bank._embedding.readiness(source.reader) for source in sources]
     failed: str | None = None
-    vector: NDArray[np.float32] | None = None
+    vectors: dict[str, NDArray[np.float32]] = {}
     if any(standing.usable for standing in standings):
         try:
-            vector = _meaning(bank, text, deadline)
+            vectors = _meanings(bank, [question.text, *without_named(question.reading)], question.deadline)
         except PieriaError as problem:
             failed = problem.message
+    vector, deadline = vectors.get(question.text), question.deadline
     given = []
     for source, standing in zip(sources, standings, strict=True):
         reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
-        meant = None if vector is None or not standing.usable else partial(_meaning, bank, deadline=deadline)
+        meant = None if vector is None or not standing.usable else partial(_meaning, bank, vectors, deadline)
         vector_here = vector if standing.usable else None
         embed = None if vector_here is None else partial(_on_the_spot, bank, deadline=deadline)
         given.append(replace(source, vector=vector_here, without=reason, meant=meant, embed=embed))
     return given
 
 
-def _meaning(bank: Recalling, text: str, deadline: float) -> NDArray[np.float32]:
+def _meanings(bank: Recalling, texts: Sequence[str], deadline: float) -> dict[str, NDArray[np.float32]]:
     left = QUESTION_SHARE * (deadline - perf_counter())
-    return bank._embedding.question(embeddable(text), min(QUESTION_SECONDS, left))
+    made = bank._embedding.questions([embeddable(text) for text in texts], min(QUESTION_SECONDS, left))
+    return dict(zip(texts, made, strict=True))
+
+
+def _meaning(bank: Recalling, known: dict[str, NDArray[np.float32]], deadline: float, text: str) -> NDArray[np.float32]:
+    """Of the question in other words: as a rule those that were foreseen."""
+    if text not in known:
+        known |= _meanings(bank, [text], deadline)
+    return known[text]
 
 
 def _on_the_spot(bank: Recalling, texts: Sequence[str], deadline: float) -> Mapping[str, NDArray[np.float32]]:

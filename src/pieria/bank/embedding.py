@@ -110,13 +110,18 @@ class Embedding:
 
     def question(self, text: str, seconds: float) -> NDArray[np.float32]:
         """The vector of a question. Raises `AdapterError`, also for a model elsewhere that takes longer than this."""
+        vector: NDArray[np.float32] = self.questions([text], seconds)[0]
+        return vector
+
+    def questions(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
+        """The same for several ways to ask it, in one call."""
         embedder = self._embedder
         assert embedder is not None
         if embedder.is_at_hand:
             with precedence.taken():
-                return embedder.query(text)
+                return embedder.queries(texts)
         try:
-            replied: Future[NDArray[np.float32]] = asked(lambda: embedder.query(text, self._meter.of_readers))
+            replied: Future[NDArray[np.float32]] = asked(lambda: embedder.queries(texts, self._meter.of_readers))
         except RuntimeError as problem:
             reason = f"no thread is to be had to ask it in ({problem})"
             raise AdapterError(embedder.model, "embed", reason, retryable=True) from problem

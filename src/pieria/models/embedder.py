@@ -133,6 +133,14 @@ class Embedder:
             vector: NDArray[np.float32] = self._checked(reply, 1)[0]
             return vector
 
+    def queries(self, texts: Sequence[str], meter: Meter = UNMETERED) -> NDArray[np.float32]:
+        """The vectors of several ways to ask, in one call."""
+        if len(texts) == 1:
+            return self.query(texts[0], meter)[None, :]
+        with telemetry.during("embedding.embed_batch", model=self.model, batch_size=len(texts)):
+            prefixed = [self._prefixes["query"] + text for text in texts]
+            return self._checked(self._replied(lambda: self._embedding.embed_batch(prefixed), QUERY, meter), len(texts))
+
     def passages(self, texts: Sequence[str], meter: Meter = UNMETERED) -> Passages:
         """The vectors of what is to be found."""
         with telemetry.during("embedding.embed_batch", model=self.model, batch_size=len(texts)):

@@ -125,6 +125,12 @@ def without_names(text: str, names: frozenset[str]) -> str | None:
     return " ".join(kept) + text[_READ:]
 
 
+def without_named(read: Reading) -> list[str]:
+    """The question without all that it names, if it names anything: likely what it asks of whoever is named."""
+    apart = without_names(read.text, frozenset().union(*read.named) - STOP_WORDS)
+    return [] if apart is None else [apart]
+
+
 def _pairs(order: Sequence[str]) -> frozenset[Run]:
     return frozenset(pair for pair in pairwise(order) if not STOP_WORDS.issuperset(pair))
 
