@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.recall.evidence import Evidence
 from pieria.recall.gathering import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
 from pieria.recall.policies import POLICIES
@@ -65,39 +65,44 @@ def gathered(
         return gathering.gathered(Wanted(POLICIES["hybrid"].needs, further=further))
 
 
-def by_id(found: Gathered) -> dict[str, Evidence]:
-    return {one.id: one for one in found.pool}
+def lines(found: Gathered) -> dict[str, int]:
+    return {id: number for number, id in enumerate(found.pool.ids)}
 
 
 def test_by_words_alone_what_was_found_comes_with_its_neighbours_and_no_others(bank: Bank) -> None:
-    pool = by_id(gathered(bank, "heron", vector=False))
-    assert set(pool) == {"t0", "t1", "t2"}
-    assert pool["t0"].held.counts == {"heron": 1}
-    assert pool["t0"].asks
-    assert not pool["t1"].asks
-    assert pool["t1"].before == pool["t0"].key
-    assert [distance for distance, _ in pool["t1"].around] == [-1, 1, 2, 3]
-    assert all(one.dense is None and one.window is None for one in pool.values())
+    found = gathered(bank, "heron", vector=False)
+    pool, line = found.pool, lines(found)
+    assert set(pool.ids) == {"t0", "t1", "t2"}
+    assert dict(zip(pool.terms, pool.counts[:, line["t0"]], strict=True)) == {"heron": 1}
+    assert pool.asks[line["t0"]]
+    assert not pool.asks[line["t1"]]
+    assert pool.beside[-1][line["t1"]] == line["t0"]
+    assert [distance for distance, others in pool.beside.items() if others[line["t1"]] >= 0] == [-1, 1, 2, 3]
+    assert np.isnan(pool.dense).all()
+    assert np.isnan(pool.window).all()
 
 
 def test_with_a_vector_each_is_compared_whichever_arm_found_it(bank: Bank) -> None:
-    pool = by_id(gathered(bank, "where does the heron nest"))
-    assert set(pool) == {f"t{n}" for n in range(len(SAID))}
-    assert all(one.dense is not None and one.window is not None for one in pool.values())
+    pool = gathered(bank, "where does the heron nest").pool
+    assert set(pool.ids) == {f"t{n}" for n in range(len(SAID))}
+    assert not np.isnan(pool.dense).any()
+    assert not np.isnan(pool.window).any()
 
 
 def test_the_author_who_is_named_is_known_unless_all_are(bank: Bank) -> None:
-    assert {one.id for one in gathered(bank, "what did Maya ask").pool if one.by_named} == {"t0", "t2", "t4", "t6"}
-    assert not any(one.by_named for one in gathered(bank, "what did Maya and Omar say").pool)
+    found = gathered(bank, "what did Maya ask")
+    assert {id for id, number in lines(found).items() if found.pool.by_named[number]} == {"t0", "t2", "t4", "t6"}
+    assert not gathered(bank, "what did Maya and Omar say").pool.by_named.any()
 
 
 def test_standing_rules_are_there_where_something_is_to_be_done(bank: Bank) -> None:
     bank.remember("Always answer in metric units.", id="rule")
     assert bank.sync(20)
-    asking = by_id(gathered(bank, "Write a letter to the mill.", vector=False))
-    assert asking["rule"].rule is not None
-    assert asking["rule"].wish is None
-    assert "rule" not in by_id(gathered(bank, "When did the stork leave?", vector=False))
+    asking = gathered(bank, "Write a letter to the mill.", vector=False)
+    rule = lines(asking)["rule"]
+    assert not np.isnan(asking.pool.rule[rule])
+    assert np.isnan(asking.pool.wish[rule])
+    assert "rule" not in lines(gathered(bank, "When did the stork leave?", vector=False))
 
 
 def test_nobody_is_in_the_pool_who_may_not_be_seen(bank: Bank, opened: Callable[..., Bank]) -> None:
@@ -105,11 +110,12 @@ def test_nobody_is_in_the_pool_who_may_not_be_seen(bank: Bank, opened: Callable[
     bank.remember("The heron was removed.", id="gone")
     assert bank.sync(20)
     bank.remove("gone")
-    assert not {"hidden", "gone"} & set(by_id(gathered(bank, "heron secret removed")))
+    assert not {"hidden", "gone"} & set(lines(gathered(bank, "heron secret removed")))
     seen = gathered(opened("notes", session="s"), "heron secret removed")
-    assert "hidden" in by_id(seen)
+    assert "hidden" in lines(seen)
 
 
 def test_where_rows_are_given_nobody_else_is_chosen(bank: Bank) -> None:
-    row = next(one.key[1] for one in gathered(bank, "good night", vector=False).pool if one.id == "t6")
-    assert set(by_id(gathered(bank, "heron", further={0: [row]}))) == {"t6"}
+    found = gathered(bank, "good night", vector=False)
+    _, row = found.pool.keys[lines(found)["t6"]]
+    assert set(lines(gathered(bank, "heron", further={0: [row]}))) == {"t6"}

@@ -16,7 +16,8 @@ from pieria.record.end import End
 from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.time import iso, micros, moment
-from pieria.store.protocol import FactSpan, Store
+from pieria.store.facts import FactSpan
+from pieria.store.protocol import Store
 
 WRITTEN = ALL.having(valid_at=ANY_TIME)
 

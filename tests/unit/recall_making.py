@@ -1,15 +1,19 @@
 """What the tests of ranking score: candidates made by hand or drawn at random, and the way from features to scores."""
 
 import random
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from pieria.recall.arranging import spread
-from pieria.recall.evidence import Asked, Evidence, Held, Span
-from pieria.recall.features import Columns, features, of_use
+import numpy as np
+
+from pieria.recall import arranging, features
+from pieria.recall.arranging import Arranged
+from pieria.recall.evidence import Asked, Key, Span
+from pieria.recall.features import Columns
 from pieria.recall.policies import FEATURES, Policy, relevance, whole
+from pieria.recall.pool import Pool
 from pieria.recall.ranking import Corpus
 from pieria.record.fading import Fading
 from pieria.record.time import moment
@@ -17,6 +21,127 @@ from pieria.record.usage import UNUSED, Usage
 
 ASKED = Asked(Corpus(10.0, {"heron": 3.0, "nest": 2.0}, 6.0))
 DAY = 86_400_000_000
+DISTANCES = (-3, -2, -1, 1, 2, 3)
+
+
+@dataclass
+class Held:
+    length: int = 0
+    distinct: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    pairs: int = 0
+    quoted: float = 0.0
+
+
+@dataclass
+class Evidence:
+    """One line of a pool, by names. `around` are neighbours that lend their words; `before` is one by its key."""
+
+    key: Key
+    id: str
+    held: Held
+    around: Sequence[tuple[int, Held]] = ()
+    before: Key | None = None
+    occasion: Hashable = None
+    at: int = 0
+    dense: float | None = None
+    window: float | None = None
+    nearer: float = 0.0
+    rule: float | None = None
+    wish: float | None = None
+    by_named: bool = False
+    is_turn: bool = False
+    is_summary: bool = False
+    by_agent: bool = False
+    asks: bool = False
+    tells_time: bool = False
+    place: int | None = None
+    importance: float = 0.5
+    strength: float = 1.0
+    says_when: bool = False
+    used: Usage = UNUSED
+    kind: str = "note"
+    written: int = 0
+    version: int = 1
+    tags: Sequence[str] = ()
+    fact: float = 0.0
+    tied: Sequence[Key] = ()
+    copy_of: Hashable = None
+
+
+def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
+    lines = {one.key: number for number, one in enumerate(told)}
+    texts = [one.held for one in told]
+    beside = {distance: np.full(len(told), -1, dtype=np.intp) for distance in DISTANCES}
+    for number, one in enumerate(told):
+        for distance, lender in one.around:
+            beside[distance][number] = len(texts)
+            texts.append(lender)
+        if one.before in lines:
+            beside[-1][number] = lines[one.before]
+    terms = list(dict.fromkeys([*asked.known.weights, *(term for text in texts for term in text.counts)]))
+
+    def numbers(name: str) -> Any:
+        values = [getattr(one, name) for one in told]
+        return np.array([np.nan if value is None else value for value in values], dtype=float)
+
+    def flags(name: str) -> Any:
+        return np.array([getattr(one, name) for one in told], dtype=bool)
+
+    return Pool(
+        keys=[one.key for one in told],
+        ids=[one.id for one in told],
+        kinds=[one.kind for one in told],
+        occasions=[one.occasion if one.occasion is None else (one.key[0], one.occasion) for one in told],
+        terms=terms,
+        counts=np.array([[*(text.counts.get(term, 0) for text in texts), 0] for term in terms], dtype=float).reshape(
+            len(terms), len(texts) + 1
+        ),
+        lengths=np.array([*(text.length for text in texts), 0], dtype=float),
+        distinct=np.array([one.held.distinct for one in told], dtype=float),
+        pairs=np.array([one.held.pairs for one in told], dtype=float),
+        quoted=np.array([one.held.quoted for one in told], dtype=float),
+        beside=beside,
+        near=[None] * len(told),
+        at=np.array([one.at for one in told], dtype=np.int64),
+        used=[one.used for one in told],
+        written=[one.written for one in told],
+        versions=[one.version for one in told],
+        tags=[one.tags for one in told],
+        tied={
+            number: [lines[key] for key in one.tied if key in lines]
+            for number, one in enumerate(told)
+            if any(key in lines for key in one.tied)
+        },
+        copies=[one.copy_of for one in told],
+        **{name: numbers(name) for name in NUMBERS},
+        **{name: flags(name) for name in FLAGS},
+    )
+
+
+NUMBERS = ("dense", "window", "nearer", "rule", "wish", "place", "importance", "strength", "fact")
+FLAGS = ("by_named", "is_turn", "is_summary", "by_agent", "asks", "tells_time", "says_when")
+
+
+def features_of(asked: Asked, told: Sequence[Evidence]) -> Columns:
+    return features.features(asked, pool_of(told, asked))
+
+
+def of_use(asked: Asked, told: Sequence[Evidence], fading: Fading) -> Columns:
+    return features.of_use(asked, pool_of(told, asked), fading)
+
+
+def arranged(asked: Asked, told: Sequence[Evidence], worth: Sequence[float]) -> Arranged:
+    return arranging.arranged(asked, pool_of(told, asked), np.array(worth, dtype=float))
+
+
+def by_worth(told: Sequence[Evidence], worth: Sequence[float]) -> list[int]:
+    return arranging.by_worth(pool_of(told), np.array(worth, dtype=float))
+
+
+def spread(told: Sequence[Evidence], worth: Sequence[float]) -> list[float]:
+    found: list[float] = arranging.spread(pool_of(told), np.array(worth, dtype=float)).tolist()
+    return found
 
 
 def told(columns: Columns, names: Iterable[str]) -> list[dict[str, float]]:
@@ -37,12 +162,13 @@ def one(row: int, has: Held | None = None, **values: Any) -> Evidence:
 
 
 def column(name: str, *pool: Evidence, asked: Asked = ASKED) -> list[float]:
-    return features(asked, pool)[name]
+    found: list[float] = features_of(asked, pool)[name].tolist()
+    return found
 
 
 def columns_of(asked: Asked, pool: Sequence[Evidence]) -> Columns:
     """All that any policy may ask for, but what follows from an order."""
-    columns = features(asked, pool) | of_use(asked, pool, Fading())
+    columns = features_of(asked, pool) | of_use(asked, pool, Fading())
     return columns | {"relevance": relevance(columns)}
 
 
@@ -52,7 +178,7 @@ def scored(asked: Asked, pool: Sequence[Evidence], policy: Policy) -> tuple[list
     counted = [name for name in FEATURES if policy.counts(name)]
     worth = [policy.worth(why) for why in told(columns, counted)]
     if asked.is_overview and policy.counts("spread"):
-        columns["spread"] = spread(pool, worth)
+        columns["spread"] = np.array(spread(pool, worth))
     why = told(columns, counted)
     return why, [policy.worth(reasons) for reasons in why]
 
@@ -79,7 +205,7 @@ def evidence(drawn: random.Random, row: int) -> Evidence:
         ),
         around=[(distance, held(heron=drawn.randrange(2))) for distance in drawn.sample((-3, -2, -1, 1, 2, 3), k=2)],
         before=(0, row - 1) if drawn.random() < 0.5 else None,
-        session=drawn.choice([None, "a", "b"]),
+        occasion=drawn.choice([None, "a", "b"]),
         at=micros(2023, 5, 1) + drawn.randrange(30) * DAY,
         dense=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
         window=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),

@@ -5,10 +5,9 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall_making import ASKED, made, one, scored
+from tests.unit.recall_making import ASKED, Evidence, arranged, by_worth, made, one, scored, spread
 
-from pieria.recall.arranging import KEPT, KEPT_FROM, MOST_SPREAD, Arranged, arranged, by_worth, spread
-from pieria.recall.evidence import Evidence
+from pieria.recall.arranging import KEPT, KEPT_FROM, MOST_SPREAD, Arranged
 from pieria.recall.policies import POLICIES, WEIGHTS
 
 OVERVIEW = replace(ASKED, is_overview=True)
@@ -65,26 +64,26 @@ def test_what_is_worth_less_than_nothing_has_an_order_too() -> None:
 
 def test_a_further_turn_of_a_session_costs_it_once_for_each_better_one_of_people() -> None:
     pool = [
-        one(1, session="a"),
-        one(2, session="a", by_agent=True),
-        one(3, session="a"),
-        one(4, session="b"),
+        one(1, occasion="a"),
+        one(2, occasion="a", by_agent=True),
+        one(3, occasion="a"),
+        one(4, occasion="b"),
         one(5),
         one(6),
-        replace(one(7, session="a"), key=(1, 7)),
-        one(8, session="a", by_agent=True),
+        replace(one(7, occasion="a"), key=(1, 7)),
+        one(8, occasion="a", by_agent=True),
     ]
     assert spread(pool, falling(pool)) == [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 2.0]
     assert spread(pool, falling(pool)[::-1]) == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_a_long_session_costs_no_more_from_some_turn_on() -> None:
-    pool = [one(row, session="a") for row in range(MOST_SPREAD + 5)]
+    pool = [one(row, occasion="a") for row in range(MOST_SPREAD + 5)]
     assert spread(pool, falling(pool)) == [*map(float, range(MOST_SPREAD)), *[float(MOST_SPREAD)] * 5]
 
 
 def test_an_overview_takes_from_every_session_before_it_takes_more_from_one() -> None:
-    pool = [one(row, session="a" if row < 5 else "b") for row in range(8)]
+    pool = [one(row, occasion="a" if row < 5 else "b") for row in range(8)]
     worth = [0.90 - row / 100 for row in range(8)]
     cost = spread(pool, worth)
     after = [value + WEIGHTS["spread"] * further for value, further in zip(worth, cost, strict=True)]

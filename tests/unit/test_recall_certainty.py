@@ -2,26 +2,25 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall_making import made
+from tests.unit.recall_making import Evidence, Held, features_of, made, pool_of
 
 from pieria.recall.certainty import confidence
-from pieria.recall.evidence import Evidence, Held
-from pieria.recall.features import features
 from pieria.recall.policies import WEIGHTS, Why
 from pieria.record.certainty import alone
 
 
 def sure(*found: Why, named: tuple[bool, ...] = (), turns: bool = True) -> float:
-    columns = {name: [why.get(name, 0.0) for why in found] for name in WEIGHTS}
+    columns = {name: np.array([why.get(name, 0.0) for why in found]) for name in WEIGHTS}
     by_named = named or (False,) * len(found)
     pool = [
-        Evidence((0, row), f"m{row}", Held(), is_turn=turns, by_named=by_named[row], dense=columns["dense"][row])
+        Evidence((0, row), f"m{row}", Held(), is_turn=turns, by_named=by_named[row], dense=float(columns["dense"][row]))
         for row in range(len(found))
     ]
-    return confidence(columns, pool)
+    return confidence(columns, pool_of(pool))
 
 
 def test_it_is_not_sure_of_nothing() -> None:
@@ -68,17 +67,18 @@ def test_a_summary_bears_nothing_out_unless_there_is_nothing_else(by_words: bool
     def one(row: int, is_summary: bool) -> Evidence:
         return Evidence((0, row), f"m{row}", Held(), is_summary=is_summary, dense=None if by_words else 0.1)
 
-    columns = {name: [0.0, 0.0] for name in WEIGHTS} | {"dense": [0.1, 0.8], "cover": [0.1, 1.0]}
+    nothing = {name: np.zeros(2) for name in WEIGHTS}
+    columns = nothing | {"dense": np.array([0.1, 0.8]), "cover": np.array([0.1, 1.0])}
     both, alone = [one(0, False), one(1, True)], [one(0, True), one(1, True)]
     first = {name: values[:1] for name, values in columns.items()}
-    assert confidence(columns, both) == confidence(first, both[:1]) < 0.2
-    assert confidence(columns, alone) > 0.9
+    assert confidence(columns, pool_of(both)) == confidence(first, pool_of(both[:1])) < 0.2
+    assert confidence(columns, pool_of(alone)) > 0.9
 
 
 @given(st.integers(0, 2**32), st.integers(1, 25))
 def test_it_is_never_more_than_sure(seed: int, size: int) -> None:
     asked, pool = made(seed, size)
-    assert 0.0 <= confidence(features(asked, pool), pool) <= 1.0
+    assert 0.0 <= confidence(features_of(asked, pool), pool_of(pool, asked)) <= 1.0
 
 
 @pytest.mark.parametrize("alike", [-1e6, float("-inf"), float("nan")])

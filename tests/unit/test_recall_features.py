@@ -8,10 +8,21 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall_making import ASKED, DAY, column, columns_of, held, made, micros, one
+from tests.unit.recall_making import (
+    ASKED,
+    DAY,
+    Held,
+    column,
+    columns_of,
+    features_of,
+    held,
+    made,
+    micros,
+    of_use,
+    one,
+)  # fmt: skip
 
-from pieria.recall.evidence import Held, Span
-from pieria.recall.features import features, of_use
+from pieria.recall.evidence import Span
 from pieria.recall.policies import FEATURES, OF_USE, WEIGHTS
 from pieria.record.fading import Fading
 from pieria.record.time import moment
@@ -22,12 +33,12 @@ ASKED_NOW = replace(ASKED, now=NOW)
 
 
 def test_nothing_has_no_features() -> None:
-    assert all(values == [] for values in columns_of(ASKED, []).values())
+    assert all(len(values) == 0 for values in columns_of(ASKED, []).values())
 
 
 def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
     """`spread` follows from an order, so that it is counted when there is one."""
-    assert {*features(ASKED, []), "spread"} == set(WEIGHTS)
+    assert {*features_of(ASKED, []), "spread"} == set(WEIGHTS)
     assert set(of_use(ASKED, [], Fading())) == set(OF_USE)
     assert {*columns_of(ASKED, []), "spread"} == set(FEATURES)
 
@@ -68,9 +79,9 @@ def test_a_short_turn_leans_on_its_neighbours_and_a_long_text_less() -> None:
 
 def test_a_session_is_worth_its_best_three() -> None:
     strong = held(heron=2, nest=2)
-    good = [one(row, strong, session="a") for row in range(4)]
-    lone = one(9, strong, session="b")
-    other_bank = replace(one(10, strong, session="a"), key=(1, 10))
+    good = [one(row, strong, occasion="a") for row in range(4)]
+    lone = one(9, strong, occasion="b")
+    other_bank = replace(one(10, strong, occasion="a"), key=(1, 10))
     unbound = one(11, strong)
     worth = column("session", *good, lone, other_bank, unbound)
     assert worth == pytest.approx([1.0] * 4 + [1 / 3] * 3)
@@ -100,9 +111,23 @@ def test_cover_is_the_share_of_the_question_that_the_text_holds() -> None:
 
 
 def test_meaning_is_told_as_it_is_and_a_passage_alone_is_its_own_window() -> None:
-    pool = (one(1, dense=0.4, window=0.6), one(2, dense=0.3), one(3, window=0.0, dense=0.5), one(4, dense=-0.1), one(5))
-    assert column("dense", *pool) == [0.4, 0.3, 0.5, -0.1, 0.0]
-    assert column("window", *pool) == [0.6, 0.3, 0.0, -0.1, 0.0]
+    pool = (one(1, dense=0.4, window=0.6), one(2, dense=0.3), one(3, window=0.0, dense=0.5), one(4, dense=-0.1))
+    assert column("dense", *pool) == [0.4, 0.3, 0.5, -0.1]
+    assert column("window", *pool) == [0.6, 0.3, 0.0, -0.1]
+
+
+def test_what_was_not_embedded_yet_is_guessed_by_its_words_and_beside_what_was() -> None:
+    holds, near, nothing = one(1, held(heron=1, nest=1)), one(2, dense=0.8), one(3)
+    assert column("dense", holds, near, nothing) == pytest.approx([0.8 * (0.42 + 0.08 + 0.33 * 5 / 6), 0.8, 0.8 * 0.42])
+    assert column("dense", one(1, held(heron=1)), one(2)) == [0.0, 0.0]
+
+
+def test_a_turn_without_a_window_is_as_near_as_it_and_its_neighbours_are_alone() -> None:
+    turns = (one(1, dense=0.6), one(2, dense=0.1, before=(0, 1)), one(3, dense=0.5, window=0.3, before=(0, 2)))
+    first, second, third = column("window", *turns)
+    assert first == 0.6
+    assert second == pytest.approx((0.2 * 0.1 + 0.22 * 0.6) / 0.42 * 1.13)
+    assert third == 0.3
 
 
 def test_what_is_quoted_counts_by_the_share_that_is_there() -> None:

@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall_making import columns_of, made, scored, told
+from tests.unit.recall_making import columns_of, features_of, made, scored, told
 
 from pieria.errors import InputError
-from pieria.recall.features import Columns, features
+from pieria.recall.features import Columns
 from pieria.recall.policies import (
     CONTENT,
     FEATURES,
@@ -164,9 +165,9 @@ def test_without_vectors_similarity_goes_by_words_unless_the_caller_weighs() -> 
 
 
 def test_a_feature_of_0_is_no_reason() -> None:
-    columns = {"dense": [0.0, 0.5, -0.1], "lexical": [1.0, 0.0, 0.0], "date": [1.0, 1.0, 1.0]}
+    columns = {"dense": np.array([0.0, 0.5, -0.1]), "lexical": np.array([1.0, 0.0, 0.0]), "date": np.ones(3)}
     assert told(columns, ("lexical", "dense", "fact")) == [{"lexical": 1.0}, {"dense": 0.5}, {"dense": -0.1}]
-    assert told({}, FEATURES) == told(features(made(1, 0)[0], []), FEATURES) == []
+    assert told({}, FEATURES) == told(features_of(made(1, 0)[0], []), FEATURES) == []
 
 
 RECOMPUTED: Mapping[str, Callable[[Why, Mapping[str, float]], float]] = {
@@ -217,13 +218,13 @@ def test_a_weight_of_0_takes_its_feature_away_and_changes_nothing_else(
 ) -> None:
     asked, pool = made(seed, size)
     columns, drawn = columns_of(asked, pool), random.Random(seed)
-    columns.setdefault("spread", [float(drawn.randrange(11)) for _ in pool])
+    columns.setdefault("spread", np.array([float(drawn.randrange(11)) for _ in pool]))
     whole, less = policy.weighing({name: 1.0}), policy.weighing({name: 0.0})
     with_it = told(columns, [feature for feature in FEATURES if whole.counts(feature)])
     without = told(columns, [feature for feature in FEATURES if less.counts(feature)])
     assert without == [{feature: value for feature, value in reasons.items() if feature != name} for reasons in with_it]
     assert [less.worth(why) for why in without] == [less.worth(why) for why in with_it]
-    columns[name] = [drawn.uniform(-1, 1) for _ in pool]
+    columns[name] = np.array([drawn.uniform(-1, 1) for _ in pool])
     assert told(columns, [feature for feature in FEATURES if less.counts(feature)]) == without
 
 
@@ -232,12 +233,16 @@ def test_a_weight_of_0_takes_its_feature_away_and_changes_nothing_else(
 
 @given(st.integers(0, 2**32), st.integers(1, 25))
 def test_relevance_is_what_the_content_says_within_0_and_1(seed: int, size: int) -> None:
-    columns = features(*made(seed, size))
+    columns = features_of(*made(seed, size))
     summed = [sum(WEIGHTS[name] * columns[name][number] for name in CONTENT) for number in range(size)]
     assert relevance(columns) == pytest.approx([1 - math.exp(-max(0.0, value)) for value in summed])
 
 
 def test_who_said_it_and_when_does_not_make_it_relevant() -> None:
-    content: Columns = {"dense": [0.5, 0.0, 1.0], "window": [0.0, 0.0, 2.0], "thin": [0.0, 1.0, 0.0]}
-    beside: Columns = {name: [1.0] * 3 for name in WEIGHTS if name not in CONTENT}
+    content: Columns = {
+        "dense": np.array([0.5, 0.0, 1.0]),
+        "window": np.array([0.0, 0.0, 2.0]),
+        "thin": np.array([0.0, 1.0, 0.0]),
+    }
+    beside: Columns = {name: np.ones(3) for name in WEIGHTS if name not in CONTENT}
     assert relevance(content | beside) == pytest.approx([1 - math.exp(-0.4 * 0.5), 0.0, 1 - math.exp(-1.2)])

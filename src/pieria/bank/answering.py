@@ -112,7 +112,7 @@ def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question
     vectors: dict[str, NDArray[np.float32]] = {}
     if any(standing.usable for standing in standings):
         try:
-            vectors = _meanings(bank, [question.text, *without_named(question.reading)], question.deadline)
+            vectors = _foreseen(bank, question)
         except PieriaError as problem:
             failed = problem.message
     vector, deadline = vectors.get(question.text), question.deadline
@@ -124,6 +124,18 @@ def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question
         embed = None if vector_here is None else partial(_on_the_spot, bank, deadline=deadline)
         given.append(replace(source, vector=vector_here, without=reason, meant=meant, embed=embed))
     return given
+
+
+def _foreseen(bank: Recalling, question: Question) -> dict[str, NDArray[np.float32]]:
+    """Of the question and of what it likely asks; of the question alone where the model takes that for itself only."""
+    alone = [question.text]
+    both = [*alone, *without_named(question.reading)]
+    try:
+        return _meanings(bank, both, question.deadline)
+    except PieriaError as problem:
+        if both == alone or problem.retryable:
+            raise
+        return _meanings(bank, alone, question.deadline)
 
 
 def _meanings(bank: Recalling, texts: Sequence[str], deadline: float) -> dict[str, NDArray[np.float32]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.using import Noted, spaced_uses, with_noted
 from pieria.errors import ConflictError, NotFoundError
-from pieria.recall.reviewing import drawn_on
+from pieria.recall.lasting import drawn_on
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.fading import may_go

@@ -10,7 +10,8 @@ from pieria.facts.intervals import BEGINNING, Span, spanned
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter
-from pieria.store.protocol import FactSpan, Reader
+from pieria.store.facts import FactSpan
+from pieria.store.protocol import Reader
 
 Triple = tuple[str, str, str]
 

@@ -15,7 +15,8 @@ from pieria.record.fact import Fact, FactQuery
 from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter
 from pieria.record.time import is_over, is_to_come, micros
-from pieria.store.protocol import FactSpan, Reader
+from pieria.store.facts import FactSpan
+from pieria.store.protocol import Reader
 
 
 @dataclass(frozen=True, slots=True)

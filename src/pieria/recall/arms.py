@@ -19,7 +19,8 @@ from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.trust import AGENT, RULING
 from pieria.record.windows import ROLES
-from pieria.store.protocol import FactSpan, Kind, Near
+from pieria.store.facts import FactSpan
+from pieria.store.protocol import Kind, Near
 
 QUOTA = 20
 """Candidates from each arm; more where more hits are asked for."""

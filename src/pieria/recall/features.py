@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pieria.recall.evidence import Asked, Span
 from pieria.recall.pool import Flags, Floats, Pool
@@ -44,8 +46,6 @@ Columns = dict[str, Floats]
 def features(asked: Asked, pool: Pool) -> Columns:
     """A column a feature, a line a candidate in the order of the pool."""
     count, known = len(pool), asked.known
-    if not count:
-        return {}
     held, lengths = pool.counts[:, :count], pool.lengths[:count]
     has_neighbours = np.any([lines >= 0 for lines in pool.beside.values()], axis=0)
     lean = np.where(has_neighbours, np.minimum(1.0, (LEANS_WHOLLY + LEANS_HALF) / (lengths + LEANS_HALF)), 0.0)
@@ -137,8 +137,7 @@ def _among_others(pool: Pool, dense: Floats) -> Floats:
             told = (lines >= 0) & (lines < count)
             near = near + np.where(told, share * dense[np.where(told, lines, 0)], 0.0)
             shares += share * told
-    rise: Floats = np.where(shares > OWN_SHARE, 1.0 + RISE, 1.0)
-    return near / shares * rise
+    return np.where(shares > OWN_SHARE, near / shares * (1 + RISE), dense)
 
 
 def _names(asked: Asked, pool: Pool, holds: Flags) -> Floats:
@@ -153,7 +152,7 @@ def _names(asked: Asked, pool: Pool, holds: Flags) -> Floats:
     return found / len(asked.entities)
 
 
-def _by_best(column: Floats) -> Floats:
+def _by_best(column: NDArray[Any]) -> Floats:
     best = float(column.max(initial=0.0))
     return column / best if best > 0 else np.zeros(len(column))
 
@@ -179,7 +178,7 @@ def _sessions(pool: Pool, base: Floats) -> Floats:
         codes.setdefault(key if occasion is None or is_summary else occasion, len(codes))
         for key, occasion, is_summary in zip(pool.keys, pool.occasions, pool.is_summary.tolist(), strict=True)
     ]
-    places = np.array(each)
+    places = np.array(each, dtype=np.intp)
     order = np.lexsort((-base, places))
     sorted_places = places[order]
     begins = np.flatnonzero(np.diff(sorted_places, prepend=-1))

@@ -11,8 +11,6 @@ from typing import NamedTuple, TypeVar
 
 from pieria.recall.page import Page, Scored
 from pieria.recall.policies import relevance
-from pieria.record.link import DRAWN_FROM, End
-from pieria.store.protocol import Reader
 
 Each = TypeVar("Each")
 
@@ -63,9 +61,3 @@ def blended(answers: Sequence[Each], reviewed: Sequence[Each]) -> list[Each]:
         if left and number % BETWEEN == 0:
             found.append(left.pop(0))
     return [*found, *left]
-
-
-def drawn_on(reader: Reader, ids: Sequence[str]) -> set[str]:
-    """What other memories lead to, and must not lose: it is never forgotten."""
-    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
-    return {link.target.name for link in links}

@@ -14,12 +14,13 @@ from pieria.recall.answer import Hit, Recall
 from pieria.recall.evidence import Key as CandidateKey
 from pieria.recall.explaining import hit_of, plan_of
 from pieria.recall.gathering import LATE
+from pieria.recall.lasting import drawn_on
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.pool import Candidate
 from pieria.recall.ranking import behind_sources
 from pieria.recall.reranking import Reranks, placed, rerank, with_score
-from pieria.recall.reviewing import Due, blended, drawn_on, due
+from pieria.recall.reviewing import Due, blended, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record import effort
 from pieria.record.fading import may_go

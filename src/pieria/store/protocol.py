@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from pieria.record.change import Change
 from pieria.record.changeset import Applied, Changeset, Content, Record, Stored
-from pieria.record.fact import Fact, FactName, FactQuery
+from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
-from pieria.record.time import is_over, is_to_come
 from pieria.record.usage import Usage
+from pieria.store.facts import FactReader
 from pieria.store.jobs import QueueReader, QueueWriter
 from pieria.store.parts import (
     Aged,
     Asked,
-    Excerpt,
     Met,
     Outline,
     Placed,
@@ -155,26 +154,6 @@ class Embedded(NamedTuple):
     known_from: int | None = None
 
 
-class FactSpan(NamedTuple):
-    """A fact by its keys and the time it holds: what it takes to count facts and to choose among them.
-
-    Of the names only the predicate's spelling is here. Instants are microseconds.
-    """
-
-    id: str
-    subject_key: str
-    predicate: str
-    predicate_key: str
-    object_key: str
-    valid_from: int | None
-    valid_until: int | None
-    memory: str | None
-    known_from: int
-
-    def holds_at(self, moment: int) -> bool:
-        return not is_to_come(self.valid_from, moment) and not is_over(self.valid_until, moment)
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One check of the store by itself. `remedy` says what to do where it is not well, or well but worth tidying up."""
@@ -185,7 +164,7 @@ class Finding:
     remedy: str | None = None
 
 
-class Reader(QueueReader, QuarantineReader, Protocol):
+class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     """One read transaction: everything read through it belongs to the same moment."""
 
     def head(self) -> Head: ...
@@ -221,9 +200,6 @@ class Reader(QueueReader, QuarantineReader, Protocol):
 
     def readable(self, rows: Sequence[int]) -> dict[int, Content]:
         """Return `contents` without damaged rows, which are logged: for work that must not stop at one of them."""
-
-    def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
-        """So many characters from the beginning and from the end of each text."""
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
@@ -356,26 +332,6 @@ class Reader(QueueReader, QuarantineReader, Protocol):
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
     ) -> list[int]:
         """Visible versions that bear any of these labels, those that were written last first."""
-
-    def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
-        """Facts at the filter's known time whose memory, if they name one, is visible, in the order of `valid_from`.
-
-        Each is held to the time its memory holds; with `valid_at` ANY_TIME it comes as it was written.
-        """
-
-    def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
-        """The same facts in the same order, for a fraction of the cost where many are looked through."""
-
-    def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
-        """The facts about these names, on either side, that were drawn from a memory which the whole filter lets
-        through, and hold at its valid time: no more than so many, those that were written last.
-        """
-
-    def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
-        """Every name that stands in a fact the filter lets through, once, in the spelling first seen, by its key."""
-
-    def spelling(self, key: str, *, predicate: bool = False) -> str | None:
-        """How the subject or object (or the predicate) of this key was written in any fact there ever was."""
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]: ...
 

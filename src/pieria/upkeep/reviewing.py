@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from pieria.recall.reviewing import drawn_on
+from pieria.recall.lasting import drawn_on
 from pieria.record.changeset import Stored, Write
 from pieria.record.fading import DAY, Fading
 from pieria.record.memory import Memory

@@ -88,11 +88,6 @@ SELECT c.@content, NULL
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN content c ON c.bank = %(bank)s AND c.row = j.value
 ORDER BY j.place
 
--- name: excerpts
-SELECT c.row, left(c.text, %(begin)s::integer), right(c.text, %(end)s::integer), length(c.text)
-FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN content c ON c.bank = %(bank)s AND c.row = j.value
-ORDER BY j.place
-
 -- name: outlines
 SELECT
     s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,

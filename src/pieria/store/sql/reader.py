@@ -11,8 +11,8 @@ from pieria.errors import NotFoundError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Stored
 from pieria.record.composing import names_of
-from pieria.record.fact import Fact, FactName, FactQuery
-from pieria.record.filter import ANY_TIME, Filter, Shared
+from pieria.record.fact import Fact
+from pieria.record.filter import Filter, Shared
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
@@ -20,7 +20,6 @@ from pieria.record.usage import Usage
 from pieria.store.parts import (
     Aged,
     Asked,
-    Excerpt,
     Met,
     Outline,
     Placed,
@@ -34,17 +33,18 @@ from pieria.store.parts import (
     Told,
     Written,
 )  # fmt: skip
-from pieria.store.protocol import FactSpan, Head, Kind, Nearness, Pending, Space, Span, TextMatch, VectorMatch
+from pieria.store.protocol import Head, Kind, Nearness, Pending, Space, Span, TextMatch, VectorMatch
 from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
 from pieria.store.sql.copying import CopyReads
 from pieria.store.sql.driving import driven
+from pieria.store.sql.facts import FactRows
 from pieria.store.sql.queue import QueueRows
-from pieria.store.sql.session import Cursor, Session, UnreadableRow
+from pieria.store.sql.session import Session, UnreadableRow
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies, Share, Sought, TextIndex, counts, holding
 from pieria.store.sql.vectors import VectorReads
-from pieria.store.sql.visibility import QUARANTINED, Compiled, compiled, hides
+from pieria.store.sql.visibility import QUARANTINED, compiled, hides
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def counters(session: Session) -> dict[str, int]:
     return held
 
 
-class SQLReader(QueueRows, CopyReads):
+class SQLReader(QueueRows, FactRows, CopyReads):
     """`vectors` is how the store looks for those, on the same session."""
 
     def __init__(
@@ -161,13 +161,6 @@ class SQLReader(QueueRows, CopyReads):
             except UnreadableRow as problem:
                 log.warning("row %s is left out: %s. `pieria doctor` says what to do.", row, problem)
         return found
-
-    def excerpts(self, rows: Sequence[int], begin: int, end: int) -> dict[int, Excerpt]:
-        asked = {"rows": self._session.listed(rows), "begin": begin, "end": end}
-        return {
-            row: build.excerpt(values)
-            for row, *values in self._session.execute(self._sql["excerpts"], asked).fetchall()
-        }
 
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         where, params = compiled(self._session, filter, probe=True)
@@ -383,81 +376,6 @@ class SQLReader(QueueRows, CopyReads):
             (source, relation, target)
             for _, (source, relation, target) in self._session.stream("ties", self._sql["ties"])
         )
-
-    def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
-        return [build.fact(row) for row in self._found_facts("columns.fact", query, filter)]
-
-    def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
-        return list(map(build.span, self._found_facts("columns.span", query, filter)))
-
-    def _found_facts(self, columns: str, query: FactQuery, filter: Filter) -> Cursor:
-        blocks = self._session.statements("lookups.sql")
-        visible, params = self._visible_sources(filter)
-        parts = [] if query.every_version else [blocks["known_now" if filter.known_at is None else "known_at"]]
-        if not query.include_ended:
-            parts.append(blocks["standing"])
-        if not filter.quarantined and hides(self._session):
-            parts.append(blocks["fact_free"])
-        for name in ("ids", "subject_keys", "predicate_keys", "object_keys", "either_keys"):
-            wanted = getattr(query, name)
-            if wanted is not None:
-                parts.append(blocks["by_ids" if name == "ids" else name])
-                params["ids" if name == "ids" else name] = self._session.listed(wanted)
-        if query.memory is not None:
-            parts.append(blocks["fact_memory"])
-            params["memory"] = query.memory
-        if query.memories is not None:
-            parts.append(blocks["fact_memories"])
-            params["memories"] = self._session.listed(query.memories)
-        if query.source is not None:
-            parts.append(blocks["fact_source"])
-            params["source"] = query.source
-        sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1 = 1", visible=visible)
-        return self._session.execute(sql, params)
-
-    def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
-        blocks = self._session.statements("lookups.sql")
-        seen, params = compiled(self._session, filter, probe=True)
-        known = blocks["known_now" if filter.known_at is None else "known_at"]
-        parts = [known, blocks["standing"], blocks["fact_drawn"]]
-        parts += [blocks["fact_holds"]] if "valid_at" in params else []
-        entries: set[int] = set()
-        for side in ("subject", "object"):
-            sql = self._sql[f"drawn.{side}"].format(where=" AND ".join(parts), seen=seen)
-            named = self._session.execute(self._sql[f"drawn.{side}_keys"], {"keys": self._session.listed(keys)})
-            for (key,) in named.fetchall():
-                asked = {**params, "key": key, "known_at": filter.known_at, "newest": newest}
-                entries.update(entry for (entry,) in self._session.execute(sql, asked))
-        if not entries:
-            return []
-        visible, params = self._visible_sources(filter)
-        params["entries"] = self._session.listed(sorted(entries, reverse=True)[:newest])
-        sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
-        free = [blocks["fact_free"]] if not filter.quarantined and hides(self._session) else []
-        where = " AND ".join([blocks["fact_entries"], *free])
-        sql = sql.format(columns=self._sql["columns.span"], where=where, visible=visible)
-        return list(map(build.span, self._session.execute(sql, params)))
-
-    def names(self, filter: Filter, prefix: str = "") -> list[FactName]:
-        blocks = self._session.statements("lookups.sql")
-        visible, params = self._visible_sources(filter)
-        known = blocks["known_now" if filter.known_at is None else "known_at"]
-        parts = [known, blocks["standing"]]
-        if not filter.quarantined and hides(self._session):
-            parts.append(blocks["fact_free"])
-        sql = self._sql["fact_names"].format(where=" AND ".join(parts), visible=visible)
-        return [build.name(row) for row in self._session.execute(sql, {**params, "prefix": prefix}).fetchall()]
-
-    def spelling(self, key: str, *, predicate: bool = False) -> str | None:
-        sql = self._sql["spelling.predicate" if predicate else "spelling.entity"]
-        found: str | None = self._session.execute(sql, {"key": key}).fetchone()[0]
-        return found
-
-    def _visible_sources(self, filter: Filter) -> Compiled:
-        """Which memories may stand behind a fact: how long they hold themselves is no matter of visibility."""
-        visible = compiled(self._session, filter.having(valid_at=ANY_TIME, status=None, ids=None), probe=True)
-        return Compiled(visible.where, {"known_at": filter.known_at, **visible.params})
 
     def usage(self, ids: Sequence[str]) -> dict[str, Usage]:
         found = self._session.execute(self._sql["usage"], {"ids": self._session.listed(ids)}).fetchall()

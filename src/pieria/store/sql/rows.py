@@ -21,8 +21,8 @@ from pieria.record.speaker import speaker
 from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
+from pieria.store.facts import FactSpan
 from pieria.store.parts import Aged, Excerpt, Outline, Said
-from pieria.store.protocol import FactSpan
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
 from pieria.store.sql.sums import sum_of
 

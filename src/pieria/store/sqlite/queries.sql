@@ -78,10 +78,6 @@ WHERE {where}
 -- name: contents
 SELECT c.* FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 
--- name: excerpts
-SELECT c.row, substr(c.text, 1, :begin), substr(c.text, -:end), length(c.text)
-FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
-
 -- name: outlines
 SELECT
     s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,

@@ -22,7 +22,7 @@ CATEGORIES = {
         "terms", "term sums", "text index", "analyser", "passages", "windows", "strays", "codes", "vectors",
         "vector sums",
     ),
-    "models": ("embedder", "llm"),
+    "models": ("embedder", "llm", "reranker"),
     "work": ("jobs", "work"),
 }  # fmt: skip
 LINEAGE = "pieria upkeep repair unties what leads nowhere."

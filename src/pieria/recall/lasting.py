@@ -1,0 +1,14 @@
+"""What lasts because something else rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pieria.record.link import DRAWN_FROM, End
+from pieria.store.protocol import Reader
+
+
+def drawn_on(reader: Reader, ids: Sequence[str]) -> set[str]:
+    """What other memories lead to, and must not lose: it is never forgotten."""
+    links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []
+    return {link.target.name for link in links}
