@@ -142,9 +142,9 @@ def test_terms_are_counted_in_any_row(store: Store) -> None:
     with store.reading() as reader:
         found = reader.counts([*rows, 99], ["cat", "bird", "horse", "fish"])
     assert list(found) == rows
-    assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1}, {})
-    assert found[rows[1]] == (1, 1, {"fish": 1}, {})
-    assert found[rows[2]] == (0, 0, {}, {})
+    assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1}, {}, ())
+    assert found[rows[1]] == (1, 1, {"fish": 1}, {}, ())
+    assert found[rows[2]] == (0, 0, {}, {}, ())
     with store.reading() as reader:
         held = reader.holding([*rows, 99], ["cat", "bird", "horse", "fish", "ish", "cat"])
     assert held == {rows[0]: ["cat", "bird"], rows[1]: ["fish"], rows[2]: []}

@@ -13,7 +13,7 @@ from pieria.recall.arranging import Arranged
 from pieria.recall.evidence import Asked, Key, Span
 from pieria.recall.features import Columns
 from pieria.recall.policies import FEATURES, Policy, relevance, whole
-from pieria.recall.pool import Pool
+from pieria.recall.pool import Parts, Pool
 from pieria.recall.ranking import Corpus
 from pieria.record.fading import Fading
 from pieria.record.time import moment
@@ -31,6 +31,7 @@ class Held:
     counts: Mapping[str, int] = field(default_factory=dict)
     pairs: int = 0
     quoted: float = 0.0
+    parts: Sequence[tuple[int, Mapping[str, int]]] = ()
 
 
 @dataclass
@@ -98,6 +99,13 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
             len(terms), len(texts) + 1
         ),
         lengths=np.array([*(text.length for text in texts), 0], dtype=float),
+        parts=Parts(
+            np.array([number for number, one in enumerate(told) for _ in one.held.parts], dtype=np.intp),
+            np.array(
+                [[counts.get(term, 0) for one in told for _, counts in one.held.parts] for term in terms], dtype=float
+            ),
+            np.array([length for one in told for length, _ in one.held.parts], dtype=float),
+        ),
         distinct=np.array([one.held.distinct for one in told], dtype=float),
         pairs=np.array([one.held.pairs for one in told], dtype=float),
         quoted=np.array([one.held.quoted for one in told], dtype=float),

@@ -173,7 +173,7 @@ def test_labels_and_facts_have_keys_of_their_own() -> None:
 
 def of_the_beginning(read: Reading) -> Reading:
     """All but the question itself, and the words it is looked up by, which are bounded by themselves."""
-    return read._replace(text="", considered=[], beyond=[], order=[], pairs=frozenset())
+    return read._replace(text="", about="", considered=[], beyond=[], order=[], pairs=frozenset())
 
 
 @pytest.mark.parametrize("beginning", ["Where is Maya in May 2023? ", "harbour " * 60, "a" + "!" * 3_000 + "a "])

@@ -115,7 +115,7 @@ def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question
             vectors = _foreseen(bank, question)
         except PieriaError as problem:
             failed = problem.message
-    vector, deadline = vectors.get(question.text), question.deadline
+    vector, deadline = vectors.get(question.reading.about), question.deadline
     given = []
     for source, standing in zip(sources, standings, strict=True):
         reason = failed if standing.usable else standing.reason or "nothing was embedded yet"
@@ -128,7 +128,7 @@ def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question
 
 def _foreseen(bank: Recalling, question: Question) -> dict[str, NDArray[np.float32]]:
     """Of the question and of what it likely asks; of the question alone where the model takes that for itself only."""
-    alone = [question.text]
+    alone = [question.reading.about]
     both = [*alone, *without_named(question.reading)]
     try:
         return _meanings(bank, both, question.deadline)

@@ -81,7 +81,7 @@ class Look:
         if len(self.authors) < 2:
             return None
         people = [of for author, of in self.authors.items() if author.casefold() not in ROLES]
-        return without_names(self.reading.text, frozenset().union(*people) - STOP_WORDS)
+        return without_names(self.reading.about, frozenset().union(*people) - STOP_WORDS)
 
     @property
     def heeds_rules(self) -> bool:

@@ -22,6 +22,8 @@ from pieria.record.usage import UNUSED
 
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6
 """How much length counts against a text by itself, and against a text with its neighbours."""
+PART_LENGTH = 180.0
+"""Terms of a part of a long text: in a bank of long texts, so long is one that is not."""
 SHARES = {1: 0.5, 2: 0.3, 3: 0.15}
 """What a neighbour at this distance lends of what it holds."""
 LEANS_WHOLLY, LEANS_HALF = 25, 60
@@ -50,7 +52,7 @@ def features(asked: Asked, pool: Pool) -> Columns:
     has_neighbours = np.any([lines >= 0 for lines in pool.beside.values()], axis=0)
     lean = np.where(has_neighbours, np.minimum(1.0, (LEANS_WHOLLY + LEANS_HALF) / (lengths + LEANS_HALF)), 0.0)
     weights = [known.weights.get(term, 0.0) for term in pool.terms]
-    own = _by_best(_bm25(weights, held, lengths / known.mean_length if known.mean_length else lengths, OWN_LENGTH))
+    own = _by_best(_own(weights, known, pool))
     lexical = lean * _by_best(_with_neighbours(weights, known, pool)) + (1 - lean) * own
     cover = _coverage(weights, known, held)
     best = max(0.0, float(np.fmax.reduce(pool.dense, initial=0.0)))
@@ -103,6 +105,18 @@ def _bm25(weights: list[float], counts: Floats, relative: Floats, length_share: 
     for weight, count in zip(weights, counts, strict=True):
         if weight:
             found += weight * count / (count + damping)
+    return found
+
+
+def _own(weights: list[float], known: Corpus, pool: Pool) -> Floats:
+    """BM25 over the text or, of a long one, over the best of its parts: of the rest much may be beside the point."""
+    count, mean = len(pool), min(known.mean_length, PART_LENGTH) or 1.0
+    found = _bm25(weights, pool.counts[:, :count], pool.lengths[:count] / mean, OWN_LENGTH)
+    lines, counts, lengths = pool.parts
+    if len(lines):
+        best = np.zeros(count)
+        np.maximum.at(best, lines, _bm25(weights, counts, lengths / mean, OWN_LENGTH))
+        found[lines] = best[lines]
     return found
 
 

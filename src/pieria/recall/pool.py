@@ -24,6 +24,14 @@ NOBODY = -1
 """The line of nobody: the last one of the words, which holds none."""
 
 
+class Parts(NamedTuple):
+    """Of long texts the parts that hold something of the question: whose each is, what it holds and how long it is."""
+
+    lines: Lines
+    counts: Floats
+    lengths: Floats
+
+
 @dataclass(slots=True)
 class Pool:
     """Similarities are cosines; NaN where there is no such vector, or it was not compared.
@@ -40,6 +48,7 @@ class Pool:
     """What the question asks for: a line of the counts each."""
     counts: Floats
     lengths: Floats
+    parts: Parts
     distinct: Floats
     pairs: Floats
     """How many terms that are neighbours in the question are neighbours in the text."""

@@ -10,7 +10,7 @@ import numpy as np
 from pieria.recall.arms import LENDING
 from pieria.recall.evidence import Key
 from pieria.recall.part import Part
-from pieria.recall.pool import NOBODY, Floats, Lines, Pool
+from pieria.recall.pool import NOBODY, Floats, Lines, Parts, Pool
 from pieria.recall.reading import Reading
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.parts import Outline, Terms, Written
@@ -50,6 +50,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         terms=reading.considered,
         counts=_counts(held, reading.considered),
         lengths=np.array([*(of.length for of in held), 0.0], dtype=float),
+        parts=_parts(held[: len(keys)], reading.considered),
         distinct=np.array([of.distinct for of in held[: len(keys)]], dtype=float),
         pairs=np.array([pairs for pairs, _ in runs], dtype=float),
         quoted=np.array([quoted for _, quoted in runs], dtype=float),
@@ -113,6 +114,18 @@ def _counts(held: Sequence[Terms], terms: Sequence[str]) -> Floats:
         for term, count in of.counts.items():
             found[places[term], line] = count
     return found
+
+
+def _parts(held: Sequence[Terms], terms: Sequence[str]) -> Parts:
+    """Of every long text the parts that hold something, one behind the other."""
+    each = [(line, length, counts) for line, of in enumerate(held) for length, counts in of.parts]
+    places = {term: number for number, term in enumerate(terms)}
+    counts = np.zeros((len(terms), len(each)))
+    for number, (_, _, holds) in enumerate(each):
+        for term, count in holds.items():
+            counts[places[term], number] = count
+    lines = np.array([line for line, *_ in each], dtype=np.intp)
+    return Parts(lines, counts, np.array([length for _, length, _ in each], dtype=float))
 
 
 def _runs(of: Terms, reading: Reading) -> tuple[int, float]:

@@ -19,6 +19,7 @@ from pieria.record.asks import asks
 from pieria.record.entities import entities
 from pieria.record.factnames import folded
 from pieria.record.indexing import compared
+from pieria.record.overviews import subject
 from pieria.record.time import micros
 from pieria.record.timewords import timewords
 from pieria.store.parts import Run
@@ -50,6 +51,8 @@ class Reading(NamedTuple):
     something."""
 
     text: str
+    about: str
+    """The same without words that only ask to be told of it: what is looked for and embedded."""
     considered: list[str]
     beyond: list[str]
     order: list[str]
@@ -81,22 +84,24 @@ def looked_for(text: str) -> list[str]:
 
 
 def reading(text: str, now: datetime) -> Reading:
-    words = query_terms(text)
     beginning = text[:_READ]
+    kinds = asks(beginning)
+    is_overview = bool(kinds & OVERVIEWS)
+    about = (subject(beginning) if is_overview and len(text) <= _READ else None) or text
+    words = query_terms(about)
     quoted = _quoted(beginning)
     considered, beyond = _considered(words, quoted)
-    kinds = asks(beginning)
     names = [entity.name for entity in entities(beginning)][:_NAMES]
     maybe = [*names, *_phrases(beginning)]
-    is_overview = bool(kinds & OVERVIEWS)
     looks_back = is_overview or _OF_WHAT_WAS.search(beginning) is not None
     wanted = 0.0 if looks_back else FULLY if "request" in kinds else 0.0 if kinds & OF_FACTS else PARTLY
     return Reading(
         text=text,
+        about=about,
         considered=considered,
         beyond=beyond,
         order=[word.term for word in words],
-        pairs=_pairs(terms(beginning)[:CONSIDERED]),
+        pairs=_pairs(terms(about[:_READ])[:CONSIDERED]),
         quoted=quoted,
         now=micros(now),
         spans=tuple(_spans(beginning, now)),
@@ -127,7 +132,7 @@ def without_names(text: str, names: frozenset[str]) -> str | None:
 
 def without_named(read: Reading) -> list[str]:
     """The question without all that it names, if it names anything: likely what it asks of whoever is named."""
-    apart = without_names(read.text, frozenset().union(*read.named) - STOP_WORDS)
+    apart = without_names(read.about, frozenset().union(*read.named) - STOP_WORDS)
     return [] if apart is None else [apart]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -27,6 +27,8 @@ class Terms(NamedTuple):
     distinct: int
     counts: Mapping[str, int]
     runs: Mapping[Run, int]
+    parts: Sequence[tuple[int, Mapping[str, int]]] = ()
+    """Of a long text the parts that hold any: how many terms each has, and the same counts."""
 
 
 class Excerpt(NamedTuple):

@@ -25,6 +25,8 @@ SEARCHED = 24
 """Terms for which a text is searched one by one; for more it is taken apart."""
 SHORT = 1_500
 """Characters of terms up to which a text is short."""
+PART, MOST_PARTS = 1_300, 64
+"""Characters of the terms of one part of a long text, and parts that are looked at by themselves."""
 NONE: Mapping[Any, int] = {}
 LONG = 1_000
 """Terms from which on a text is counted by `Counter`."""
@@ -149,7 +151,21 @@ class Sought:
             return Terms(length, len(distinct), counts, self._runs_in(line, there))
         line = f" {written} ".replace(" ", "  ")
         found = {term: number for term, apart in self._apart.items() if (number := line.count(apart))}
-        return Terms(length, length, found, self._runs_in(line, found))
+        return Terms(length, length, found, self._runs_in(line, found), self._parts_of(line, found) if found else ())
+
+    def _parts_of(self, line: str, there: Collection[str]) -> list[tuple[int, Mapping[str, int]]]:
+        """One behind the other, each about as long as what one vector stands for."""
+        found: list[tuple[int, Mapping[str, int]]] = []
+        begin = 0
+        while begin < len(line) and len(found) < MOST_PARTS:
+            end = line.find(" ", begin + PART)
+            end = len(line) if end < 0 else end + 1
+            counts = {term: n for term in there if (n := line.count(self._apart[term], begin, end))}
+            if counts:
+                found.append(((line.count(" ", begin, end) + 1) // 2, counts))
+            # The space behind a term is the next one's as well.
+            begin = end - 1 if end < len(line) else end
+        return found
 
     def _runs_in(self, line: str, there: Collection[str]) -> dict[Run, int]:
         """Only such runs are looked for of which a term is there."""
