@@ -6,6 +6,8 @@ from tests.contract.making import ALL, DAY, NOW, apply, ids_of, memory, next_ver
 from pieria.record.changeset import Changeset
 from pieria.record.filter import Filter, Viewer
 from pieria.record.time import micros, moment
+from pieria.record.usage import UNUSED, Use
+from pieria.store.parts import Asked
 from pieria.store.protocol import ORDERS, Store
 
 
@@ -171,3 +173,37 @@ def test_a_write_transaction_reads_its_own_rows(store: Store) -> None:
         assert writer.contents([row])[row].text == "within"
         assert writer.counts([row], ["within"])[row].counts == {"within": 1}
         assert ids_of(writer.outlines([row], ALL).values()) == ["a"]
+
+
+def test_a_candidate_is_told_with_its_words_its_ends_and_its_uses(store: Store) -> None:
+    write = memory("cat dog cat bird", "a", author="Ada", session="s", channel="c")
+    apply(store, write, memory("Bob: fish", "b"), memory("whispered", "c", scope="session", session="s"))
+    rows = {id: row_of(store, id) for id in "abc"}
+    apply(store, usage=[Use("a", 2, NOW)])
+    asked = Asked(["cat", "fish"], [("cat", "dog"), ("dog", "bird")], 3, 4)
+    with store.reading() as reader:
+        found = reader.candidates([*rows.values(), 99], ALL.having(viewer=Viewer()), asked)
+        outlined = reader.outlines(list(rows.values()), ALL.having(viewer=Viewer()))
+    assert {row: met.outline for row, met in found.items()} == outlined
+    assert set(found) == {rows["a"], rows["b"]}
+    full, plain = found[rows["a"]], found[rows["b"]]
+    assert (full.excerpt.end, full.excerpt.length, full.used.accesses) == ("bird", 16, 2)
+    assert full.excerpt.begin.startswith("cat")
+    assert full.held == (4, 3, {"cat": 2}, {("cat", "dog"): 1}, ())
+    assert (full.outline.channel, full.outline.speaker) == ("c", "Ada")
+    assert (plain.outline.author, plain.outline.speaker, plain.used) == (None, "Bob", UNUSED)
+
+
+def test_a_long_text_is_told_in_parts_that_hold_something(store: Store) -> None:
+    beginning, middle, end = "heron nest " * 30, "water " * 500, "heron " * 2
+    apply(store, memory(beginning + middle + end, "a"))
+    row = row_of(store, "a")
+    with store.reading() as reader:
+        held = reader.candidates([row], ALL, Asked(["heron", "nest", "boat"], [], 0, 1))[row].held
+    assert held is not None
+    assert held.counts == {"heron": 32, "nest": 30}
+    first, last = held.parts[0], held.parts[-1]
+    assert first[1] == {"heron": 30, "nest": 30}
+    assert last[1] == {"heron": 2}
+    assert sum(counts["heron"] for _, counts in held.parts) == 32
+    assert all(0 < length <= 300 for length, _ in held.parts)

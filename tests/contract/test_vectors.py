@@ -660,3 +660,42 @@ def test_what_is_near_is_what_the_predicate_lets_through_and_nothing_else(
     finally:
         apply(store, erase=[f"m{n}" for n in range(len(memories))])
     well(store)
+
+
+def test_several_questions_are_compared_at_once_as_each_is_alone(store: Store) -> None:
+    rows = apply(store, turn("a", 1), turn("b", 2), memory("alone", "c")).rows
+    enter(store)
+    nothing_pending(store)
+    [late] = apply(store, memory("late", "d")).rows
+    asked = [*rows, late, 99]
+    with store.reading() as reader:
+        found = reader.nearness([unit(1), unit(2)], asked, ["passage", "window"])
+        for kind in ("passage", "window"):
+            for column, vector in enumerate((unit(1), unit(2))):
+                alone = reader.similarities(vector, asked, kind)
+                told = {row: value for row, value in zip(asked, found[kind][:, column], strict=True) if value == value}
+                assert told == {row: pytest.approx(span.similarity, abs=1e-6) for row, span in alone.items()}
+        assert reader.nearness([], asked, ["passage"])["passage"].shape == (5, 0)
+        assert reader.nearness([unit(1)], [], ["passage"])["passage"].shape == (0, 1)
+
+
+def test_what_waits_is_told_of_some_rows_and_then_the_newest(store: Store) -> None:
+    first, second, third = apply(store, memory("one", "a"), memory("two", "b"), memory("three", "c")).rows
+    enter(store)
+    with store.reading() as reader:
+        assert reader.unembedded([second, 99], 2) == [second, third]
+        assert [(row, what) for row, what in reader.pending(10)] == [(row, "passage") for row in (third, second, first)]
+    nothing_pending(store)
+    with store.reading() as reader:
+        assert reader.unembedded([first], 5) == []
+
+
+def test_passages_are_embedded_before_windows(store: Store) -> None:
+    rows = apply(store, turn("a", 1), turn("b", 2)).rows
+    enter(store)
+    with store.reading() as reader:
+        assert reader.pending(10) == [
+            *((row, "passage") for row in reversed(rows)),
+            *((row, "window") for row in reversed(rows)),
+        ]
+        assert reader.pending(1) == [(rows[-1], "passage")]

@@ -18,7 +18,11 @@ from pieria.record.certainty import logistic
 WORDS = ("lexical", "reply", "thin", "cover", "phrase")
 BODY, TALK = 10, 50
 """Turns that make up the body of evidence, and so many that have one: of fewer each stands alone to some part."""
-LEAD_WORTH, BODY_WORTH, DOUBT = 7.5, 4.5, 3.5
+BODY_WORTH, DOUBT = 4.5, 3.5
+OF_NAMED = {"body": 1.8, "words": 5.8, "content": 2.5, "dense": -4.0, "cover": 1.0}
+DOUBT_OF_NAMED = 1.9
+"""What it is worth that the best turn of whoever is named is ahead by this of everybody else's; and how good the best
+are together, and how much of the question one of them holds."""
 
 
 def confidence(columns: Columns, pool: Pool) -> float:
@@ -50,11 +54,15 @@ def _of_turns(columns: Columns, pool: Pool, turns: Lines) -> float:
 
 
 def _together(columns: Columns, pool: Pool, turns: Lines) -> float:
-    content, words = sums(columns, WEIGHTS, CONTENT)[turns], sums(columns, WEIGHTS, WORDS)[turns]
-    body = np.sort(content)[::-1][:BODY].tolist()
-    named = pool.by_named[turns]
-    lead = float(words[named].max() - words[~named].max()) if named.any() and not named.all() else 0.0
-    return logistic(LEAD_WORTH * lead + BODY_WORTH * math.fsum(body) / len(body) - DOUBT)
+    content = sums(columns, WEIGHTS, CONTENT)[turns]
+    best = np.sort(content)[::-1][:BODY].tolist()
+    body, named = math.fsum(best) / len(best), pool.by_named[turns]
+    if not named.any() or named.all():
+        return logistic(BODY_WORTH * body - DOUBT)
+    ahead = {"words": sums(columns, WEIGHTS, WORDS)[turns], "content": content, "dense": columns["dense"][turns]}
+    told = {name: float(column[named].max() - column[~named].max()) for name, column in ahead.items()}
+    told |= {"body": body, "cover": float(columns["cover"][turns].max())}
+    return logistic(math.fsum(worth * told[name] for name, worth in OF_NAMED.items()) - DOUBT_OF_NAMED)
 
 
 def _of_others(columns: Columns, alone: Lines) -> float:
