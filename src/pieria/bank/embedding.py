@@ -44,7 +44,7 @@ LOADING = "Pieria"
 """Embedded to no other end than that the model is loaded."""
 DROPPED_AT_ONCE = 5_000
 CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
-"""Seconds that a recall gives to what is pending; a model that is elsewhere needs the way there and back."""
+"""Seconds that whoever compares gives to what is pending; a model elsewhere needs the way there and back."""
 
 
 class Embedding:
@@ -135,9 +135,11 @@ class Embedding:
     def at_once(self, texts: Sequence[str], until: float) -> Mapping[str, NDArray[np.float32]]:
         """Vectors of what is pending, for a question that is being asked; none where the model fails.
 
-        Of as many texts, in their order, as are made by that reading of `perf_counter`. They are stored by and by.
+        Of as many texts, in their order, as are made by that reading of `perf_counter`. They are stored by and by; of a
+        foreign bank nothing is sent to a model elsewhere.
         """
-        if self._embedder is None or self._problem is not None:
+        is_elsewhere = self._embedder is not None and not self._embedder.is_at_hand
+        if self._embedder is None or self._problem is not None or (self._is_foreign and is_elsewhere):
             return {}
         try:
             with precedence.taken():
@@ -280,7 +282,7 @@ class Embedding:
             self._failed(problem)
 
     def catch_up(self, most: int, seconds: float) -> None:
-        """Does what little is pending, before a recall, within so many seconds; leaves the rest to the background.
+        """Does what little is pending, before memories are compared, within so many seconds; leaves the rest.
 
         Nor does it wait longer for others who embed for the bank, or write to it.
 
