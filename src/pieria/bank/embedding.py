@@ -2,7 +2,7 @@
 
 Exists so that no write waits for a model and no reader needs to know when vectors come. What is pending is noted by the
 store with each change; here it is read, made into texts, embedded and put. One thread of the process does this for all
-banks; whoever asks for it (`sync`, a recall with little pending) does it at once instead.
+banks; whoever asks for it (`sync`, a comparison of memories) does it at once instead.
 """
 
 from __future__ import annotations

@@ -1,0 +1,106 @@
+"""What was written a moment ago is compared by its meaning before anything embedded it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pieria
+from pieria.bank import Bank
+from pieria.bank.on_the_spot import OnTheSpot
+from pieria.models import Embedder
+from pieria.models.embedding import EmbeddingResponse, Identity
+from pieria.models.metering import UNMETERED
+
+MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("boat", "vessel"))
+SOON = 20.0
+
+
+class Counting:
+    """Words of one meaning are alike. It notes every text that it is given."""
+
+    def __init__(self, *, at_hand: bool) -> None:
+        self.is_at_hand = self.is_loaded = at_hand
+        self.identity = Identity("test:meanings", 1 + len(MEANINGS))
+        self.seen: list[str] = []
+
+    def embed(self, text: str, opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        return self.embed_batch([text])
+
+    def embed_batch(self, texts: Sequence[str], opts: Mapping[str, Any] | None = None) -> EmbeddingResponse:
+        self.seen += texts
+        return EmbeddingResponse([vector(text) for text in texts], "test:meanings")
+
+
+def vector(text: str) -> list[float]:
+    words = "".join(letter if letter.isalpha() else " " for letter in text.lower()).split()
+    return [0.3, *(float(sum(word in meaning for word in words)) for meaning in MEANINGS)]
+
+
+@pytest.fixture(params=[True, False], ids=["at hand", "elsewhere"])
+def model(request: pytest.FixtureRequest) -> Counting:
+    return Counting(at_hand=request.param)
+
+
+@pytest.fixture
+def bank(tmp_path: Path, model: Counting) -> Iterator[Bank]:
+    with pieria.Workspace(data=tmp_path, settings={"durability": "off"}, embedder=model) as workspace:
+        bank = workspace.open("notes")
+        bank.remember_many([{"text": f"Nothing of note, number {number}."} for number in range(30)])
+        assert bank.sync(SOON)
+        yield bank
+
+
+def test_what_shares_no_word_is_found_at_once_and_embedded_only_once(bank: Bank, model: Counting) -> None:
+    with bank._embedding.aside():
+        bank.remember("A physician came by.", id="new")
+        model.seen.clear()
+        found = bank.recall("doctor")
+        assert found.plan["embedding"]["pending"] == 1
+        assert found[0].memory.id == "new"
+        assert found[0].why["dense"] > 0.9
+        assert bank.recall("doctor")[0].memory.id == "new"
+    assert bank.sync(SOON)
+    assert model.seen.count("A physician came by.") == 1
+    assert bank.recall("doctor")[0].why["dense"] == pytest.approx(found[0].why["dense"], abs=1e-3)
+
+
+def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(bank: Bank, model: Counting) -> None:
+    filling = "The meeting went on and on, and nobody said anything at all. " * 40
+    with bank._embedding.aside():
+        bank.remember(f"{filling}\n\nThe harbour has a vessel for sale.\n\n{filling}", id="long")
+        found = bank.recall("Which boat is for sale in the harbour?")
+    assert found[0].memory.id == "long"
+    assert "harbour has a vessel" in found[0].snippet
+    assert found[0].why["dense"] > 0.9
+
+
+def test_it_is_only_of_what_may_be_seen(bank: Bank) -> None:
+    with bank._embedding.aside():
+        bank.remember("A physician came by.", id="hidden", scope="session", session="other")
+        assert "hidden" not in [hit.memory.id for hit in bank.recall("doctor")]
+
+
+def test_nothing_of_a_foreign_bank_is_sent_elsewhere(
+    bank: Bank, model: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bank._embedding, "_is_foreign", True)
+    bank.remember("A physician came by.", id="new")
+    model.seen.clear()
+    bank.recall("doctor")
+    assert ("A physician came by." in model.seen) is model.is_at_hand
+
+
+def test_where_there_is_no_time_nothing_is_embedded_and_the_first_come_first() -> None:
+    model = Counting(at_hand=True)
+    spot, embedder = OnTheSpot(), Embedder(model)
+    texts = [f"{number} " + "x" * 1_000 for number in range(3)]
+    assert spot.made(embedder, texts, float("inf"), UNMETERED).keys() == set(texts)
+    # It knows by now how long a text takes, and that there is less time.
+    model.seen.clear()
+    assert spot.made(embedder, ["another"], 0.0, UNMETERED) == {}
+    assert spot.made(embedder, texts[:1], 0.0, UNMETERED).keys() == {texts[0]}
+    assert model.seen == []
+    spot.let_go(texts)
+    assert spot.kept(texts) == {}
