@@ -248,6 +248,8 @@ def full(opened: Callable[..., Bank]) -> Bank:
         {"id": "tied", "text": "Eggs, three of them.", "importance": 0.9},
         {"id": "good", "text": "The heron nests by the mill."},
         {"id": "bad", "text": "The heron is a stork."},
+        {"id": "mill", "text": "The heron sleeps by the mill.", "at": NOW - timedelta(days=30)},
+        {"id": "quay", "text": "The heron no longer sleeps by the mill."},
         {"id": "digest", "text": "The doctor, the heron and a nest.", "kind": "summary"},
     )
     bank.link("s0", "tied")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pieria.recall import arranging, features
+from pieria.recall.answer import Overturned
 from pieria.recall.arranging import Arranged
 from pieria.recall.evidence import Asked, Key, Span
 from pieria.recall.features import Columns
@@ -21,6 +22,7 @@ from pieria.record.usage import UNUSED, Usage
 
 ASKED = Asked(Corpus(10.0, {"heron": 3.0, "nest": 2.0}, 6.0))
 DAY = 86_400_000_000
+OVERTURNED = Overturned("later", moment(0))
 DISTANCES = (-3, -2, -1, 1, 2, 3)
 
 
@@ -68,6 +70,8 @@ class Evidence:
     fact: float = 0.0
     tied: Sequence[Key] = ()
     copy_of: Hashable = None
+    overturned: Overturned | None = None
+    overturns: Sequence[Key] = ()
 
 
 def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
@@ -122,6 +126,12 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
             if any(key in lines for key in one.tied)
         },
         copies=[one.copy_of for one in told],
+        overturned=[one.overturned for one in told],
+        overturns={
+            number: found
+            for number, one in enumerate(told)
+            if (found := [lines[key] for key in one.overturns if key in lines])
+        },
         **{name: numbers(name) for name in NUMBERS},
         **{name: flags(name) for name in FLAGS},
     )
@@ -231,6 +241,8 @@ def evidence(drawn: random.Random, row: int) -> Evidence:
         fact=drawn.choice([0.0, 0.5, 1.0]),
         tied=[(0, other) for other in range(row) if drawn.random() < 0.2],
         copy_of=drawn.choice([None, None, "said", "again"]),
+        overturned=drawn.choice([None, None, OVERTURNED]),
+        overturns=[(0, other) for other in range(row) if drawn.random() < 0.1],
     )
 
 
@@ -243,6 +255,7 @@ def question(drawn: random.Random) -> Asked:
         wants_done=drawn.choice([0.0, 0.5, 1.0]),
         is_overview=drawn.random() < 0.3,
         is_when=drawn.random() < 0.5,
+        looks_back=drawn.random() < 0.3,
         heeds_rules=drawn.random() < 0.5,
     )
 

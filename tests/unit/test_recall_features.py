@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.recall_making import (
     ASKED,
     DAY,
+    OVERTURNED,
     Held,
     column,
     columns_of,
@@ -23,6 +24,7 @@ from tests.unit.recall_making import (
 )  # fmt: skip
 
 from pieria.recall.evidence import Span
+from pieria.recall.features import LOOKED_BACK
 from pieria.recall.policies import FEATURES, OF_USE, WEIGHTS
 from pieria.record.fading import Fading
 from pieria.record.time import moment
@@ -241,6 +243,20 @@ def test_a_link_lends_the_best_of_what_it_ties_to() -> None:
     lent = column("link", best, other, both, weaker, unfound, elsewhere)
     # By words the other has two fifths of the best; its cosine is a quarter less, of which half shows.
     assert lent == pytest.approx([0.0, 0.0, 1.0, 0.6 * 2 / 5 + 0.4 * 0.5, 0.0, 0.0])
+
+
+def test_overturned_memory_lends_its_fit_to_the_later_one() -> None:
+    old = one(1, held(heron=2), overturned=OVERTURNED)
+    pool = (old, one(2, overturns=[(0, 1)]), one(3, overturns=[(0, 99)]))
+    assert column("overturned", *pool) == [1.0, 0.0, 0.0]
+    assert column("overturns", *pool) == [0.0, 1.0, 0.0]
+
+
+def test_question_for_what_was_hardly_minds_reversals() -> None:
+    asked = replace(ASKED, looks_back=True)
+    pool = (one(1, held(heron=2), overturned=OVERTURNED), one(2, overturns=[(0, 1)]))
+    assert column("overturned", *pool, asked=asked) == [LOOKED_BACK, 0.0]
+    assert column("overturns", *pool, asked=asked) == [0.0, 0.0]
 
 
 def test_importance_and_that_it_says_from_when_it_holds_are_told_as_they_are() -> None:

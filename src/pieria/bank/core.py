@@ -15,6 +15,7 @@ from pieria.bank.embedding import Embedding
 from pieria.bank.metering import BankMeter
 from pieria.bank.overruled import hold_to_corrections
 from pieria.bank.quarantine_records import hold_to_quarantines, quarantine_error
+from pieria.bank.reversals import hold_to_reversals
 from pieria.bank.screening import Screen, Screened
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
@@ -190,6 +191,7 @@ class Core:
         changeset.who = changeset.who or self.who
         hold_to_corrections(writer, changeset, self._now())
         hold_to_sources(writer, changeset)
+        hold_to_reversals(writer, changeset, self._now())
         hold_to_quarantines(writer, changeset)
         return writer.apply(changeset).change
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self
 from pieria.bank.core import missing
 from pieria.bank.extracting import Extracting, Read, Wanted
 from pieria.bank.quarantine_records import hold_to_quarantines
+from pieria.bank.reversals import hold_to_reversals
 from pieria.bank.supplying import supplied, wrong_length
 from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableError
 from pieria.record import check
@@ -245,6 +246,7 @@ class Remembering(Extracting):
             numbers.append(number)
         if writes:
             changeset = Changeset("remember", self.who, writes=writes, space=self._space_of(writer, writes))
+            hold_to_reversals(writer, changeset, now)
             hold_to_quarantines(writer, changeset)
             applied = writer.apply(changeset)
             known = micros(applied.change.at)

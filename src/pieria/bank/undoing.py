@@ -12,7 +12,7 @@ from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Changeset, Record, State, Stored, Write
 from pieria.record.fact import Fact, FactQuery, FactRow
 from pieria.record.factnames import row_of as fact_row
-from pieria.record.link import End, Link, LinkRow
+from pieria.record.link import OVERTURNS, End, Link, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.time import micros
 from pieria.record.trust import DECLINED_RULES, PERSON
@@ -75,7 +75,9 @@ class Undoing(Extracting):
         known = micros(change.at)
         before = reader.states([held.state.id for held in states], everything.having(known_at=known - 1))
         fresh = [held.state.id for held in states if held.state.id not in before]
-        later = [link.id for link in reader.links([End("memory", id) for id in fresh]) if link.known_from > change.at]
+        # What overturns a memory says nothing that rests on it.
+        ties = [link for link in reader.links([End("memory", id) for id in fresh]) if link.relation != OVERTURNS]
+        later = [link.id for link in ties if link.known_from > change.at]
         for id in fresh:
             later += [fact.id for fact in reader.facts(FactQuery(memory=id), everything) if fact.known_from > change.at]
         if later:

@@ -67,13 +67,16 @@ def _line(hit: Hit) -> str:
     text = memory.text if len(memory.text) <= SHOWN_WHOLE else hit.snippet
     # The host takes out its own tags, and whatever stands between two of them.
     text = inert(text).replace("\n", "\n  ")
-    return f"- [{' · '.join(_label(memory))}] {text}"
+    return f"- [{' · '.join(_label(hit))}] {text}"
 
 
-def _label(memory: Memory) -> Iterable[str]:
+def _label(hit: Hit) -> Iterable[str]:
+    memory = hit.memory
     yield memory.at.date().isoformat()
     kind = memory.author_type or "unknown author"
     yield f"{memory.author} ({kind})" if memory.author else memory.source or kind
     yield memory.kind
     yield f"trust {memory.trust:g}"
+    if hit.overturned is not None:
+        yield str(hit.overturned)
     yield f"id {memory.id}"

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from pieria.record.memory import Memory
+from pieria.record.time import iso
+
+
+@dataclass(frozen=True, slots=True)
+class Overturned:
+    """What says of a memory that it holds no longer: the id of the later one, and when that was said."""
+
+    by: str
+    at: datetime
+
+    def __str__(self) -> str:
+        return f"overturned by {self.by} of {self.at.date().isoformat()}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"by": self.by, "at": iso(self.at)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +33,7 @@ class Hit:
     score: float
     why: Mapping[str, float]
     snippet: str
+    overturned: Overturned | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -24,6 +41,7 @@ class Hit:
             "score": round(self.score, 6),
             "why": {name: round(value, 9) for name, value in self.why.items()},
             "snippet": self.snippet,
+            "overturned": None if self.overturned is None else self.overturned.as_dict(),
         }
 
 

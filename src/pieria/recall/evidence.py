@@ -40,5 +40,7 @@ class Asked:
     wants_done: float = 0.0
     is_overview: bool = False
     is_when: bool = False
+    looks_back: bool = False
+    """It asks for what was, and is no longer."""
     heeds_rules: bool = False
     """Standing rules bind whoever asks for something, in the first person or by a request."""

@@ -17,7 +17,7 @@ def hit_of(scored: Scored, memory: Memory, page: Page, urgency: float | None = N
     """With an urgency it is one that is due for a review."""
     passage = snippet(memory.text, frozenset(page.terms), scored.evidence.near)
     why = page.why(scored) if urgency is None else {**page.why(scored), "review": urgency}
-    return Hit(memory, page.score(scored), why, passage)
+    return Hit(memory, page.score(scored), why, passage, scored.evidence.overturned)
 
 
 def plan_of(page: Page, shown: Collection[Key], *, first: bool) -> dict[str, Any]:

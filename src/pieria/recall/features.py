@@ -40,6 +40,8 @@ THIN = 5.0
 AFTERWARDS_DAYS = 7.0
 """People tell of a day after it: by then a match with it has faded to a third. Before it, within one day."""
 OPENING = 10.0
+LOOKED_BACK = 0.1
+"""How far it counts that something holds no longer, where a question asks for what was."""
 YEAR_DAYS = 365.2425
 
 Columns = dict[str, Floats]
@@ -61,6 +63,7 @@ def features(asked: Asked, pool: Pool) -> Columns:
     )
     base = _by_best(LEXICAL_PART * lexical + DENSE_PART * _standing_out(dense, best))
     overview, when = float(asked.is_overview), float(asked.is_when)
+    current = LOOKED_BACK if asked.looks_back else 1.0
     return {
         "lexical": lexical,
         "dense": dense,
@@ -73,6 +76,8 @@ def features(asked: Asked, pool: Pool) -> Columns:
         "thin": base * pool.is_turn * np.exp(-pool.distinct / THIN),
         "agent": pool.by_agent.astype(float),
         "digest": pool.is_summary * (1 - overview),
+        "overturned": current * np.array([by is not None for by in pool.overturned]),
+        "overturns": _overturning(pool, base) * (not asked.looks_back),
         "cover": cover,
         "phrase": _by_best(pool.pairs),
         "quoted": pool.quoted,
@@ -182,6 +187,14 @@ def _tied(pool: Pool, base: Floats) -> Floats:
     for line, others in pool.tied.items():
         if not pool.is_summary[line]:
             found[line] = max((base[other] for other in others if not pool.is_summary[other]), default=0.0)
+    return found
+
+
+def _overturning(pool: Pool, base: Floats) -> Floats:
+    """What overturns a memory that fits is likely the answer now, in whatever words it is put."""
+    found = np.zeros(len(pool))
+    for line, others in pool.overturns.items():
+        found[line] = max(base[other] for other in others)
     return found
 
 

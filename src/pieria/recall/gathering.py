@@ -20,6 +20,7 @@ from pieria.recall.pool import Pool
 from pieria.recall.pooling import Told, pooled
 from pieria.recall.ranking import Corpus
 from pieria.recall.reading import Reading
+from pieria.recall.reversals import find_overturning
 from pieria.record import effort
 from pieria.record.fading import DAY
 from pieria.store.parts import Asked as Sought
@@ -177,6 +178,7 @@ class Gathering:
             wants_done=read.wants_done,
             is_overview=read.is_overview,
             is_when=read.is_when,
+            looks_back=read.looks_back,
             heeds_rules=look.heeds_rules,
         )
 
@@ -190,6 +192,7 @@ class Gathering:
             asks=[_asks(part.excerpts[row]) for row in rows],
             tells_time=[self._reading.is_when and _TIME.search(part.excerpts[row].begin) is not None for row in rows],
             copies=_copies(part, rows),
+            overturned=find_overturning(part.source.reader, part.source.filter, [outlines[row].id for row in rows]),
         )
 
 

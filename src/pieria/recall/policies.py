@@ -37,6 +37,8 @@ WEIGHTS: Mapping[str, float] = {
     "thin": -0.5,
     "agent": -0.2,
     "digest": -0.5,
+    "overturned": -0.5,
+    "overturns": 0.6,
     "cover": 0.15,
     "phrase": 0.1,
     "quoted": 0.4,
@@ -54,7 +56,10 @@ WEIGHTS: Mapping[str, float] = {
     "usage": 0.05,
     "validity": 0.02,
 }
-CONTENT = ("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "cover", "phrase", "quoted")
+CONTENT = (
+    *("lexical", "dense", "window", "session", "reply", "thin", "agent", "digest", "overturned", "overturns", "cover"),
+    *("phrase", "quoted"),
+)
 """What speaks for a candidate whoever said it, and whenever."""
 FADING = 0.125
 """What is retained halves within days, and of two texts the one that fits is hardly ever twice as relevant: as it is,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pieria.recall.answer import Overturned
 from pieria.recall.evidence import Key
 from pieria.record.fading import Wear
 from pieria.record.usage import Usage
@@ -92,6 +93,10 @@ class Pool:
     """By line the lines of what a link ties it to."""
     copies: list[Hashable]
     """Two that have the same say the same. None: it is like no other."""
+    overturned: list[Overturned | None]
+    """What says that it holds no longer."""
+    overturns: Mapping[int, Sequence[int]]
+    """By line the lines of what it says holds no longer."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -125,6 +130,10 @@ class Candidate(NamedTuple):
     @property
     def copy_of(self) -> Hashable:
         return self.pool.copies[self.number]
+
+    @property
+    def overturned(self) -> Overturned | None:
+        return self.pool.overturned[self.number]
 
     @property
     def is_summary(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pieria.recall.answer import Overturned
 from pieria.recall.arms import LENDING
 from pieria.recall.evidence import Key
 from pieria.recall.part import Part
@@ -22,7 +23,7 @@ NOTHING = Terms(0, 0, {}, {})
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of one source's candidates, by row."""
+    """Of one source's candidates, by row; `overturned` by id."""
 
     rows: Sequence[int]
     used: Mapping[int, Usage]
@@ -30,21 +31,24 @@ class Told:
     asks: Sequence[bool]
     tells_time: Sequence[bool]
     copies: Mapping[int, Hashable]
+    overturned: Mapping[str, Overturned]
 
 
 def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], reading: Reading) -> Pool:
     each = [(part, row) for part, of in zip(parts, told, strict=True) for row in of.rows]
     outlines = [part.outlines[row] for part, row in each]
     keys = [(part.which, row) for part, row in each]
+    ids = [one.id for one in outlines]
     lines = {key: number for number, key in enumerate(keys)}
     beside = _beside(each, lines)
     held = _held(parts, lines)
     written = [of.written.get(row, UNWRITTEN) for of in told for row in of.rows]
     passages = [part.alike.get("passage", {}).get(row) for part, row in each]
+    overturned = [told[part.which].overturned.get(part.outlines[row].id) for part, row in each]
     runs = [_runs(part.held.get(row, NOTHING), reading) for part, row in each]
     return Pool(
         keys=keys,
-        ids=[one.id for one in outlines],
+        ids=ids,
         kinds=[one.kind for one in outlines],
         occasions=[_occasion(part.which, one) for (part, _), one in zip(each, outlines, strict=True)],
         terms=reading.considered,
@@ -79,6 +83,8 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         fact=np.array([part.facts.get(row, 0.0) for part, row in each], dtype=float),
         tied=_tied(each, lines),
         copies=[of.copies.get(row) for of in told for row in of.rows],
+        overturned=overturned,
+        overturns=_overturns(keys, ids, overturned),
     )
 
 
@@ -153,6 +159,19 @@ def _tied(each: Sequence[tuple[Part, int]], lines: Mapping[Key, int]) -> dict[in
         candidates = [other for other in others if 0 <= other < len(each)]
         if candidates:
             found[number] = candidates
+    return found
+
+
+def _overturns(
+    keys: Sequence[Key], ids: Sequence[str], overturned: Sequence[Overturned | None]
+) -> dict[int, list[int]]:
+    """By line the lines of the candidates that it overturns, within one source."""
+    found: dict[int, list[int]] = {}
+    if any(overturned):
+        lines = {(which, id): number for number, ((which, _), id) in enumerate(zip(keys, ids, strict=True))}
+        for number, ((which, _), by) in enumerate(zip(keys, overturned, strict=True)):
+            if by is not None and (line := lines.get((which, by.by))) is not None:
+                found.setdefault(line, []).append(number)
     return found
 
 

@@ -42,6 +42,12 @@ _OF_WHAT_WAS = re.compile(
       | ago | yesterday | last \s (?:night|week|month|year|time) )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+_OF_BEFORE = re.compile(
+    r"""\b(?: before | used \s to | previous(?:ly)? | former(?:ly)? | original(?:ly)? | earlier | at \s first
+      | initial(?:ly)? | in \s the \s past | back \s then | no \s longer | prior \s to | history | over \s time | until
+      | (?:switch|chang|mov|migrat|replac|revers|overturn)(?:e|ed|es|ing)? )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 
@@ -71,11 +77,18 @@ class Reading(NamedTuple):
     is_when: bool
     may_heed_rules: bool
     """Rules bind whoever asks for something or in the first person, but not what is asked of what was."""
+    looks_back: bool = False
+    """It asks for what was, and is no longer."""
 
     @property
     def runs(self) -> frozenset[Run]:
         """All runs of terms of which it matters whether they stand in a text."""
         return self.pairs.union(self.quoted)
+
+
+def asks_of_before(question: str) -> bool:
+    """Return whether a question asks for what was, and may be no longer."""
+    return _OF_BEFORE.search(question[:_READ]) is not None
 
 
 def looked_for(text: str) -> list[str]:
@@ -93,8 +106,8 @@ def reading(text: str, now: datetime) -> Reading:
     considered, beyond = _considered(words, quoted)
     names = [entity.name for entity in entities(beginning)][:_NAMES]
     maybe = [*names, *_phrases(beginning)]
-    looks_back = is_overview or _OF_WHAT_WAS.search(beginning) is not None
-    wanted = 0.0 if looks_back else FULLY if "request" in kinds else 0.0 if kinds & OF_FACTS else PARTLY
+    is_of_past = is_overview or _OF_WHAT_WAS.search(beginning) is not None
+    wanted = 0.0 if is_of_past else FULLY if "request" in kinds else 0.0 if kinds & OF_FACTS else PARTLY
     return Reading(
         text=text,
         about=about,
@@ -111,7 +124,8 @@ def reading(text: str, now: datetime) -> Reading:
         wants_done=wanted,
         is_overview=is_overview,
         is_when="when" in kinds,
-        may_heed_rules=not looks_back and (wanted == FULLY or _OWN.search(beginning) is not None),
+        looks_back=asks_of_before(beginning),
+        may_heed_rules=not is_of_past and (wanted == FULLY or _OWN.search(beginning) is not None),
     )
 
 

@@ -18,6 +18,8 @@ DRAWN_FROM = "provenance"
 """The relation from what was derived to its evidence."""
 REVISES = "revises"
 """The relation from a revision to what it came in the place of."""
+OVERTURNS = "overturns"
+"""The relation from a memory to one of which it says that it holds no longer. Neither is changed by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ def lowest(*ways: str) -> str:
     return min((PERSON if way == ACCEPTED else way for way in ways), key=TRUST.__getitem__)
 
 
+def may_overturn(via: str, trust: float, old_via: str, old_trust: float) -> bool:
+    """Return whether a text may push back an older one: only where it is believed as far, by its way and as it is."""
+    return trust >= old_trust and TRUST[lowest(via)] >= TRUST[lowest(old_via)]
+
+
 def lowered(state: State, via: str) -> State:
     """Return the state believed no more than a text of this way. A rule keeps its acceptance only from a person."""
     if via == PERSON:

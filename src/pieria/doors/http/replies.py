@@ -73,6 +73,7 @@ REPLIES: Mapping[str, Any] = {
             "score": _NUMBER,
             "why": {"type": "object", "additionalProperties": {"type": "number"}},
             "snippet": _TEXT,
+            "overturned": {"type": ["object", "null"], "properties": {"by": _TEXT, "at": _TEXT}},
         }
     ),
     "Recall": _of(

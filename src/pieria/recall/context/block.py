@@ -114,15 +114,20 @@ def entries(found: Found, now: datetime, closing: Sequence[str]) -> dict[str, li
     titled = {(one.memory.scope, one.memory.id) for one in found.threads if one.text == (one.memory.title or "")}
     untold = [one for one in found.ranked if (one.scope, one.id) not in titled]
 
+    fails = found.overturned.get
+
     def said(memory: Memory, text: str, length: int, said: str | None = None) -> Entry:
-        return Entry(memory, partial(attributed_line, memory, now, text, length, said))
+        return Entry(memory, partial(attributed_line, memory, now, text, length, said, fails(memory.id)))
 
     return {
         RULES: [said(one.memory, one.words, SENTENCE) for one in found.rules],
         PINNED_ONES: [said(one, _all(one), PINNED) for one in found.pinned],
         OPEN: [*(said(one.memory, one.text, SENTENCE, one.said) for one in found.threads), *last],
-        INDEX: [Entry(one, partial(index_line, one, now)) for one in untold],
-        FULL: [Entry(one, partial(whole, one, now, found.passages.get(one.id))) for one in (*clipped, *found.ranked)],
+        INDEX: [Entry(one, partial(index_line, one, now, fails(one.id))) for one in untold],
+        FULL: [
+            Entry(one, partial(whole, one, now, found.passages.get(one.id), fails(one.id)))
+            for one in (*clipped, *found.ranked)
+        ],
     }
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 
+from pieria.recall.answer import Overturned
 from pieria.recall.snippet import snippet
 from pieria.record.fencing import inert
 from pieria.record.memory import Memory
@@ -66,14 +67,17 @@ def is_from_the_web(memory: Memory) -> bool:
     return "://" in source or source.startswith("www.")
 
 
-def index_line(memory: Memory, now: datetime) -> str:
+def index_line(memory: Memory, now: datetime, fails: Overturned | None = None) -> str:
+    """Its line of the index; `fails` is what says that it holds no longer."""
     doubts = list(_origin(memory)) if memory.trust < DOUBTED or is_from_the_web(memory) else []
-    return _line([age(memory.at, now), what(memory), *doubts, _id(memory)], title_of(memory))
+    return _line([age(memory.at, now), what(memory), *doubts, *_that(fails), _id(memory)], title_of(memory))
 
 
-def attributed_line(memory: Memory, now: datetime, text: str, length: int, said: str | None = None) -> str:
+def attributed_line(
+    memory: Memory, now: datetime, text: str, length: int, said: str | None = None, fails: Overturned | None = None
+) -> str:
     """A line with who says so, for what counts for more than its neighbours."""
-    parts = [age(memory.at, now), said or what(memory), *_origin(memory), _id(memory)]
+    parts = [age(memory.at, now), said or what(memory), *_origin(memory), *_that(fails), _id(memory)]
     return _line(parts, on_one_line(text, length))
 
 
@@ -92,13 +96,13 @@ def rules_waiting_line(count: int) -> str:
     return _line(["undecided"], f"{count:,} {what} for a person to accept or decline: pieria rules")
 
 
-def whole(memory: Memory, now: datetime, passage: str | None = None) -> str:
+def whole(memory: Memory, now: datetime, passage: str | None = None, fails: Overturned | None = None) -> str:
     """Everything it says or, where that is too much, the passage that bears on the question, or its beginning."""
     files = [_part(file) for file in memory.files[:FILES]]
     if more := len(memory.files) - len(files):
         files.append(f"{more} more files")
     about = [f"about {', '.join(files)}"] if files else []
-    label = [age(memory.at, now), what(memory), *_origin(memory), *about, _id(memory)]
+    label = [age(memory.at, now), what(memory), *_origin(memory), *about, *_that(fails), _id(memory)]
     title = on_one_line(memory.title, TITLE) if memory.title else ""
     return "\n".join([_line(label, title), *(f"  {line}" for line in _told(memory, passage))])
 
@@ -128,10 +132,18 @@ def _origin(memory: Memory) -> Iterator[str]:
     yield f"trust {memory.trust:g}"
 
 
+def _that(fails: Overturned | None) -> list[str]:
+    return [] if fails is None else [f"overturned {fails.at.date().isoformat()} by {_spelt(fails.by)}"]
+
+
 def _id(memory: Memory) -> str:
     """As it is where it looks like one; otherwise as JSON writes it, with nothing in it that would end a label."""
-    plain = memory.id.isascii() and memory.id.isprintable() and not set(memory.id) & set(' []"<>')
-    return f"id {memory.id if plain else json.dumps(memory.id).translate(_ESCAPED)}"
+    return f"id {_spelt(memory.id)}"
+
+
+def _spelt(id: str) -> str:
+    plain = id.isascii() and id.isprintable() and not set(id) & set(' []"<>')
+    return id if plain else json.dumps(id).translate(_ESCAPED)
 
 
 def _part(text: str) -> str:

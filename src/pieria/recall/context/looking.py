@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from pieria.recall.answer import Recall
+from pieria.recall.answer import Overturned, Recall
 from pieria.recall.context.lessons import spoken_for
 from pieria.recall.context.rules import ruling, words_of
 from pieria.recall.context.threads import OPEN, open_points, unmended
 from pieria.recall.part import Source
+from pieria.recall.reading import asks_of_before
+from pieria.recall.reversals import find_overturning
 from pieria.record.analyser import query_terms
 from pieria.record.fading import recency
 from pieria.record.filter import Filter
@@ -91,6 +93,8 @@ class Found:
     threads: list[Thread] = field(default_factory=list)
     ranked: list[Memory] = field(default_factory=list)
     passages: Mapping[str, str] = field(default_factory=dict)
+    overturned: Mapping[str, Overturned] = field(default_factory=dict)
+    """What of all that holds no longer, by id."""
 
 
 def found(sources: Sequence[Source], wanted: Wanted) -> Found:
@@ -101,13 +105,24 @@ def found(sources: Sequence[Source], wanted: Wanted) -> Found:
     ranked = _from_hits(sources, wanted) if wanted.found is not None else _unasked(sources, wanted)
     laid_down = {rule.memory.id for rule in rules}
     threads = [each for source in sources for each in _threads(source, wanted)]
+    kept = _unrepeated(_once(ranked, wanted, shown), rules)[:RANKED]
+    fails = _overturning(sources, [*pinned, *kept, *(rule.memory for rule in rules)])
+    if wanted.found is None or not asks_of_before(wanted.found.query):
+        told = {memory.id for memory in kept}
+        kept = [memory for memory in kept if memory.id not in fails or fails[memory.id].by not in told]
     return Found(
         rules=rules,
         pinned=pinned,
         threads=_once_open([one for one in threads if one.said != ASKED or one.memory.id not in laid_down]),
-        ranked=_unrepeated(_once(ranked, wanted, shown), rules)[:RANKED],
+        ranked=kept,
         passages={hit.memory.id: hit.snippet for hit in wanted.found or ()},
+        overturned=fails,
     )
+
+
+def _overturning(sources: Sequence[Source], memories: Sequence[Memory]) -> dict[str, Overturned]:
+    ids = list(dict.fromkeys(memory.id for memory in memories))
+    return {id: by for source in sources for id, by in find_overturning(source.reader, source.filter, ids).items()}
 
 
 # --- standing rules, and what is pinned

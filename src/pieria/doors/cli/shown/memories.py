@@ -191,7 +191,9 @@ def _nothing(found: Recall, without: str) -> str:
 def _about(found: Recall, hit: Hit, now: datetime) -> Text:
     memory = hit.memory
     marks = [memory.kind, age(memory.at, now), memory.place, *(f"#{tag}" for tag in memory.tags[:5])]
-    return line((f"{memory.id}  {'  '.join(marks)}  ", "dim"), ("  ".join(reasons(found, hit)), "dim italic"))
+    fails = "" if hit.overturned is None else f"{hit.overturned}  "
+    about = (f"{memory.id}  {'  '.join(marks)}  ", "dim")
+    return line(about, (fails, "yellow"), ("  ".join(reasons(found, hit)), "dim italic"))
 
 
 def _score(score: float) -> Text:

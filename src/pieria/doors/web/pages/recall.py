@@ -54,6 +54,8 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         "entity": "it names what the question names",
         "fact": "a fact drawn from it names what the question names",
         "link": "what is linked to it fits",
+        "overturned": "a later memory says that it holds no longer",
+        "overturns": "it says of what fits that this holds no longer",
     },
     "rules": {
         "rule": "it is a standing rule",
