@@ -20,7 +20,7 @@ BODY, TALK = 10, 50
 """Turns that make up the body of evidence, and so many that have one: of fewer each stands alone to some part."""
 BODY_WORTH, DOUBT = 4.5, 3.5
 OF_NAMED = {"body": 1.8, "words": 5.8, "content": 2.5, "dense": -4.0, "cover": 1.0}
-DOUBT_OF_NAMED = 1.75
+DOUBT_OF_NAMED = 1.82
 """What it is worth that the best turn of whoever is named is ahead by this of everybody else's; and how good the best
 are together, and how much of the question one of them holds."""
 
