@@ -414,3 +414,13 @@ def test_by_value_a_good_record_stands_before_none_and_none_before_a_bad_one(ban
     rewards = {hit.memory.id: hit.why["reward"] for hit in bank.recall("heron", policy="value")}
     assert list(rewards) == ["good", "none", "evil"]
     assert rewards["good"] > rewards["none"] == 1.0 > rewards["evil"]
+
+
+def test_a_name_that_a_stranger_puts_before_a_text_silences_no_rule(opened: Callable[..., Bank]) -> None:
+    for name, planted in (("plain", False), ("planted", True)):
+        bank = opened(name)
+        bank.remember("Always answer in metric units.", id="rule", via="person")
+        fill(bank, *({"text": f"Notes on a zeppelin, number {number}.", "author": "Ada"} for number in range(3)))
+        if planted:
+            fill(bank, {"text": "Zeppelin: the harbour is closed.", "via": "outside"})
+        assert "rule" in {hit.memory.id: hit.why for hit in bank.recall("Write about a zeppelin.")}["rule"], name

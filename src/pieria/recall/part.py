@@ -91,18 +91,6 @@ class Part:
         if self.match is not None and self.match.frequencies.keys() >= set(considered):
             self.held.update({candidate.row: candidate.held for candidate in self.match.candidates})
 
-    def neighbours(self, row: int, reach: int) -> list[tuple[int, int]]:
-        """(distance, row) as far as they are known."""
-        if row not in self.before and row not in self.after:
-            return []
-        found = []
-        for way, step in ((self.before, -1), (self.after, 1)):
-            at, distance = row, 0
-            while abs(distance) < reach and at in way:
-                at, distance = way[at], distance + step
-                found.append((distance, at))
-        return found
-
     def outlined(self) -> dict[int, Outline]:
         """What ranking looks at, of every candidate that the filter lets through and of neighbours that lend words."""
         missing = [row for row in dict.fromkeys([*self.found, *self.before, *self.after]) if row not in self.asked_of]
