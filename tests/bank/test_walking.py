@@ -85,8 +85,9 @@ def test_many_take_no_more_statements_than_one_and_of_a_hub_no_more_is_read_than
         """How many memories each statement may bring; None where it looks for links."""
         limits: list[int | None] = []
         with bank.store.reading() as reader:
-            # Whether anything is in quarantine is asked once a transaction.
+            # Whether anything is in quarantine, or linked at all, is asked once a transaction.
             reader.hides()
+            reader.links([])
             session = reader._session  # type: ignore[attr-defined]
             execute = session.execute
 

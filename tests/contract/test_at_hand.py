@@ -1,5 +1,7 @@
 """What ranking reads of rows at hand: narrow, without memories around it."""
 
+import contextlib
+
 import pytest
 from tests.contract.making import ALL, DAY, NOW, apply, ids_of, memory, next_version, open_state, select, standing
 
@@ -7,8 +9,9 @@ from pieria.record.changeset import Changeset
 from pieria.record.filter import Filter, Viewer
 from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED, Use
-from pieria.store.parts import Asked
+from pieria.store.parts import Met
 from pieria.store.protocol import ORDERS, Store
+from pieria.store.sql.tally import PART
 
 
 def row_of(store: Store, id: str) -> int:
@@ -144,9 +147,9 @@ def test_terms_are_counted_in_any_row(store: Store) -> None:
     with store.reading() as reader:
         found = reader.counts([*rows, 99], ["cat", "bird", "horse", "fish"])
     assert list(found) == rows
-    assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1}, {}, ())
-    assert found[rows[1]] == (1, 1, {"fish": 1}, {}, ())
-    assert found[rows[2]] == (0, 0, {}, {}, ())
+    assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1}, {})
+    assert found[rows[1]] == (1, 1, {"fish": 1}, {})
+    assert found[rows[2]] == (0, 0, {}, {})
     with store.reading() as reader:
         held = reader.holding([*rows, 99], ["cat", "bird", "horse", "fish", "ish", "cat"])
     assert held == {rows[0]: ["cat", "bird"], rows[1]: ["fish"], rows[2]: []}
@@ -175,35 +178,76 @@ def test_a_write_transaction_reads_its_own_rows(store: Store) -> None:
         assert ids_of(writer.outlines([row], ALL).values()) == ["a"]
 
 
-def test_a_candidate_is_told_with_its_words_its_ends_and_its_uses(store: Store) -> None:
+def test_candidates_are_told_in_columns(store: Store) -> None:
     write = memory("cat dog cat bird", "a", author="Ada", session="s", channel="c")
     apply(store, write, memory("Bob: fish", "b"), memory("whispered", "c", scope="session", session="s"))
     rows = {id: row_of(store, id) for id in "abc"}
     apply(store, usage=[Use("a", 2, NOW)])
-    asked = Asked(["cat", "fish"], [("cat", "dog"), ("dog", "bird")], 3, 4)
     with store.reading() as reader:
-        found = reader.candidates([*rows.values(), 99], ALL.having(viewer=Viewer()), asked)
+        met = reader.candidates([*rows.values(), 99], ALL.having(viewer=Viewer()))
         outlined = reader.outlines(list(rows.values()), ALL.having(viewer=Viewer()))
-    assert {row: met.outline for row, met in found.items()} == outlined
-    assert set(found) == {rows["a"], rows["b"]}
-    full, plain = found[rows["a"]], found[rows["b"]]
-    assert (full.excerpt.end, full.excerpt.length, full.used.accesses) == ("bird", 16, 2)
-    assert full.excerpt.begin.startswith("cat")
-    assert full.held == (4, 3, {"cat": 2}, {("cat", "dog"): 1}, ())
-    assert (full.outline.channel, full.outline.speaker) == ("c", "Ada")
-    assert (plain.outline.author, plain.outline.speaker, plain.used) == (None, "Bob", UNUSED)
+        glances = reader.glances(list(rows.values()))
+    order = [met.ids.index(id) for id in "ab"]
+    assert sorted(met.rows) == sorted([rows["a"], rows["b"]])
+    for column, attribute in ((met.kinds, "kind"), (met.at, "at"), (met.authors, "author"), (met.channels, "channel")):
+        assert [column[line] for line in order] == [getattr(outlined[rows[id]], attribute) for id in "ab"]
+    assert [met.used[line].accesses for line in order] == [2, 0]
+    assert met.used[order[1]] is UNUSED
+    assert [glances[rows[id]].speaker for id in "ab"] == [None, "Bob"]
+    assert [glances[rows[id]].length for id in "ab"] == [16, 9]
+
+
+def test_nobody_is_a_candidate_where_nothing_is_seen(store: Store) -> None:
+    with store.reading() as reader:
+        assert reader.candidates([1, 2], ALL) == Met()
+        held = reader.holdings([1, 2], ["heron"], [])
+    assert (held.rows, held.counts.shape, held.runs.shape, len(held.parts.lines)) == ([], (1, 0), (0, 0), 0)
+
+
+def test_holdings_are_counted_over_all_texts_at_once(store: Store) -> None:
+    texts = ("red car, green car; red car", "car red", "a boat", "red")
+    apply(store, *(memory(text, f"m{n}") for n, text in enumerate(texts)))
+    rows = [row_of(store, f"m{n}") for n in range(len(texts))]
+    with store.reading() as reader:
+        held = reader.holdings(rows, ["red", "car", "heron"], [("red", "car"), ("car", "red"), ("heron", "red")])
+    assert held.rows == rows
+    assert held.counts.tolist() == [[2, 1, 0, 1], [3, 1, 0, 0], [0, 0, 0, 0]]
+    assert held.runs.tolist() == [[2, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]]
+    assert held.lengths.tolist() == [6, 2, 2, 1]
+    assert held.distinct.tolist() == [3, 2, 2, 1]
 
 
 def test_a_long_text_is_told_in_parts_that_hold_something(store: Store) -> None:
     beginning, middle, end = "heron nest " * 30, "water " * 500, "heron " * 2
-    apply(store, memory(beginning + middle + end, "a"))
+    apply(store, memory("a short heron", "b"), memory(beginning + middle + end, "a"))
+    with store.reading() as reader:
+        held = reader.holdings([row_of(store, "b"), row_of(store, "a")], ["heron", "nest", "boat"], [])
+    assert held.counts.tolist() == [[1, 32], [0, 30], [0, 0]]
+    assert held.parts.lines.tolist() == [1, 1]
+    assert held.parts.counts.tolist() == [[30, 2], [30, 0], [0, 0]]
+    assert held.parts.lengths.tolist() == [PART, 562 % PART]
+
+
+def test_what_was_never_committed_is_not_kept(store: Store) -> None:
+    class Undone(Exception):
+        pass
+
+    with contextlib.suppress(Undone), store.writing() as writer:
+        writer.apply(Changeset("test", "tests", writes=[memory("heron", "a")]))
+        [row] = writer.rows(ALL)
+        assert writer.holdings([row], ["heron"], []).counts.tolist() == [[1]]
+        raise Undone
+    apply(store, memory("stork", "b"))
+    with store.reading() as reader:
+        assert reader.holdings(reader.rows(ALL), ["heron", "stork"], []).counts.tolist() == [[0], [1]]
+
+
+def test_nothing_of_what_is_purged_is_left_in_memory(store: Store) -> None:
+    apply(store, memory("heron", "a"))
     row = row_of(store, "a")
     with store.reading() as reader:
-        held = reader.candidates([row], ALL, Asked(["heron", "nest", "boat"], [], 0, 1))[row].held
-    assert held is not None
-    assert held.counts == {"heron": 32, "nest": 30}
-    first, last = held.parts[0], held.parts[-1]
-    assert first[1] == {"heron": 30, "nest": 30}
-    assert last[1] == {"heron": 2}
-    assert sum(counts["heron"] for _, counts in held.parts) == 32
-    assert all(0 < length <= 300 for length, _ in held.parts)
+        assert reader.holdings([row], ["heron"], []).counts.tolist() == [[1]]
+    apply(store, erase=["a"])
+    store.scrub()
+    with store.reading() as reader:
+        assert reader.holdings([row], ["heron"], []).rows == []

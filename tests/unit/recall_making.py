@@ -14,11 +14,12 @@ from pieria.recall.arranging import Arranged
 from pieria.recall.evidence import Asked, Key, Span
 from pieria.recall.features import Columns
 from pieria.recall.policies import FEATURES, Policy, relevance, whole
-from pieria.recall.pool import Parts, Pool
+from pieria.recall.pool import Pool
 from pieria.recall.ranking import Corpus
 from pieria.record.fading import Fading
 from pieria.record.time import moment
 from pieria.record.usage import UNUSED, Usage
+from pieria.store.parts import Parts
 
 ASKED = Asked(Corpus(10.0, {"heron": 3.0, "nest": 2.0}, 6.0))
 DAY = 86_400_000_000

@@ -5,6 +5,7 @@ A look-up goes through an index and takes no more than its quota; nothing is sco
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,9 +64,13 @@ class Look:
     @cached_property
     def authors(self) -> dict[str, frozenset[str]]:
         """The people who said what was found, each with the terms of the name. To be asked once all are found."""
-        outlines = (outline for part in self.parts for outline in part.outlined().values())
-        authors = {outline.speaker for outline in outlines if outline.author_type != "agent"}
-        return {author: frozenset(terms(author)) for author in authors if author is not None}
+        authors = {
+            speaker
+            for part in self.parts
+            for speaker, type in zip(part.speakers(), part.met.author_types, strict=True)
+            if speaker is not None and type != "agent"
+        }
+        return {author: frozenset(terms(author)) for author in authors}
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -86,7 +91,7 @@ class Look:
     @cached_property
     def heeds_rules(self) -> bool:
         """A name that only stands before a text counts for nothing here: a stranger could write it to silence rules."""
-        known = {one.author for part in self.parts for one in part.outlined().values()}
+        known = {author for part in self.parts for author in part.look_at_found().authors}
         return self.reading.may_heed_rules and not self.named & known
 
 
@@ -202,8 +207,8 @@ def _around(look: Look, part: Part) -> list[int]:
 
 def _linked(look: Look, part: Part) -> list[int]:
     """What links tie to what was found. Where many lead from a memory, or to it, the last that were written count."""
-    outlines = part.outlined()
-    rows = {outlines[row].id: row for row in part.found if row in outlines}
+    met = part.look_at_found()
+    rows = dict(zip(met.ids, met.rows, strict=True))
     added: dict[int, None] = {}
     for id, others in part.source.reader.tied(list(rows), part.source.filter, LINKS_SEEN).items():
         for other in others:
@@ -246,12 +251,7 @@ def _openers(look: Look, part: Part) -> list[int]:
     """The first turns of people in the sessions of which most was found."""
     if not look.reading.is_overview:
         return []
-    outlines = part.outlined()
-    found: dict[str, int] = {}
-    for row in part.found:
-        session = outlines[row].session if row in outlines else None
-        if session is not None:
-            found[session] = found.get(session, 0) + 1
+    found = Counter(session for session in part.look_at_found().sessions if session is not None)
     opened: list[int] = []
     for session in sorted(found, key=lambda session: (-found[session], session))[:OPENERS]:
         within = part.source.filter.having(session=session)

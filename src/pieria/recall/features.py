@@ -117,11 +117,11 @@ def _own(weights: list[float], known: Corpus, pool: Pool) -> Floats:
     """BM25 over the text or, of a long one, over the best of its parts: of the rest much may be beside the point."""
     count, mean = len(pool), min(known.mean_length, PART_LENGTH) or 1.0
     found = _bm25(weights, pool.counts[:, :count], pool.lengths[:count] / mean, OWN_LENGTH)
-    lines, counts, lengths = pool.parts
-    if len(lines):
+    parts = pool.parts
+    if len(parts.lines):
         best = np.zeros(count)
-        np.maximum.at(best, lines, _bm25(weights, counts, lengths / mean, OWN_LENGTH))
-        found[lines] = best[lines]
+        np.maximum.at(best, parts.lines, _bm25(weights, parts.counts, parts.lengths / mean, OWN_LENGTH))
+        found[parts.lines] = best[parts.lines]
     return found
 
 

@@ -6,7 +6,7 @@ Exists so that each candidate comes with the evidence of every arm, whichever fo
 from __future__ import annotations
 
 import math
-import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -23,8 +23,7 @@ from pieria.recall.reading import Reading
 from pieria.recall.reversals import find_overturning
 from pieria.record import effort
 from pieria.record.fading import DAY
-from pieria.store.parts import Asked as Sought
-from pieria.store.parts import Excerpt
+from pieria.record.usage import UNUSED
 from pieria.store.protocol import Kind, TextMatch
 
 if TYPE_CHECKING:
@@ -32,22 +31,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
-BEGINNING, QUESTION_LENGTH = 4_000, 80
-"""Characters from the beginning of a text in which a time is looked for, and of a question that goes on after its mark.
-"""
 WORTH_FOLDING = 60
 """Characters from which on a text takes up room if it is shown twice."""
 LATE = "there was no time left for it"
 OFF = "none of its features has a weight"
-
-_TIME = re.compile(
-    r"""\b(?: yesterday | today | tonight | tomorrow | ago | recently | since | (?:last|next|this|every) \s \w+
-      | (?:mon|tues|wednes|thurs|fri|satur|sun)day
-      | january | february | march | april | june | july | august | september | october | november | december
-      | (?:morning|evening|night|week|weekend|month|year|summer|winter|spring|autumn|fall)s?
-      | \d{1,2} (?:st|nd|rd|th) | (?:19|20)\d\d )\b""",
-    re.VERBOSE | re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +69,7 @@ class Gathering:
     def __init__(
         self, sources: Sequence[Source], reading: Reading, known: Corpus, matches: Sequence[TextMatch]
     ) -> None:
-        begin = BEGINNING if reading.is_when else 0
-        asked = Sought(reading.considered, reading.runs, begin, QUESTION_LENGTH)
-        self._parts = [
-            Part(which, source, matches[which] if matches else None, asked) for which, source in enumerate(sources)
-        ]
+        self._parts = [Part(which, source, matches[which] if matches else None) for which, source in enumerate(sources)]
         self._reading = reading
         self._known = known
         self._arms: dict[str, dict[str, Any]] = {}
@@ -95,7 +78,6 @@ class Gathering:
     def gathered(self, wanted: Wanted) -> Gathered:
         for part in self._parts:
             part.add(wanted.further.get(part.which, ()))
-            part.note_matched(self._reading.considered)
         arms = frozenset(name for name, arm in ARMS.items() if wanted.needs(arm.features))
         look = Look(self._reading, self._known, self._parts, wanted.want, wanted.budget, not wanted.further, arms)
         for name in ARMS:
@@ -143,7 +125,7 @@ class Gathering:
         for part in self._parts:
             if "context" in self._arms:
                 part.line_up(REACH, LENDING)
-            part.outlined()
+            part.hold(self._reading.considered, self._reading.runs, LENDING)
         matter = self._matter(wanted, look) if "dense" in self._arms and wanted.needs(("matter",)) else None
         for part in self._parts:
             if kinds:
@@ -183,16 +165,12 @@ class Gathering:
         )
 
     def _told(self, part: Part, wanted: Wanted) -> Told:
-        outlines = part.outlined()
-        rows = [row for row in part.found if row in outlines]
+        met = part.look_at_found()
         return Told(
-            rows=rows,
-            used=part.used if wanted.by_use else {},
-            written=part.source.reader.written(rows) if wanted.by_fading else {},
-            asks=[_asks(part.excerpts[row]) for row in rows],
-            tells_time=[self._reading.is_when and _TIME.search(part.excerpts[row].begin) is not None for row in rows],
-            copies=_copies(part, rows),
-            overturned=find_overturning(part.source.reader, part.source.filter, [outlines[row].id for row in rows]),
+            used=met.used if wanted.by_use else [UNUSED] * len(met.rows),
+            written=part.source.reader.written(met.rows) if wanted.by_fading else {},
+            copies=_copies(part),
+            overturned=find_overturning(part.source.reader, part.source.filter, met.ids),
         )
 
 
@@ -200,19 +178,19 @@ def _is_late(deadline: float) -> bool:
     return perf_counter() >= deadline or effort.is_late()
 
 
-def _copies(part: Part, rows: Sequence[int]) -> dict[int, Hashable]:
+def _copies(part: Part) -> dict[int, Hashable]:
     """What two memories have in common that say the same on the same occasion; only such as may be alike are read."""
+    met, glances = part.met, part.glances
+    seen = Counter((one.length, one.ending) for one in glances.values() if one.length >= WORTH_FOLDING)
     alike: dict[Hashable, list[int]] = {}
-    for row in rows:
-        one, excerpt = part.outlines[row], part.excerpts[row]
-        if excerpt.length >= WORTH_FOLDING:
-            occasion = (part.which, one.author, one.kind, one.session, one.scope, one.at // DAY, one.valid_from)
-            alike.setdefault((occasion, excerpt.length, excerpt.end), []).append(row)
+    for line, row in enumerate(met.rows):
+        glance = glances.get(row)
+        if glance is not None and seen[glance.length, glance.ending] > 1:
+            occasion = (
+                *(part.which, met.authors[line], met.kinds[line], met.sessions[line], met.scopes[line]),
+                *(met.at[line] // DAY, met.valid_from[line], glance.length, glance.ending),
+            )
+            alike.setdefault(occasion, []).append(row)
     several = {row: occasion for occasion, of in alike.items() if len(of) > 1 for row in of}
     found = part.source.reader.contents(list(several)) if several else {}
     return {row: (several[row], content.title, content.body, content.text) for row, content in found.items()}
-
-
-def _asks(text: Excerpt) -> bool:
-    stripped = text.end.rstrip(" \t\n\"'”’)*_")
-    return stripped.endswith(("?", "？")) or ("?" in text.end and text.length < QUESTION_LENGTH)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -23,7 +23,6 @@ from pieria.recall.walk import Walk
 from pieria.record import effort
 from pieria.record.fading import Fading, Wear
 from pieria.record.usage import UNUSED
-from pieria.store.parts import Run
 from pieria.store.protocol import TextMatch
 
 EVERYTHING = 1 << 40
@@ -135,11 +134,11 @@ class Page:
 
     # --- words
 
-    def look_up(self, want: int, budget: int, runs: Collection[Run]) -> None:
+    def look_up(self, want: int, budget: int) -> None:
         """What the text index holds of the question, which is also how much its terms weigh."""
         effort.pause()
         begun = perf_counter()
-        self.matches = [source.reader.text(self.terms, source.filter, want, budget, runs) for source in self.sources]
+        self.matches = [source.reader.text(self.terms, source.filter, want, budget) for source in self.sources]
         self.told["ms"] = self.told.get("ms", 0.0) + 1000 * (perf_counter() - begun)
         self.told["banks"] = {
             source.name: {
@@ -187,7 +186,7 @@ class Page:
             self.count_terms()
         # One more than is shown: so it is known whether there is more.
         want = max(TEXT_WANT, k + 1) if self.question.review <= 0 else max(DUE_WANT, k + 1)
-        self.look_up(want, self._budget(), self.question.reading.runs)
+        self.look_up(want, self._budget())
         order = self.rank(max(QUOTA, k))
         return order if self.question.least_left <= 0 else self._widened(order, k)
 
@@ -196,7 +195,7 @@ class Page:
         want, before = max(QUOTA, k), 0
         while len(order) < k and len(self.scored) > before and not self.is_late:
             want, before = WIDER * want, len(self.scored)
-            self.look_up(want, EVERYTHING, self.question.reading.runs)
+            self.look_up(want, EVERYTHING)
             self.gathered, self.order = None, []
             order = self.rank(want)
         return order

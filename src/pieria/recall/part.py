@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pieria.record.filter import Filter
-from pieria.record.usage import Usage
-from pieria.store.parts import Asked, Excerpt, Outline, Terms
+from pieria.record.glance import Glance
+from pieria.store.parts import Holdings, Met, Run
 from pieria.store.protocol import Kind, Reader, TextMatch
 
 if TYPE_CHECKING:
@@ -45,16 +45,14 @@ class Part:
     which: int
     source: Source
     match: TextMatch | None
-    asked: Asked
     found: dict[int, None] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
     after: dict[int, int] = field(default_factory=dict)
     lined_up: set[int] = field(default_factory=set)
     asked_of: set[int] = field(default_factory=set)
-    outlines: dict[int, Outline] = field(default_factory=dict)
-    excerpts: dict[int, Excerpt] = field(default_factory=dict)
-    used: dict[int, Usage] = field(default_factory=dict)
-    held: dict[int, Terms] = field(default_factory=dict)
+    met: Met = field(default_factory=Met)
+    glances: dict[int, Glance] = field(default_factory=dict)
+    held: Holdings | None = None
     places: dict[int, int] = field(default_factory=dict)
     alike: dict[Kind, dict[int, float]] = field(default_factory=dict)
     compared: set[int] = field(default_factory=set)
@@ -86,21 +84,33 @@ class Part:
         self.lined_up.update(missing)
         return around
 
-    def note_matched(self, considered: Sequence[str]) -> None:
-        """What the text index told of its candidates, where it was asked for all that counts."""
-        if self.match is not None and self.match.frequencies.keys() >= set(considered):
-            self.held.update({candidate.row: candidate.held for candidate in self.match.candidates})
-
-    def outlined(self) -> dict[int, Outline]:
-        """What ranking looks at, of every candidate that the filter lets through and of neighbours that lend words."""
-        missing = [row for row in dict.fromkeys([*self.found, *self.before, *self.after]) if row not in self.asked_of]
+    def look_at_found(self) -> Met:
+        """What ranking looks at, of every candidate that the filter lets through."""
+        missing = [row for row in self.found if row not in self.asked_of]
         if missing:
             self.asked_of.update(missing)
-            for row, met in self.source.reader.candidates(missing, self.source.filter, self.asked).items():
-                self.outlines[row], self.excerpts[row], self.used[row] = met.outline, met.excerpt, met.used
-                if met.held is not None:
-                    self.held.setdefault(row, met.held)
-        return self.outlines
+            met = self.source.reader.candidates(missing, self.source.filter)
+            self.glances |= self.source.reader.glances(met.rows)
+            self.met.extend(met)
+        return self.met
+
+    def speakers(self) -> list[str | None]:
+        """Of each candidate its author or, where none is known, whom its text begins with."""
+        met = self.look_at_found()
+        return [
+            self.glances[row].speaker if author is None and row in self.glances else author
+            for row, author in zip(met.rows, met.authors, strict=True)
+        ]
+
+    def hold(self, terms: Sequence[str], runs: Sequence[Run], lending: int) -> None:
+        """Learns what the candidates hold of the question, and the neighbours that lend them words."""
+        lenders: dict[int, None] = dict.fromkeys(self.look_at_found().rows)
+        for way in (self.before, self.after):
+            nearest = self.met.rows
+            for _ in range(lending):
+                nearest = [way[row] for row in nearest if row in way]
+                lenders.update(dict.fromkeys(nearest))
+        self.held = self.source.reader.holdings(list(lenders), terms, runs)
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, int]:
         """The visible rows of memories by id."""
@@ -141,7 +151,8 @@ class Part:
         import numpy as np
 
         assert self.source.vector is not None
-        ids = tuple(self.outlines[row].id for row in rows if row in self.outlines)
+        wanted = set(rows)
+        ids = tuple(id for row, id in zip(self.met.rows, self.met.ids, strict=True) if row in wanted)
         then = self.source.reader.near(self.source.vector, self.source.filter.having(ids=ids), len(ids), "window")
         found = {near.row: near.similarity for near in then.candidates}
         return np.array([found.get(row, np.nan) for row in rows])

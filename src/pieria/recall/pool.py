@@ -17,20 +17,13 @@ from pieria.recall.answer import Overturned
 from pieria.recall.evidence import Key
 from pieria.record.fading import Wear
 from pieria.record.usage import Usage
+from pieria.store.parts import Parts
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Lines = NDArray[np.intp]
 NOBODY = -1
 """The line of nobody: the last one of the words, which holds none."""
-
-
-class Parts(NamedTuple):
-    """Of long texts the parts that hold something of the question: whose each is, what it holds and how long it is."""
-
-    lines: Lines
-    counts: Floats
-    lengths: Floats
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,53 +12,55 @@ from pieria.recall.answer import Overturned
 from pieria.recall.arms import LENDING
 from pieria.recall.evidence import Key
 from pieria.recall.part import Part
-from pieria.recall.pool import NOBODY, Floats, Lines, Parts, Pool
+from pieria.recall.pool import NOBODY, Floats, Lines, Pool
 from pieria.recall.reading import Reading
-from pieria.record.usage import UNUSED, Usage
-from pieria.store.parts import Outline, Terms, Written
+from pieria.record.glance import Glance
+from pieria.record.usage import Usage
+from pieria.store.parts import Parts, Written
 
 DISTANCES = (*range(-LENDING, 0), *range(1, LENDING + 1))
 UNWRITTEN = Written(0, 1, ())
-NOTHING = Terms(0, 0, {}, {})
+UNSEEN = Glance(None, False, False, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Of one source's candidates, by row; `overturned` by id."""
+    """Of one source's candidates what else is known: `used` in their order, all else by row, `overturned` by id."""
 
-    rows: Sequence[int]
-    used: Mapping[int, Usage]
+    used: Sequence[Usage]
     written: Mapping[int, Written]
-    asks: Sequence[bool]
-    tells_time: Sequence[bool]
     copies: Mapping[int, Hashable]
     overturned: Mapping[str, Overturned]
 
 
 def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], reading: Reading) -> Pool:
-    each = [(part, row) for part, of in zip(parts, told, strict=True) for row in of.rows]
-    outlines = [part.outlines[row] for part, row in each]
+    each = [(part, row) for part in parts for row in part.met.rows]
     keys = [(part.which, row) for part, row in each]
-    ids = [one.id for one in outlines]
     lines = {key: number for number, key in enumerate(keys)}
-    beside = _beside(each, lines)
-    held = _held(parts, lines)
-    written = [of.written.get(row, UNWRITTEN) for of in told for row in of.rows]
+    beside = _beside(parts, lines)
+    held = _held(parts, lines, reading)
+    ids = _joined(parts, "ids")
+    kinds = _joined(parts, "kinds")
+    speakers = [speaker for part in parts for speaker in part.speakers()]
+    glances = [part.glances.get(row, UNSEEN) for part, row in each]
+    written = [told[part.which].written.get(row, UNWRITTEN) for part, row in each]
     passages = [part.alike.get("passage", {}).get(row) for part, row in each]
-    overturned = [told[part.which].overturned.get(part.outlines[row].id) for part, row in each]
-    runs = [_runs(part.held.get(row, NOTHING), reading) for part, row in each]
+    overturned = [told[which].overturned.get(id) for (which, _), id in zip(keys, ids, strict=True)]
+    authors = _joined(parts, "authors")
+    is_turn = np.array([kind == "turn" for kind in kinds], dtype=bool)
+    is_named_only_in_text = np.array([one != other for one, other in zip(speakers, authors, strict=True)], dtype=bool)
     return Pool(
         keys=keys,
         ids=ids,
-        kinds=[one.kind for one in outlines],
-        occasions=[_occasion(part.which, one) for (part, _), one in zip(each, outlines, strict=True)],
+        kinds=kinds,
+        occasions=_occasions(parts),
         terms=reading.considered,
-        counts=_counts(held, reading.considered),
-        lengths=np.array([*(of.length for of in held), 0.0], dtype=float),
-        parts=_parts(held[: len(keys)], reading.considered),
-        distinct=np.array([of.distinct for of in held[: len(keys)]], dtype=float),
-        pairs=np.array([pairs for pairs, _ in runs], dtype=float),
-        quoted=np.array([quoted for _, quoted in runs], dtype=float),
+        counts=held.counts,
+        lengths=held.lengths,
+        parts=_of_candidates(held.parts, len(reading.considered), len(keys)),
+        distinct=held.distinct[: len(keys)],
+        pairs=held.pairs[: len(keys)],
+        quoted=held.quoted[: len(keys)],
         beside=beside,
         dense=_known(passages),
         window=_known([part.alike.get("window", {}).get(row) for part, row in each]),
@@ -65,81 +68,92 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         rule=_fits(each, "rules", passages),
         wish=_fits(each, "wishes", passages),
         near=[part.nearest.get(row) for part, row in each],
-        by_named=np.array([one.speaker in named for one in outlines], dtype=bool),
-        is_turn=np.array([one.kind == "turn" or one.speaker != one.author for one in outlines], dtype=bool),
-        is_summary=np.array([one.kind == "summary" for one in outlines], dtype=bool),
-        by_agent=np.array([one.author_type == "agent" and one.kind == "turn" for one in outlines], dtype=bool),
-        asks=np.array([asks for of in told for asks in of.asks], dtype=bool),
-        tells_time=np.array([tells for of in told for tells in of.tells_time], dtype=bool),
+        by_named=np.array([speaker in named for speaker in speakers], dtype=bool),
+        is_turn=is_turn | is_named_only_in_text,
+        is_summary=np.array([kind == "summary" for kind in kinds], dtype=bool),
+        by_agent=np.array([type == "agent" for type in _joined(parts, "author_types")], dtype=bool) & is_turn,
+        asks=np.array([one.asks for one in glances], dtype=bool),
+        tells_time=np.array([reading.is_when and one.tells_time for one in glances], dtype=bool),
         place=_known([part.places.get(row) for part, row in each]),
-        at=np.array([one.at for one in outlines], dtype=np.int64),
-        importance=np.array([one.importance for one in outlines], dtype=float),
-        strength=np.array([one.strength for one in outlines], dtype=float),
-        says_when=np.array([one.valid_from is not None for one in outlines], dtype=bool),
-        used=[of.used.get(row, UNUSED) for of in told for row in of.rows],
+        at=np.array(_joined(parts, "at"), dtype=np.int64),
+        importance=np.array(_joined(parts, "importance"), dtype=float),
+        strength=np.array(_joined(parts, "strength"), dtype=float),
+        says_when=np.array([start is not None for start in _joined(parts, "valid_from")], dtype=bool),
+        used=[used for of in told for used in of.used],
         written=[one.known_from for one in written],
         versions=[one.version for one in written],
         tags=[one.tags for one in written],
         fact=np.array([part.facts.get(row, 0.0) for part, row in each], dtype=float),
         tied=_tied(each, lines),
-        copies=[of.copies.get(row) for of in told for row in of.rows],
+        copies=[told[which].copies.get(row) for which, row in keys],
         overturned=overturned,
         overturns=_overturns(keys, ids, overturned),
     )
 
 
-def _beside(each: Sequence[tuple[Part, int]], lines: dict[Key, int]) -> dict[int, Lines]:
+def _joined(parts: Sequence[Part], column: str) -> list[Any]:
+    return [value for part in parts for value in getattr(part.met, column)]
+
+
+def _occasions(parts: Sequence[Part]) -> list[Hashable]:
+    return [
+        None if session is None else (part.which, session, channel)
+        for part in parts
+        for session, channel in zip(part.met.sessions, part.met.channels, strict=True)
+    ]
+
+
+def _beside(parts: Sequence[Part], lines: dict[Key, int]) -> dict[int, Lines]:
     """By distance the line of each neighbour; those that are no candidates get lines behind all others."""
     found: dict[int, Lines] = {}
-    for way, step in (("before", -1), ("after", 1)):
-        rows: list[int | None] = [row for _, row in each]
+    for step in (-1, 1):
+        ways = [part.before if step < 0 else part.after for part in parts]
+        each = list(lines)[: sum(len(part.met.rows) for part in parts)]
         for distance in range(1, LENDING + 1):
-            rows = [
-                None if row is None else getattr(part, way).get(row) for (part, _), row in zip(each, rows, strict=True)
-            ]
-            found[step * distance] = np.array(
-                [
-                    NOBODY if row is None else lines.setdefault((part.which, row), len(lines))
-                    for (part, _), row in zip(each, rows, strict=True)
-                ],
-                dtype=np.intp,
-            )
+            # Nobody stands beside nobody.
+            each = [(which, ways[which].get(row, NOBODY)) for which, row in each]
+            places = [NOBODY if key[1] == NOBODY else lines.setdefault(key, len(lines)) for key in each]
+            found[step * distance] = np.array(places, dtype=np.intp)
     return {distance: found[distance] for distance in DISTANCES}
 
 
-def _held(parts: Sequence[Part], lines: Mapping[Key, int]) -> list[Terms]:
-    of = {part.which: part.held for part in parts}
-    return [of[which].get(row, NOTHING) for which, row in lines]
+class _Held(NamedTuple):
+    counts: Floats
+    lengths: Floats
+    distinct: Floats
+    pairs: Floats
+    quoted: Floats
+    parts: list[Parts]
 
 
-def _counts(held: Sequence[Terms], terms: Sequence[str]) -> Floats:
-    """A line a term, and behind all texts one that holds none."""
-    found = np.zeros((len(terms), len(held) + 1))
-    places = {term: number for number, term in enumerate(terms)}
-    for line, of in enumerate(held):
-        for term, count in of.counts.items():
-            found[places[term], line] = count
+def _held(parts: Sequence[Part], lines: Mapping[Key, int], reading: Reading) -> _Held:
+    """What every source told of its rows, on their lines; behind them all one that holds nothing."""
+    terms, rows = len(reading.considered), len(lines) + 1
+    lengths, distinct, pairs, quoted = np.zeros((4, rows))
+    found = _Held(np.zeros((terms, rows)), lengths, distinct, pairs, quoted, [])
+    for part in parts:
+        held = part.held
+        if held is None:
+            continue
+        here = np.array([lines[part.which, row] for row in held.rows], dtype=np.intp)
+        found.counts[:, here] = held.counts
+        found.lengths[here], found.distinct[here] = held.lengths, held.distinct
+        runs = dict(zip(reading.runs, held.runs > 0, strict=True))
+        for pair in reading.pairs:
+            found.pairs[here] += runs[pair]
+        for passage in reading.quoted:
+            found.quoted[here] += runs[passage] / len(reading.quoted)
+        found.parts.append(Parts(here[held.parts.lines], held.parts.counts, held.parts.lengths))
     return found
 
 
-def _parts(held: Sequence[Terms], terms: Sequence[str]) -> Parts:
-    """Of every long text the parts that hold something, one behind the other."""
-    each = [(line, length, counts) for line, of in enumerate(held) for length, counts in of.parts]
-    places = {term: number for number, term in enumerate(terms)}
-    counts = np.zeros((len(terms), len(each)))
-    for number, (_, _, holds) in enumerate(each):
-        for term, count in holds.items():
-            counts[places[term], number] = count
-    lines = np.array([line for line, *_ in each], dtype=np.intp)
-    return Parts(lines, counts, np.array([length for _, length, _ in each], dtype=float))
-
-
-def _runs(of: Terms, reading: Reading) -> tuple[int, float]:
-    """How many pairs of the question stand in a text, and the share of its passages in quotes."""
-    quoted = reading.quoted
-    if not quoted:
-        return len(of.runs), 0.0
-    return len(reading.pairs & of.runs.keys()), sum(passage in of.runs for passage in quoted) / len(quoted)
+def _of_candidates(parts: Sequence[Parts], terms: int, candidates: int) -> Parts:
+    """Those of every source that are of candidates, and not of what lends words to them."""
+    lines = np.concatenate([np.empty(0, dtype=np.intp), *(of.lines for of in parts)])
+    counts = np.concatenate([np.zeros((terms, 0)), *(of.counts for of in parts)], axis=1)
+    lengths = np.concatenate([np.empty(0), *(of.lengths for of in parts)])
+    theirs = lines < candidates
+    return Parts(lines[theirs], counts[:, theirs], lengths[theirs])
 
 
 def _fits(each: Sequence[tuple[Part, int]], rules: str, passages: Sequence[float | None]) -> Floats:
@@ -173,10 +187,6 @@ def _overturns(
             if by is not None and (line := lines.get((which, by.by))) is not None:
                 found.setdefault(line, []).append(number)
     return found
-
-
-def _occasion(which: int, one: Outline) -> Hashable:
-    return None if one.session is None else (which, one.session, one.channel)
 
 
 def _known(values: Sequence[float | int | None]) -> Floats:

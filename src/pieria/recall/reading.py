@@ -81,9 +81,9 @@ class Reading(NamedTuple):
     """It asks for what was, and is no longer."""
 
     @property
-    def runs(self) -> frozenset[Run]:
+    def runs(self) -> tuple[Run, ...]:
         """All runs of terms of which it matters whether they stand in a text."""
-        return self.pairs.union(self.quoted)
+        return tuple(dict.fromkeys([*self.pairs, *self.quoted]))
 
 
 def asks_of_before(question: str) -> bool:

@@ -153,7 +153,7 @@ def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
 
 def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
     """Whatever shares a word with the question and was not among the candidates, best by words first."""
-    page.look_up(EVERYTHING, EVERYTHING, ())
+    page.look_up(EVERYTHING, EVERYTHING)
     passed, last = set(page.walk.passed), page.walk.last
     fresh = [
         entry

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.record.fading import Wear
+from pieria.record.glance import Glance
 from pieria.record.usage import Usage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 REMOVED = "It was removed. Open it again, and it is a new, empty one."
 """What to tell whoever has a bank open that is not there any more."""
@@ -27,16 +33,6 @@ class Terms(NamedTuple):
     distinct: int
     counts: Mapping[str, int]
     runs: Mapping[Run, int]
-    parts: Sequence[tuple[int, Mapping[str, int]]] = ()
-    """Of a long text the parts that hold any: how many terms each has, and the same counts."""
-
-
-class Excerpt(NamedTuple):
-    """How a text of so many characters begins and ends."""
-
-    begin: str
-    end: str
-    length: int
 
 
 class Told(NamedTuple):
@@ -103,22 +99,50 @@ class Outline(NamedTuple):
     """Its author or, where none is known, whom its text begins with."""
 
 
-class Met(NamedTuple):
-    """All that ranking looks at of a visible version, and what it holds of the asked terms, if that was counted."""
+@dataclass(slots=True)
+class Met:
+    """Visible versions by what ranking looks at: a column each, all in one order. Instants are microseconds."""
 
-    outline: Outline
-    excerpt: Excerpt
-    used: Usage
-    held: Terms | None
+    rows: list[int] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    at: list[int] = field(default_factory=list)
+    authors: list[str | None] = field(default_factory=list)
+    author_types: list[str | None] = field(default_factory=list)
+    sessions: list[str | None] = field(default_factory=list)
+    channels: list[str | None] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    importance: list[float] = field(default_factory=list)
+    strength: list[float] = field(default_factory=list)
+    valid_from: list[int | None] = field(default_factory=list)
+    used: list[Usage] = field(default_factory=list)
+
+    def extend(self, more: Met) -> None:
+        for column in fields(self):
+            getattr(self, column.name).extend(getattr(more, column.name))
 
 
-class Asked(NamedTuple):
-    """What is asked of candidates: terms, runs of terms, and characters from the beginning and the end of each text."""
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Of long texts the parts that hold something of what is asked for: in which line each is, what it holds, and how
+    many terms it has."""
 
-    terms: Collection[str]
-    runs: Collection[Run]
-    begin: int
-    end: int
+    lines: NDArray[np.intp]
+    counts: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What rows hold of the asked terms: of counts a line a term or run, and a column a row."""
+
+    rows: list[int]
+    counts: NDArray[np.float64]
+    lengths: NDArray[np.float64]
+    distinct: NDArray[np.float64]
+    runs: NDArray[np.float64]
+    parts: Parts
+    glances: list[Glance]
 
 
 class Placed(NamedTuple):

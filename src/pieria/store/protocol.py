@@ -16,6 +16,7 @@ from pieria.record.change import Change
 from pieria.record.changeset import Applied, Changeset, Content, Record, Stored
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
+from pieria.record.glance import Glance
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.usage import Usage
@@ -23,7 +24,7 @@ from pieria.store.facts import FactReader
 from pieria.store.jobs import QueueReader, QueueWriter
 from pieria.store.parts import (
     Aged,
-    Asked,
+    Holdings,
     Met,
     Outline,
     Placed,
@@ -204,8 +205,14 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     def outlines(self, rows: Sequence[int], filter: Filter) -> dict[int, Outline]:
         """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
 
-    def candidates(self, rows: Sequence[int], filter: Filter, asked: Asked) -> dict[int, Met]:
-        """Of rows at hand those that the whole filter lets through, with all that ranking looks at."""
+    def candidates(self, rows: Sequence[int], filter: Filter) -> Met:
+        """Of rows at hand those that the whole filter lets through, with what ranking looks at."""
+
+    def glances(self, rows: Sequence[int]) -> dict[int, Glance]:
+        """What their texts show at a glance; of as many as may be read at once."""
+
+    def holdings(self, rows: Sequence[int], terms: Sequence[str], runs: Sequence[Run]) -> Holdings:
+        """What the texts of rows at hand hold of these terms and runs; of as many as may be read at once."""
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         """Of rows at hand those that the whole filter lets through, in their order."""
@@ -253,9 +260,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     def version(self, id: str, version: int) -> list[Memory]:
         """The stretches during which this version was the content of the id."""
 
-    def text(
-        self, terms: Sequence[str], filter: Filter, want: int, budget: int, runs: Collection[Run] = ()
-    ) -> TextMatch: ...
+    def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch: ...
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """How many versions hold each of these terms, visible or not."""

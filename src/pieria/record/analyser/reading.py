@@ -7,6 +7,7 @@ questions need beyond terms belongs to `question`.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from pieria.record.analyser.folding import fold, fold_aligned
@@ -92,12 +93,10 @@ def placed(text: str, *, asked: bool) -> list[Span]:
     if _ESCAPE in text:
         return _placed_in_colours(text, asked=asked)
     found: list[Span] = []
-    seen: dict[str, list[Placed]] = {}
     for match in _SPACELESS.finditer(text):
         word, offset = match[0], match.start()
-        if word not in seen:
-            seen[word] = _placed(word, asked=asked)
-        found += [Span(term, offset + start, offset + end) for term, start, end in seen[word]]
+        held = _placed_lately(word, asked) if len(word) <= _Memory.longest else _placed(word, asked=asked)
+        found += [Span(term, offset + start, offset + end) for term, start, end in held]
     return found
 
 
@@ -113,6 +112,11 @@ def _placed_in_colours(text: str, *, asked: bool) -> list[Span]:
     return [
         Span(term, origins[first], origins[after - 1] + 1) for term, first, after in placed("".join(plain), asked=asked)
     ]
+
+
+@lru_cache(maxsize=20_000)
+def _placed_lately(word: str, asked: bool) -> tuple[Placed, ...]:
+    return tuple(_placed(word, asked=asked))
 
 
 def _placed(word: str, *, asked: bool) -> list[Placed]:

@@ -4,6 +4,11 @@
 -- name: head
 SELECT name, value FROM counter WHERE bank = %(bank)s
 
+-- name: there
+SELECT
+    EXISTS (SELECT 1 FROM link WHERE bank = %(bank)s), EXISTS (SELECT 1 FROM fact WHERE bank = %(bank)s),
+    EXISTS (SELECT 1 FROM label WHERE bank = %(bank)s AND what = 'standing')
+
 -- name: set_counter
 UPDATE counter SET value = %(value)s WHERE bank = %(bank)s AND name = %(name)s
 
@@ -97,15 +102,21 @@ FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON
 WHERE {where} ORDER BY j.place
 
 -- name: candidates
--- Of a long text so many of its terms are counted: more than a question needs to find it.
 SELECT
     s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
-    s.trust, s.valid_from, s.pinned, left(c.text, greatest(48, %(begin)s::integer)),
-    right(c.text, %(end)s::integer), length(c.text), t.length, left(t.terms, 262144), u.@usage
+    s.valid_from, u.@usage
 FROM unnest(%(rows)s::bigint[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
-    JOIN content c ON c.bank = s.bank AND c.row = s.row
-    LEFT JOIN terms t ON t.bank = s.bank AND t.row = s.row LEFT JOIN usage u ON u.bank = s.bank AND u.id = s.id
+    LEFT JOIN usage u ON u.bank = s.bank AND u.id = s.id
 WHERE {where}
+
+-- name: wordings
+-- Of a long text so many of its terms are counted: more than a question needs to find it.
+SELECT
+    c.row, coalesce(t.length, 0), coalesce(left(t.terms, 262144), ''), left(c.text, %(begin)s::integer),
+    right(c.text, %(end)s::integer), length(c.text)
+FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place)
+    JOIN content c ON c.bank = %(bank)s AND c.row = j.value LEFT JOIN terms t ON t.bank = c.bank AND t.row = c.row
+ORDER BY j.place
 
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
@@ -225,11 +236,10 @@ FROM unnest(%(terms)s::text[]) j (value)
 SELECT string_agg(p.row::text, ',' ORDER BY p.row DESC)
 FROM (SELECT row FROM posting WHERE bank = %(bank)s AND term = %(term)s ORDER BY row DESC LIMIT %(limit)s) p
 
--- name: probe_terms
-SELECT t.row, t.length, t.terms
+-- name: probe_rows
+SELECT s.row
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place)
 JOIN state s ON s.bank = %(bank)s AND s.row = j.value
-JOIN terms t ON t.bank = %(bank)s AND t.row = s.row
 WHERE {where} ORDER BY j.place
 
 -- name: rows_since

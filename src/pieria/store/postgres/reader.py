@@ -14,6 +14,7 @@ from pieria.store.postgres.session import PostgresSession
 from pieria.store.sql.reader import SQLReader
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
+from pieria.store.sql.wordings import Wordings
 from pieria.store.sql.writer import SQLWriter
 
 OF_FACTS = ("fact", "record")
@@ -21,9 +22,9 @@ OF_FACTS = ("fact", "record")
 
 
 class PostgresReader(SQLReader):
-    def __init__(self, session: PostgresSession, frequencies: Frequencies, sieves: Sieves) -> None:
+    def __init__(self, session: PostgresSession, frequencies: Frequencies, sieves: Sieves, wordings: Wordings) -> None:
         self._server = session
-        super().__init__(session, frequencies, sieves, PostgresVectors(session))
+        super().__init__(session, frequencies, sieves, wordings, PostgresVectors(session))
 
     def dump(self, table: str) -> Iterator[dict[str, Any]]:
         for columns, line in self._server.stream(f"dump_{table}", self._sql[f"dump.{table}"]):

@@ -46,6 +46,10 @@ class PostgresSession:
         self._check()
         return self.connection.execute(sql.encode(), self._named(values), prepare=False).fetchall()
 
+    @property
+    def reads(self) -> bool:
+        return self._remembered is not None
+
     def remembered(self, sql: str) -> list[tuple[Any, ...]]:
         if self._remembered is None:
             return self.execute(sql).fetchall()

@@ -40,6 +40,7 @@ from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.reader import COUNTERS, counters
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
+from pieria.store.sql.wordings import Wordings
 
 SYNCHRONOUS = {"full": "on", "relaxed": "off", "off": "off"}
 """How far a commit waits for the server's disk; whatever a commit waits for, it is whole or not there."""
@@ -85,6 +86,7 @@ class PostgresStore:
         self._row_security = row_security
         self._frequencies = Frequencies()
         self._sieves = Sieves()
+        self._wordings = Wordings()
         self._sql = statements("bank.sql")
         self._closed = False
         self._removed = False
@@ -139,7 +141,7 @@ class PostgresStore:
     def reading(self, seconds: float | None = None) -> Iterator[PostgresReader]:
         effort.check()
         with translated("read", self.where), self.looking(seconds) as session:
-            yield PostgresReader(session, self._frequencies, self._sieves)
+            yield PostgresReader(session, self._frequencies, self._sieves, self._wordings)
 
     @contextmanager
     def looking(self, seconds: float | None = None) -> Iterator[PostgresSession]:
@@ -244,6 +246,7 @@ class PostgresStore:
 
     def scrub(self) -> list[str]:
         """Have the server rewrite its tables and empty its log, unless that would hold up readers for long."""
+        self._wordings.clear()
         return self._finish_purges(patient=False)
 
     def _finish_purges(self, *, patient: bool) -> list[str]:

@@ -8,7 +8,7 @@ from pieria.record.fact import Fact, FactName, FactQuery
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.store.facts import FactSpan
 from pieria.store.sql import rows as build
-from pieria.store.sql.session import Cursor, Session
+from pieria.store.sql.session import Cursor, Session, there
 from pieria.store.sql.visibility import Compiled, compiled, hides
 
 
@@ -51,6 +51,8 @@ class FactRows:
         return self._session.execute(sql, params)
 
     def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
+        if not there(self._session).facts:
+            return []
         blocks = self._session.statements("lookups.sql")
         seen, params = compiled(self._session, filter, probe=True)
         known = blocks["known_now" if filter.known_at is None else "known_at"]

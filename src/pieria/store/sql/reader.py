@@ -13,13 +13,14 @@ from pieria.record.changeset import Content, Stored
 from pieria.record.composing import names_of
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
+from pieria.record.glance import Glance
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.parts import (
     Aged,
-    Asked,
+    Holdings,
     Met,
     Outline,
     Placed,
@@ -40,17 +41,20 @@ from pieria.store.sql.copying import CopyReads
 from pieria.store.sql.driving import driven
 from pieria.store.sql.facts import FactRows
 from pieria.store.sql.queue import QueueRows
-from pieria.store.sql.session import Session, UnreadableRow
+from pieria.store.sql.session import Session, UnreadableRow, there
 from pieria.store.sql.sieves import Sieves
-from pieria.store.sql.text import Frequencies, Share, Sought, TextIndex, counts, holding
+from pieria.store.sql.text import Frequencies, TextIndex, holding
 from pieria.store.sql.vectors import VectorReads
 from pieria.store.sql.visibility import QUARANTINED, compiled, hides
+from pieria.store.sql.wordings import Wordings
 
 log = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from pieria.store.sql.tally import Texts
 
 LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file", "standing": "standing"}
 FEW = 1_000
@@ -80,6 +84,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         session: Session,
         frequencies: Frequencies,
         sieves: Sieves,
+        wordings: Wordings,
         vectors: VectorReads,
         *,
         foreign: bool = False,
@@ -88,6 +93,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         self._session = session
         self._frequencies = frequencies
         self._sieves = sieves
+        self._wordings = wordings
         self._vectors = vectors
         self._sql = session.statements("queries.sql")
         self._memory = build.hearsay if foreign else build.memory
@@ -168,20 +174,19 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)}).fetchall()
         return {row[0]: self._outline(row) for row in found}
 
-    def candidates(self, rows: Sequence[int], filter: Filter, asked: Asked) -> dict[int, Met]:
+    def candidates(self, rows: Sequence[int], filter: Filter) -> Met:
         where, params = compiled(self._session, filter, probe=True)
-        sought, share = Sought(asked.terms, asked.runs), Share(len(rows))
-        params |= {"rows": self._session.listed(rows), "begin": asked.begin, "end": asked.end}
-        found: dict[int, Met] = {}
-        for row in self._session.execute(self._sql["candidates"].format(where=where), params).fetchall():
-            begin, end, size, length, terms, *used = row[build.OUTLINE_COLUMNS - 1 :]
-            held = None
-            if terms is not None and not share.is_used_up_before(terms):
-                held = sought.found_in(length, terms)
-            excerpt = build.excerpt((begin, end, size))
-            outline = self._outline(row[: build.OUTLINE_COLUMNS])
-            found[row[0]] = Met(outline, excerpt, build.used(used), held)
-        return found
+        sql = self._sql["candidates"].format(where=where)
+        return build.met(self._session.execute(sql, {**params, "rows": self._session.listed(rows)}).fetchall())
+
+    def glances(self, rows: Sequence[int]) -> dict[int, Glance]:
+        return {row: one.glance for row, one in self._texts(rows).of.items()}
+
+    def holdings(self, rows: Sequence[int], terms: Sequence[str], runs: Sequence[Run]) -> Holdings:
+        return self._texts(rows).holdings(terms, runs)
+
+    def _texts(self, rows: Sequence[int]) -> Texts:
+        return self._wordings.of(self._session, rows, self.head().analyser)
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         where, params = compiled(self._session, filter, probe=True)
@@ -220,7 +225,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         return [Placed._make((*values[:-1], names_of(values[-1]))) for values in found]
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
-        return counts(self._session, rows, terms, runs)
+        return self._texts(rows).each(list(terms), runs)
 
     def holding(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
         return holding(self._session, rows, terms)
@@ -263,16 +268,14 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         asked = {"id": id, "version": version}
         return [self._memory(row) for row in self._session.execute(self._sql["version"], asked).fetchall()]
 
-    def text(
-        self, terms: Sequence[str], filter: Filter, want: int, budget: int, runs: Collection[Run] = ()
-    ) -> TextMatch:
-        return self._text_index().match(Sought(terms, runs), filter, want, budget)
+    def text(self, terms: Sequence[str], filter: Filter, want: int, budget: int) -> TextMatch:
+        return self._text_index().match(terms, filter, want, budget)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         return self._frequencies.of(self._session, terms, self.head().documents)
 
     def _text_index(self) -> TextIndex:
-        return TextIndex(self._session, self._frequencies, self._sieves, self.head())
+        return TextIndex(self._session, self._frequencies, self._sieves, self._wordings, self.head())
 
     def space(self) -> Space | None:
         return self._vectors.space()
@@ -332,6 +335,8 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         self, ends: Sequence[End] | None = None, relation: str | None = None, known_at: int | None = None,
         ids: Sequence[str] | None = None, every_version: bool = False, between: tuple[End, End] | None = None,
     ) -> list[Link]:  # fmt: skip
+        if not there(self._session).links:
+            return []
         blocks = self._session.statements("lookups.sql")
         parts = [] if every_version else [blocks["known_now" if known_at is None else "known_at"], blocks["standing"]]
         params: dict[str, Any] = {"known_at": known_at}
@@ -352,6 +357,8 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         return [build.link(row) for row in self._session.execute(sql, params).fetchall()]
 
     def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
+        if not there(self._session).links:
+            return {}
         known = self._session.statements("lookups.sql")["known_now" if filter.known_at is None else "known_at"]
         where, params = compiled(self._session, filter, probe=True)
         asked = {**params, "ends": self._session.listed(ids), "known_at": filter.known_at, "newest": newest}
@@ -366,6 +373,8 @@ class SQLReader(QueueRows, FactRows, CopyReads):
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
     ) -> list[int]:
+        if what == "standing" and not there(self._session).standing:
+            return []
         where, params = compiled(self._session, filter, probe=True)
         asked = {**params, "label": LABEL_COLUMNS[what], "labels": self._session.listed(labels), "limit": limit}
         found = self._session.execute(self._sql["labelled"].format(where=where), asked)

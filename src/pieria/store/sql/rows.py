@@ -22,18 +22,18 @@ from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.facts import FactSpan
-from pieria.store.parts import Aged, Excerpt, Outline, Said
+from pieria.store.parts import Aged, Met, Outline, Said
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
 from pieria.store.sql.sums import sum_of
 
-CONTENT_COLUMNS = 12
+CONTENT_COLUMNS, STATE_OF_MET = 12, 12
 Row = Sequence[Any]
 Built = TypeVar("Built")
 
 _TEXT, _WHOLE = (str,), (int,)
 _TEXT_OR_NONE, _WHOLE_OR_NONE, _REAL_OR_NONE = (str, NoneType), (int, NoneType), (float, NoneType)
 # As tuples of types, any of which a row may be of: it is looked up at once, and a recall reads many.
-_EXCERPT = _NAME = frozenset(product(_TEXT, _TEXT, _WHOLE))
+_NAME = frozenset(product(_TEXT, _TEXT, _WHOLE))
 _SPAN = frozenset(product(*[_TEXT] * 5, _WHOLE_OR_NONE, _WHOLE_OR_NONE, _TEXT_OR_NONE, _WHOLE))
 _FACT = frozenset(
     product(
@@ -103,11 +103,6 @@ def stored(row: Row) -> Stored:
     return Stored(State(number, *rest), known_from, known_until)
 
 
-@_of("text")
-def excerpt(row: Row) -> Excerpt:
-    return Excerpt._make(_of_kinds(row, _EXCERPT))
-
-
 @_of("memory")
 def content(row: Row) -> Content:
     """From `content.*` and its sum."""
@@ -123,15 +118,22 @@ def content_as_held(row: Row) -> Content:
     return made
 
 
-OUTLINE_COLUMNS = 15
-
-
 @_of("state")
 def outline(row: Row) -> Outline:
     *held, pinned, begin = row
     author = row[4]
     said_by = speaker(begin) if author is None and isinstance(begin, str) else author
     return Outline._make((*held, bool(pinned), said_by))
+
+
+@_of("state")
+def met(rows: Sequence[Row]) -> Met:
+    """Each with `usage.*`, which is of Nones where there is none."""
+    columns = list(zip(*rows, strict=True)) or [()] * (STATE_OF_MET + 1)
+    used = [
+        UNUSED if id is None else usage(row[STATE_OF_MET:]) for row, id in zip(rows, columns[STATE_OF_MET], strict=True)
+    ]
+    return Met(*[*map(list, columns[:STATE_OF_MET]), used])
 
 
 @_of("state")
@@ -153,12 +155,6 @@ def aged(row: Row) -> Aged:
     number, id, importance, at, kind, strength, version, written, *used = row
     wear = Wear(at, kind, strength, UNUSED if used[0] is None else usage(tuple(used)), written, version)
     return Aged(number, id, importance, wear)
-
-
-@_of("usage")
-def used(row: Row) -> Usage:
-    """Of `usage.*`, which is of Nones where there is none."""
-    return UNUSED if row[0] is None else usage(row)
 
 
 @_of("link")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Values = Mapping[str, Any] | Sequence[Any]
 
@@ -53,6 +53,10 @@ class Session(Protocol):
     def picks_indexes(self) -> bool:
         """It knows by itself which of several conditions lets the fewest rows through."""
 
+    @property
+    def reads(self) -> bool:
+        """It sees one snapshot, and changes nothing."""
+
     def statements(self, file: str) -> Mapping[str, str]: ...
 
     def execute(self, sql: str, values: Values = ..., /) -> Cursor: ...
@@ -73,6 +77,19 @@ class Session(Protocol):
 
     def paired(self, pairs: Iterable[Sequence[Any]]) -> Any:
         """Many lines of the same few values as one."""
+
+
+class There(NamedTuple):
+    """Whether a bank holds any of these at all."""
+
+    links: bool
+    facts: bool
+    standing: bool
+
+
+def there(session: Session) -> There:
+    """Exists because most banks have none of them, and a look-up in vain costs as much as another."""
+    return There(*map(bool, session.remembered(session.statements("queries.sql")["there"])[0]))
 
 
 def parsed(written: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
 from pieria.store.sql.vectors import VectorReads
 from pieria.store.sql.visibility import hides
+from pieria.store.sql.wordings import Wordings
 
 REINDEX_BATCH = 1_000
 
@@ -40,7 +41,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
         analyser: int,
     ) -> None:
         # What it has written may never come to be, so that no other may learn of it.
-        super().__init__(session, frequencies, Sieves(), vectors)
+        super().__init__(session, frequencies, Sieves(), Wordings(), vectors)
         self._now = now
         self._analyser = analyser
         self._counters: dict[str, int] = counters(session)

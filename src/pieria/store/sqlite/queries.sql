@@ -4,6 +4,10 @@
 -- name: head
 SELECT name, value FROM counter
 
+-- name: there
+SELECT
+    EXISTS (SELECT 1 FROM link), EXISTS (SELECT 1 FROM fact), EXISTS (SELECT 1 FROM label WHERE what = 'standing')
+
 -- name: set_counter
 UPDATE counter SET value = :value WHERE name = :name
 
@@ -87,14 +91,18 @@ FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
 WHERE {where}
 
 -- name: candidates
--- Of a long text so many of its terms are counted: more than a question needs to find it.
 SELECT
     s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
-    s.trust, s.valid_from, s.pinned, substr(c.text, 1, max(48, :begin)),
-    substr(c.text, -:end), length(c.text), t.length, substr(t.terms, 1, 262144), u.*
-FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
-    LEFT JOIN terms t ON t.row = s.row LEFT JOIN usage u ON u.id = s.id
+    s.valid_from, u.*
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value LEFT JOIN usage u ON u.id = s.id
 WHERE {where}
+
+-- name: wordings
+-- Of a long text so many of its terms are counted: more than a question needs to find it.
+SELECT
+    c.row, coalesce(t.length, 0), coalesce(substr(t.terms, 1, 262144), ''), substr(c.text, 1, :begin),
+    substr(c.text, -:end), length(c.text)
+FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value LEFT JOIN terms t ON t.row = c.row
 
 -- name: spots
 SELECT s.row, s.id, s.kind, s.at, s.known_from
@@ -186,9 +194,9 @@ FROM json_each(:terms) j
 SELECT group_concat(rowid)
 FROM (SELECT rowid FROM text_index WHERE text_index MATCH :match ORDER BY rowid DESC LIMIT :limit)
 
--- name: probe_terms
-SELECT t.row, t.length, t.terms
-FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN terms t ON t.row = s.row
+-- name: probe_rows
+SELECT s.row
+FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value
 WHERE {where}
 
 -- name: rows_since

@@ -23,6 +23,7 @@ from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told
 from pieria.store.sql.sieves import Sieves
 from pieria.store.sql.text import Frequencies
+from pieria.store.sql.wordings import Wordings
 from pieria.store.sqlite import folder
 from pieria.store.sqlite.alone import nobody_using, take_away
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
@@ -84,6 +85,7 @@ class SQLiteStore:
         self._closing = threading.Event()
         self._scan = Scan()
         self._sieves = Sieves()
+        self._wordings = Wordings()
         self._busy_seconds = busy_seconds
         self._open(create, SYNCHRONOUS[durability])
 
@@ -245,7 +247,7 @@ class SQLiteStore:
     def _reader(self, connection: sqlite3.Connection) -> SQLiteReader:
         session = SQLiteSession(connection, reads=True)
         vectors = SQLiteVectors(session, self._scan, self._sieves)
-        return SQLiteReader(session, self._frequencies, self._sieves, vectors, foreign=self.is_foreign)
+        return SQLiteReader(session, self._frequencies, self._sieves, self._wordings, vectors, foreign=self.is_foreign)
 
     @contextmanager
     def writing(self, seconds: float | None = None) -> Iterator[SQLiteWriter]:
@@ -284,6 +286,7 @@ class SQLiteStore:
         """
         if self.is_foreign:
             raise self._foreign("purge")
+        self._wordings.clear()
         with translated("purge", self.path, self._seal), self._turn() as connection:
             try:
                 self._patiently(connection, lambda: vacuum(connection, self.path))

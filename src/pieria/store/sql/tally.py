@@ -1,0 +1,105 @@
+"""What texts hold of a question's terms, counted over all of them at once. Pure arithmetic on numbers of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pieria.record.glance import Glance
+from pieria.store.parts import Holdings, Parts, Run, Terms
+
+Numbers = NDArray[np.int32]
+PART, MOST_PARTS = 180, 64
+"""Terms of one part of a long text, about as long as what one vector stands for; and parts that are looked at."""
+LONG = PART + PART // 4
+"""Terms from which on a text has parts."""
+UNKNOWN, END = -1, -2
+"""Of a term that no text holds, and of the end of a text: no text has either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The terms of a text as numbers, in their order. `length` counts all of them; of a very long text the numbers are
+    those of its beginning."""
+
+    numbers: Numbers
+    length: int
+    distinct: int
+    glance: Glance
+
+
+class Texts:
+    """Some texts, by row, and the numbers of terms in them."""
+
+    def __init__(self, of: Mapping[int, Wording], numbers: Mapping[str, int]) -> None:
+        self.of = of
+        self._numbers = numbers
+        each = list(of.values())
+        ends = np.array([END], dtype=np.int32)
+        self._whole = np.concatenate([part for one in each for part in (one.numbers, ends)] or [ends])
+        self._sizes = np.array([len(one.numbers) for one in each], dtype=np.intp)
+        self._starts = np.concatenate([[0], np.cumsum(self._sizes + 1)[:-1]]).astype(np.intp)[: len(each)]
+        self._line = np.repeat(np.arange(len(each)), self._sizes + 1)
+
+    def holdings(self, terms: Sequence[str], runs: Sequence[Run]) -> Holdings:
+        places = [self._places(term) for term in terms]
+        return Holdings(
+            rows=list(self.of),
+            counts=self._counted(places),
+            lengths=np.array([one.length for one in self.of.values()], dtype=float),
+            distinct=np.array([one.distinct for one in self.of.values()], dtype=float),
+            runs=self._counted([self._places_of(run) for run in runs]),
+            parts=self._parts(places),
+            glances=[one.glance for one in self.of.values()],
+        )
+
+    def each(self, terms: Sequence[str], runs: Collection[Run]) -> dict[int, Terms]:
+        """The same of each text by itself."""
+        order = list(runs)
+        held = self.holdings(terms, order)
+        counts, ran = held.counts.T.astype(int).tolist(), held.runs.T.astype(int).tolist()
+        return {
+            row: Terms(
+                one.length,
+                one.distinct,
+                {term: number for term, number in zip(terms, counts[line], strict=True) if number},
+                {run: number for run, number in zip(order, ran[line], strict=True) if number},
+            )
+            for line, (row, one) in enumerate(self.of.items())
+        }
+
+    def _places(self, term: str) -> NDArray[np.intp]:
+        return np.flatnonzero(self._whole == self._numbers.get(term, UNKNOWN))
+
+    def _places_of(self, run: Run) -> NDArray[np.intp]:
+        """Where it begins. Behind each text stands its end, so that no run goes on in the next."""
+        found = self._places(run[0])
+        for ahead, term in enumerate(run[1:], 1):
+            found = found[found + ahead < len(self._whole)]
+            found = found[self._whole[found + ahead] == self._numbers.get(term, UNKNOWN)]
+        return found
+
+    def _counted(self, places: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
+        found = np.zeros((len(places), len(self.of)))
+        for number, where in enumerate(places):
+            found[number] = np.bincount(self._line[where], minlength=len(self.of))
+        return found
+
+    def _parts(self, places: Sequence[NDArray[np.intp]]) -> Parts:
+        """Of every long text the parts that hold any, one behind the other."""
+        is_long = self._sizes >= LONG
+        if not is_long.any() or not places:
+            return Parts(np.empty(0, dtype=np.intp), np.zeros((len(places), 0)), np.empty(0))
+        keys = []
+        for where in places:
+            line = self._line[where]
+            part = (where - self._starts[line]) // PART
+            keys.append((line * MOST_PARTS + part)[is_long[line] & (part < MOST_PARTS)])
+        there = np.unique(np.concatenate(keys))
+        counts = np.array([np.bincount(np.searchsorted(there, key), minlength=len(there)) for key in keys], dtype=float)
+        lines, numbers = there // MOST_PARTS, there % MOST_PARTS
+        lengths = np.minimum(PART, self._sizes[lines] - numbers * PART)
+        return Parts(lines, counts, lengths.astype(float))
