@@ -12,6 +12,7 @@ from pieria.bank.on_the_spot import OnTheSpot
 from pieria.models import Embedder
 from pieria.models.embedding import EmbeddingResponse, Identity
 from pieria.models.metering import UNMETERED
+from pieria.record.passages import LEAD
 
 MEANINGS = (("doctor", "physician"), ("car", "automobile"), ("boat", "vessel"))
 SOON = 20.0
@@ -74,6 +75,36 @@ def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(
     assert found[0].memory.id == "long"
     assert "harbour has a vessel" in found[0].snippet
     assert found[0].why["dense"] > 0.9
+
+
+def test_of_every_text_the_lead_comes_before_the_rest_of_any(bank: Bank, model: Counting) -> None:
+    filling = "The meeting went on and on, and nobody said anything at all. " * 40
+    with bank._embedding.aside():
+        for number in range(3):
+            bank.remember(f"Day {number} on the vessel. {filling}\n\nThe physician left a note.", id=f"d{number}")
+        model.seen.clear()
+        found = bank.recall("What did the doctor leave on the boat?")
+    texts = [text for text in model.seen if "doctor" not in text]
+    assert [text.startswith("Day ") for text in texts[:4]] == [True, True, True, False]
+    assert all(len(text) <= LEAD for text in texts[:3])
+    assert {hit.memory.id for hit in found[:3]} == {"d0", "d1", "d2"}
+
+
+def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, model: Counting) -> None:
+    filling = "The meeting went on and on, and nobody said anything at all. " * 40
+    with pieria.Workspace(data=tmp_path, settings={"durability": "off"}, embedder=model) as workspace:
+        bank = workspace.open("notes")
+        with bank._embedding.aside():
+            for number in range(3):
+                bank.remember(f"Day {number} on the vessel. {filling}")
+            bank._embedding._rested.clear()
+        bank._embedding.wake()
+        assert bank._embedding._rested.wait(SOON)
+        leads = [text.startswith("Day ") and len(text) <= LEAD for text in model.seen]
+        assert leads[:3] == [model.is_at_hand] * 3
+        assert sum(leads) == 3 * model.is_at_hand
+        # The passages speak for themselves now.
+        assert bank._embedding._on_the_spot.kept(model.seen) == {}
 
 
 def test_it_is_only_of_what_may_be_seen(bank: Bank) -> None:

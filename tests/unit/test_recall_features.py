@@ -122,6 +122,8 @@ def test_what_was_not_embedded_yet_is_guessed_by_its_words_and_beside_what_was()
     holds, near, nothing = one(1, held(heron=1, nest=1)), one(2, dense=0.8), one(3)
     assert column("dense", holds, near, nothing) == pytest.approx([0.8 * (0.42 + 0.08 + 0.33 * 5 / 6), 0.8, 0.8 * 0.42])
     assert column("dense", one(1, held(heron=1)), one(2)) == [0.0, 0.0]
+    # Where the little that was compared is beside the point, the answer may be among what was not.
+    assert column("dense", one(1), one(2, dense=0.1)) == pytest.approx([0.45 * 0.42, 0.1])
 
 
 def test_a_turn_without_a_window_is_as_near_as_it_and_its_neighbours_are_alone() -> None:

@@ -20,9 +20,11 @@ from pieria.bank.metering import BankMeter
 from pieria.bank.on_the_spot import OnTheSpot, precedence
 from pieria.bank.questioning import asked
 from pieria.bank.readiness import Readiness
+from pieria.bank.refused import Refused
 from pieria.bank.vectors import made
 from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
 from pieria.models import FLOOR, Embedder
+from pieria.record.passages import lead
 from pieria.record.patience import given_up
 from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
 
@@ -36,6 +38,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 64
 """Pending texts that are read for one step: few enough that it is over within a second, where a text is not long."""
+STEP = 1.0
+"""Seconds after which a step of the background ends: what was written meanwhile is asked for first."""
 LAST_CHANCE = 0.75
 """The part of the time for closing that goes to what is pending, before the step under way is waited for."""
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
@@ -70,7 +74,7 @@ class Embedding:
         self._pause = FIRST_PAUSE
         self._has_old = True
         self._is_expected = False
-        self._refused: dict[Pending, PieriaError] = {}
+        self.refused = Refused()
         self.start_anew()
         background.know(self)
 
@@ -292,7 +296,7 @@ class Embedding:
         if self._embedder is None or self._closed or self._is_foreign or self._problem is not None:
             return
         with self._store.reading() as reader:
-            pending = len(self._pending(reader, most + 1))
+            pending = len(self.refused.others(reader, most + 1))
         if not pending:
             return
         if pending > most:
@@ -337,7 +341,7 @@ class Embedding:
         with self._store.writing(_left(deadline)) as writer:
             entered = writer.set_space(space.name, space.dimension)
         self._has_old = True
-        self._refused.clear()
+        self.refused.clear()
         self.wake()
         return entered
 
@@ -383,17 +387,15 @@ class Embedding:
         if held is not None and self.takes_over(held):
             self._use(deadline)
         with self._store.reading() as reader:
-            pending = self._pending(reader, AT_ONCE)
+            pending = self.refused.others(reader, AT_ONCE)
         return self._embed(pending, deadline) if pending else self._tidied(deadline)
 
-    def _pending(self, reader: Reader, most: int) -> list[Pending]:
-        """Without what the model refused: for this process's life it is set aside, and the next one tries again."""
-        pending = reader.pending(most + len(self._refused))
-        return [item for item in pending if item not in self._refused][:most]
-
     def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
-        """Returns how many of them are done with; None where time ran out, or the bank was closed."""
-        from pieria.bank.texts import in_parts, tasks_of
+        """Returns how many of them are done with; None where time ran out, or the bank was closed.
+
+        After a while it is content with some: what was written meanwhile comes before the rest.
+        """
+        from pieria.bank.texts import in_parts, leads_of, tasks_of
 
         with self._store.reading() as reader:
             seen = reader.head().seq
@@ -401,10 +403,25 @@ class Embedding:
         empty = sorted(set(pending).difference(task.item for task in tasks))
         if empty:
             self._put([], seen, deadline, empty)
+        if self._background.is_current() and not self._lead(leads_of(tasks), deadline):
+            return None
+        over, done = time.monotonic() + STEP, set(empty)
         for part in in_parts(tasks):
             if not self._embed_part(part, seen, deadline):
                 return None
-        return len(pending)
+            done.update(task.item for task in part)
+            if self._background.is_current() and time.monotonic() > over:
+                break
+        return len(done)
+
+    def _lead(self, leads: Sequence[str], deadline: float | None) -> bool:
+        """Makes the leads of long texts before all their passages: they speak for them while those are made."""
+        assert self._embedder is not None
+        if self._embedder.is_at_hand and leads:
+            if not self._may_go_on(deadline):
+                return False
+            self._on_the_spot.ahead(self._embedder, leads, self._meter)
+        return True
 
     def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
         """Whole memories, which appear at once. False where they do not: time ran out, or the bank was closed."""
@@ -416,11 +433,11 @@ class Embedding:
             return False
         found.vectors.update(known)
         refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}
-        self._set_aside(refused)
+        self.refused.add(refused)
         vectors = [_stored(task, found.vectors[task.text]) for task in tasks if task.item not in refused]
         if vectors:
             self._put(vectors, seen, deadline)
-        self._on_the_spot.let_go(list(known))
+        self._on_the_spot.let_go([*known, *(lead(task.text) for task in tasks if task.number == 0)])
         return True
 
     def _put(
@@ -433,11 +450,6 @@ class Embedding:
             # Another process may have moved the bank to another model meanwhile: these would be of no use to it.
             if held is None or held.name == space.name:
                 writer.put_vectors(self._entered(writer).number, vectors, seen, empty)
-
-    def _set_aside(self, refused: dict[Pending, PieriaError]) -> None:
-        for item, problem in refused.items():
-            log.warning("a %s of the memory in row %d is set aside: %s", item.what, item.row, problem.message)
-        self._refused |= refused
 
     def _may_go_on(self, deadline: float | None) -> bool:
         if self._background.is_current():
@@ -461,15 +473,7 @@ class Embedding:
         problem = self.problem
         if problem is not None:
             return f"{problem.message}; it is tried again"
-        return self.refusal or self._embedder.note
-
-    @property
-    def refusal(self) -> str | None:
-        """How many texts the model refused to this process, and why the last of them."""
-        if not self._refused:
-            return None
-        last = list(self._refused.values())[-1]
-        return f"{len(self._refused):,} texts were refused and are set aside: {last.message}"
+        return self.refused.told or self._embedder.note
 
     def _failed(self, problem: PieriaError) -> float | None:
         """How long to wait before it is tried again; None where that would not help."""

@@ -153,7 +153,7 @@ class Health(Core):
             return [Finding("embedder", False, str(standing.reason), remedy)]
         advice = "Run pieria models install." if embedder.is_floor else None
         detail = f"{standing.model}: {standing.reason}" if standing.reason else str(standing.model)
-        return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refusal)]
+        return [Finding("embedder", True, detail, advice), _waiting(standing.pending, self._embedding.refused.told)]
 
     def _reranker_finding(self) -> Finding:
         if self._reranker is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pieria.record.filter import Filter, Viewer
-from pieria.record.passages import passages
+from pieria.record.passages import lead, passages
 from pieria.record.standing import KINDS, said_as, standing
 from pieria.record.time import micros
 from pieria.record.windows import AFTER, BEFORE, Turn, window
@@ -23,7 +23,9 @@ MOST_RULES = 100
 """Rules of a text that are embedded one by one. Where there are more it is a rule book, found by its passages."""
 
 
-PUT_AT_ONCE = 256
+LONG = 2
+"""The number of a passage that only a long text has."""
+PUT_AT_ONCE = 64
 """Texts that are put together, short memories before long ones: so long do those wait for each other."""
 EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).anything()
 """What is in quarantine is embedded like everything else, so that nothing of it is missing once it is lifted."""
@@ -87,6 +89,12 @@ def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
         members = [turns[place] for place in made.members]
         known = micros(max(turn.known_from for turn in members))
         yield Task(made.text, row, "window", 0, 0, len(made.text), tuple(m.row for m in members if m.row != row), known)
+
+
+def leads_of(tasks: Iterable[Task]) -> list[str]:
+    """The leads of those texts whose passages take long."""
+    first = {task.row: task.text for task in tasks if task.what == "passage" and task.number == 0}
+    return [lead(first[task.row]) for task in tasks if task.what == "passage" and task.number == LONG]
 
 
 def in_parts(tasks: Iterable[Task]) -> Iterator[list[Task]]:

@@ -33,6 +33,8 @@ SUPPORTERS = 3
 """Candidates of a session whose worth is the session's."""
 GUESSED, GUESSED_BY_WORDS, GUESSED_BY_SHARE = 0.42, 0.08, 0.33
 """How near, against the nearest, a text is on average that holds no word of the question; and what words add to it."""
+EXPECTED = 0.45
+"""How near the nearest is at least, as a rule: where little is embedded, it may be among what is not."""
 OWN_SHARE, WINDOW_SHARES, RISE = 0.2, {1: 0.22, 2: 0.24}, 0.13
 """What a turn, and each neighbour at this distance, has of what they mean together; which is more than on average."""
 THIN = 5.0
@@ -57,10 +59,10 @@ def features(asked: Asked, pool: Pool) -> Columns:
     own = _by_best(_own(weights, known, pool))
     lexical = lean * _by_best(_with_neighbours(weights, known, pool)) + (1 - lean) * own
     cover = _coverage(weights, known, held)
-    best = max(0.0, float(np.fmax.reduce(pool.dense, initial=0.0)))
-    dense = np.where(
-        np.isnan(pool.dense), best * (GUESSED + GUESSED_BY_WORDS * lexical + GUESSED_BY_SHARE * cover), pool.dense
-    )
+    guessed = GUESSED + GUESSED_BY_WORDS * lexical + GUESSED_BY_SHARE * cover
+    nearest = 0.0 if np.isnan(pool.dense).all() else max(EXPECTED, float(np.nanmax(pool.dense)))
+    dense = np.where(np.isnan(pool.dense), nearest * guessed, pool.dense)
+    best = max(0.0, float(dense.max(initial=0.0)))
     base = _by_best(LEXICAL_PART * lexical + DENSE_PART * _standing_out(dense, best))
     overview, when = float(asked.is_overview), float(asked.is_when)
     current = LOOKED_BACK if asked.looks_back else 1.0

@@ -1,7 +1,8 @@
 """What was written a moment ago and has no vectors yet: the likeliest of it is embedded on the spot, with the question.
 
-Exists because a question about what was said just now is the usual one. Of a long text the passages are taken that hold
-most of the question, and its beginning; what there is no time for is estimated when it is scored.
+Exists because a question about what was said just now is the usual one. Of every text its lead comes first, which takes
+little time and tells what it is about; then of a long one the passage that holds most of the question. What there is no
+time for is estimated when it is scored.
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ from typing import NamedTuple
 
 from pieria.recall.part import Part
 from pieria.record.analyser import terms
-from pieria.record.passages import passages
+from pieria.record.passages import lead, passages
 
 NEWEST = 20
 """Of what was written last and waits, so many are looked at whether they hold a word of the question or not."""
-EACH = 2
-"""Passages of a long text that are embedded for it."""
 
 
 class Piece(NamedTuple):
@@ -46,7 +45,7 @@ def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
 
 
 def _pieces(part: Part, rows: Sequence[int], weights: Mapping[str, float]) -> Iterator[Piece]:
-    """The best piece of each row in turn, then the next best ones."""
+    """The lead of each row in turn, then what holds most of the question."""
     read = part.source.reader.readable(rows)
     each = [
         _best(Text(row, f"{read[row].title}\n" if read[row].title else "", read[row].text), weights)
@@ -65,8 +64,9 @@ class Text(NamedTuple):
 
 def _best(one: Text, weights: Mapping[str, float]) -> list[Piece]:
     pieces = [Piece(one.row, start, one.title + one.text[start:end]) for start, end in passages(one.text)]
-    if len(pieces) <= EACH:
-        return pieces
+    if not pieces:
+        return []
+    first = pieces[0]._replace(text=lead(pieces[0].text))
     worth = [sum(weights.get(term, 0.0) for term in set(terms(piece.text))) for piece in pieces]
-    order = sorted(range(len(pieces)), key=lambda number: (-worth[number], number))
-    return [pieces[number] for number in dict.fromkeys([order[0], 0, *order[1:]])][:EACH]
+    best = pieces[max(range(len(pieces)), key=lambda number: (worth[number], -number))]
+    return [first] if first.text == best.text else [first, best]

@@ -21,6 +21,11 @@ WORDS = 180
 """Words of a passage. A character of a script without spaces counts as one."""
 
 
+LEAD = 320
+"""Characters of the beginning that stand for a whole text for a while: they are embedded in a third of the time that a
+passage takes, and what a text is about mostly stands there."""
+
+
 class Passage(NamedTuple):
     """`text[start:end]`."""
 
@@ -84,6 +89,14 @@ def passages(text: str, limit: int = LIMIT, words: int = WORDS) -> list[Passage]
     if size.reach(0) >= len(text):
         return [Passage(0, len(text))]
     return list(_packed(_pieces(text, size), size))
+
+
+def lead(first: str) -> str:
+    """The beginning of a first passage, which is all of one that is short."""
+    if len(first) <= LEAD:
+        return first
+    end = first.rfind(" ", LEAD // 2, LEAD + 1)
+    return first[: end if end > 0 else LEAD]
 
 
 def _packed(pieces: Iterable[_Piece], size: _Size) -> Iterator[Passage]:
