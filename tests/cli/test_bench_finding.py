@@ -1,6 +1,7 @@
 """`pieria bench locomo` and `bench beam` on conversations whose figures can be told beforehand: by words alone."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pieria import Bank
 from pieria.doors.bench import datasets
 from pieria.doors.bench.findings import lines
 
+INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 ARMS = {
     "text": "lexical, cover, phrase, quoted, thin",
     "time": "date",
@@ -60,7 +62,8 @@ def test_locomo_counts_turns_and_sessions(ask: Ask, tmp_path: Path) -> None:
     assert told["model"] is None
     assert told["left_out"] == {"dense": "no embedder is set", "window": "no embedder is set"}
     assert (told["without"], told["leave_one_out"]) == ({}, None)
-    assert told["recall_ms"] > 0
+    assert told["recall"]["ms"] > 0
+    assert told["recall"]["times"] is None
 
 
 def test_beam_counts_exchanges(ask: Ask, tmp_path: Path) -> None:
@@ -116,7 +119,8 @@ def test_an_interruption_leaves_what_was_found_before_it(
     monkeypatch.setattr(Bank, "recall", interrupted)
     file = finding.locomo(tmp_path, finding.small_talk("one"))
     assert ask("bench", "locomo", file, "--questions", str(tmp_path / "found")).code != 0
-    assert [row["question"] for row in written(tmp_path / "found")] == asked[-2:] == ["apple?", "telescope?"]
+    kept = [row["question"] for row in written(tmp_path / "found")]
+    assert kept == list(dict.fromkeys(asked))[-2:] == ["apple?", "telescope?"]
 
 
 def test_each_arm_and_each_feature_is_switched_off_in_turn(ask: Ask, tmp_path: Path) -> None:
@@ -220,6 +224,17 @@ def test_what_cannot_be_is_said_before_anything_takes_long(
     answer = ask("bench", "locomo", file, *options)
     assert answer.code == 2
     assert says in " ".join(answer.err.split())
+
+
+def test_a_recall_is_timed_against_the_embedding_of_its_question(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIERIA_EMBEDDER", "auto")
+    monkeypatch.setenv("PIERIA_MODELS", str(INSTALLED))
+    told = ask("bench", "locomo", finding.locomo(tmp_path, finding.small_talk("one")), "--json").json
+    of = told["recall"]
+    assert of["times"] == pytest.approx(of["ms"] / of["embedding_ms"], rel=0.02)
+    assert any("times as long as embedding" in line for line in lines(told))
 
 
 @pytest.mark.slow

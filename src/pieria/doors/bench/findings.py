@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean, stdev
+from statistics import fmean, median, stdev
 from typing import Any
 
 from pieria.doors.bench.retrieval import FITTED, FRESH, SLEPT, WHOLE, Answer
@@ -33,7 +33,7 @@ def summary(rows: Sequence[Answer]) -> dict[str, Any]:
         "kinds": _by_kind(whole),
         ANSWERABLE: _told(told_apart(*_confidences(whole))),
         "conversations": {"R@10": _rounded(_by_conversation(whole)), "spread": _spread(_by_conversation(whole))},
-        "recall_ms": round(1000 * fmean(row.seconds for row in whole), 2),
+        "recall": _times(whole),
         "without": _by_effect({way: _compared(whole, of) for way, of in ways.items()}),
         "after_sleep": None if slept is None else _slept(whole, slept),
         "leave_one_out": _left_out(whole, learnt) if learnt else None,
@@ -50,6 +50,8 @@ def lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"{kind:<28} {told['questions']:>5}  {shares}"
     if result[ANSWERABLE] is not None:
         yield f"what has an answer is told from what has none: {_interval(result[ANSWERABLE])}"
+    if result["recall"]["times"] is not None:
+        yield f"a recall takes {result['recall']['times']:.2f} times as long as embedding its question, p50"
     if result["without"]:
         yield "switched off, and what that changes (* where 0 is outside the interval)"
     for name, told in result["without"].items():
@@ -60,6 +62,16 @@ def lines(result: Mapping[str, Any]) -> Iterator[str]:
         yield f"summaries before a source of theirs: {told['ahead']:,}"
     if result["leave_one_out"] is not None:
         yield from _lines_left_out(result["leave_one_out"])
+
+
+def _times(rows: Sequence[Answer]) -> dict[str, float | None]:
+    """How long a recall takes, by itself and against the question's embedding in the same run: p50 of each."""
+    recall = median(row.seconds for row in rows)
+    embedded = [row.embedded for row in rows if row.embedded is not None]
+    told: dict[str, float | None] = {"ms": round(1000 * recall, 2), "embedding_ms": None, "times": None}
+    if embedded:
+        told |= {"embedding_ms": round(1000 * median(embedded), 2), "times": round(recall / median(embedded), 2)}
+    return told
 
 
 def _lines_left_out(told: Mapping[str, Any]) -> Iterator[str]:

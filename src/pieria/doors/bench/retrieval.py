@@ -25,6 +25,10 @@ FIRST = (5, 10, 20)
 FIRST_SESSIONS = (5, 10)
 DEPTH = 50
 """Hits that are asked for: several may belong to one piece of evidence."""
+SHOWN = 10
+"""Hits of a page, for the time it takes."""
+LONGEST = 10.0
+"""Seconds that a model may take for a question."""
 TAUGHT = 100
 """Hits that weights are fitted to: what the policy's own weights leave far behind is to be learnt from as well."""
 WHOLE = "everything on"
@@ -68,6 +72,9 @@ class Answer:
     confidence: float
     shares: Mapping[str, float]
     seconds: float
+    """Of a page of so many as people ask for."""
+    embedded: float | None
+    """Seconds that the question alone takes the model, in the same moment; None where there is none."""
     model: str | None
     left_out: Mapping[str, str]
     ahead: int = 0
@@ -152,9 +159,9 @@ class _Held:
         return self.conversation.piece_of.get(source or "")
 
     def _answer(self, asked: Asked, way: str, weights: Mapping[str, float]) -> Answer:
-        begun = time.perf_counter()
         recall = self.bank.recall(asked.text, k=DEPTH, policy=self.wanted.policy, weights=weights or None)
-        seconds = time.perf_counter() - begun
+        seconds = _seconds(lambda: self.bank.recall(asked.text, k=SHOWN, policy=self.wanted.policy))
+        model = recall.plan["embedding"].get("model")
         pieces = [self._piece(hit.memory.source) for hit in recall]
         found = tuple(dict.fromkeys(piece for piece in pieces if piece is not None))
         return Answer(
@@ -166,7 +173,8 @@ class _Held:
             confidence=recall.confidence,
             shares=_shares(self.conversation, asked.evidence, found) if asked.evidence is not None else {},
             seconds=seconds,
-            model=recall.plan["embedding"].get("model"),
+            embedded=None if model is None else _seconds(lambda: self.bank._embedding.question(asked.text, LONGEST)),
+            model=model,
             left_out=recall.plan["left_out"],
             ahead=self._ahead([hit.memory for hit in recall]) if way == SLEPT else 0,
         )
@@ -203,6 +211,12 @@ def answers(conversations: Iterable[Conversation], wanted: Wanted, say: Say) -> 
             others = [lesson for other, lessons in taught if other is not held for lesson in lessons]
             own = held.weights()
             yield from held.asked({FITTED: fitted(others, own), FRESH: fitted(others, dict.fromkeys(own, 0.0))})
+
+
+def _seconds(does: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    does()
+    return time.perf_counter() - begun
 
 
 @contextmanager
