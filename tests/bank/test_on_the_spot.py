@@ -1,6 +1,8 @@
 """What was written a moment ago is compared by its meaning before anything embedded it."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +137,23 @@ def test_where_there_is_no_time_nothing_is_embedded_and_the_first_come_first() -
     assert model.seen == []
     spot.let_go(texts)
     assert spot.kept(texts) == {}
+
+
+def test_what_was_written_last_is_found_by_its_own_words_while_vectors_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the installed model, which has embedded some of them by then and others not."""
+    monkeypatch.setenv("PIERIA_MODELS", str(Path(sys.prefix) / "share" / "pieria" / "models"))
+    people, deeds = ("Maya", "Omar", "Lena", "Tariq", "Ines"), ("sold", "painted", "lost", "repaired", "weighed")
+    things = ("a canoe", "the old piano", "three lamps", "her bicycle", "a beehive", "the north gate", "a telescope")
+    notes = [
+        f"{who} {did} {what} on day {number}."
+        for number, (who, did, what) in enumerate(product(people, deeds, things), 1)
+    ]
+    settings = {"durability": "off", "embedder": "auto"}
+    with pieria.open("notes", data=tmp_path, settings=settings, session="talk") as bank:
+        kept = [bank.remember(note).id for note in notes]
+        asked = list(zip(notes, kept, strict=True))[: -len(notes) // 8 : -1]
+        missed = [note for note, id in asked if id not in {hit.memory.id for hit in bank.recall(note, k=5)}]
+        assert "MiniLM" in str(bank.recall(notes[0]).plan["embedding"]["model"])
+    assert missed == []

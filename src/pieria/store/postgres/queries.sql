@@ -7,7 +7,8 @@ SELECT name, value FROM counter WHERE bank = %(bank)s
 -- name: there
 SELECT
     EXISTS (SELECT 1 FROM link WHERE bank = %(bank)s), EXISTS (SELECT 1 FROM fact WHERE bank = %(bank)s),
-    EXISTS (SELECT 1 FROM label WHERE bank = %(bank)s AND what = 'standing')
+    EXISTS (SELECT 1 FROM label WHERE bank = %(bank)s AND what = 'standing'),
+    EXISTS (SELECT 1 FROM label WHERE bank = %(bank)s AND what = 'entity')
 
 -- name: set_counter
 UPDATE counter SET value = %(value)s WHERE bank = %(bank)s AND name = %(name)s

@@ -373,7 +373,7 @@ class SQLReader(QueueRows, FactRows, CopyReads):
     def labelled(
         self, what: Literal["entities", "standing"], labels: Sequence[str], filter: Filter, limit: int
     ) -> list[int]:
-        if what == "standing" and not there(self._session).standing:
+        if not getattr(there(self._session), what):
             return []
         where, params = compiled(self._session, filter, probe=True)
         asked = {**params, "label": LABEL_COLUMNS[what], "labels": self._session.listed(labels), "limit": limit}

@@ -85,6 +85,7 @@ class There(NamedTuple):
     links: bool
     facts: bool
     standing: bool
+    entities: bool
 
 
 def there(session: Session) -> There:

@@ -6,7 +6,8 @@ SELECT name, value FROM counter
 
 -- name: there
 SELECT
-    EXISTS (SELECT 1 FROM link), EXISTS (SELECT 1 FROM fact), EXISTS (SELECT 1 FROM label WHERE what = 'standing')
+    EXISTS (SELECT 1 FROM link), EXISTS (SELECT 1 FROM fact), EXISTS (SELECT 1 FROM label WHERE what = 'standing'),
+    EXISTS (SELECT 1 FROM label WHERE what = 'entity')
 
 -- name: set_counter
 UPDATE counter SET value = :value WHERE name = :name
