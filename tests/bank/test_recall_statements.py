@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def begins(self: SQLiteSession, *given: Any, **how: Any) -> None:
         begun(self, *given, **how)
-        self.execute = noting(self.execute)  # type: ignore[method-assign]
+        self.execute = noting(self.execute)
 
     monkeypatch.setattr(SQLiteSession, "__init__", begins)
     for name in ("execute", "execute_once"):

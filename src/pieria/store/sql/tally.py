@@ -16,14 +16,14 @@ PART, MOST_PARTS = 180, 64
 """Terms of one part of a long text, about as long as what one vector stands for; and parts that are looked at."""
 LONG = PART + PART // 4
 """Terms from which on a text has parts."""
-UNKNOWN, END = -1, -2
+UNKNOWN, STOP = -1, -2
 """Of a term that no text holds, and of the end of a text: no text has either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The terms of a text as numbers, in their order. `length` counts all of them; of a very long text the numbers are
-    those of its beginning."""
+    """The terms of a text as numbers, in their order, and behind them `STOP`. `length` counts all of them; of a very
+    long text the numbers are those of its beginning."""
 
     numbers: Numbers
     length: int
@@ -38,11 +38,11 @@ class Texts:
         self.of = of
         self._numbers = numbers
         each = list(of.values())
-        ends = np.array([END], dtype=np.int32)
-        self._whole = np.concatenate([part for one in each for part in (one.numbers, ends)] or [ends])
-        self._sizes = np.array([len(one.numbers) for one in each], dtype=np.intp)
-        self._starts = np.concatenate([[0], np.cumsum(self._sizes + 1)[:-1]]).astype(np.intp)[: len(each)]
-        self._line = np.repeat(np.arange(len(each)), self._sizes + 1)
+        self._whole = np.concatenate([one.numbers for one in each] or [np.empty(0, dtype=np.int32)])
+        with_end = np.array([len(one.numbers) for one in each], dtype=np.intp)
+        self._sizes = with_end - 1
+        self._starts = np.cumsum(with_end) - with_end
+        self._line = np.repeat(np.arange(len(each)), with_end)
 
     def holdings(self, terms: Sequence[str], runs: Sequence[Run]) -> Holdings:
         places = [self._places(term) for term in terms]

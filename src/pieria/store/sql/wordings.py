@@ -105,8 +105,8 @@ def _lines(session: Session, rows: Sequence[int]) -> list[_Line]:
 def _wording(line: _Line, numbers: Mapping[str, int]) -> Wording:
     import numpy as np
 
-    from pieria.store.sql.tally import Wording
+    from pieria.store.sql.tally import STOP, Wording
 
     terms = line.terms.split(" ") if line.terms else []
-    each = np.array([numbers[term] for term in terms], dtype=np.int32)
+    each = np.array([*(numbers[term] for term in terms), STOP], dtype=np.int32)
     return Wording(each, line.length, len(set(terms)), glance(line.begin, line.end, line.characters))
