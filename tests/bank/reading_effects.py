@@ -1,6 +1,7 @@
-"""The settings of what is read from a text before it is kept, and what each does: a part of the table of effects."""
+"""The settings of how a text or a question is read, and what each does: a part of the table of effects."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,16 @@ def seen_of_enrich(folder: Path, value: bool) -> tuple[str, ...]:
         return bank.enriched("Use JWT tokens for authentication").entities
 
 
+def seen_of_time_zone(folder: Path, value: Any) -> object:
+    noon = datetime(2026, 3, 8, 12, tzinfo=UTC)
+    with pieria.open("b", data=folder, settings={"time_zone": value}, clock=lambda: noon) as bank:
+        for day, hour in ((7, 3), (7, 21)):
+            bank.remember(f"watered the gardens, {hour}", at=datetime(2026, 3, day, hour, tzinfo=UTC))
+        return bank.recall("what of the gardens yesterday?")[0].memory.at.hour
+
+
 READING: dict[str, tuple[Callable[[Path, Any], object], dict[Any, object]]] = {
+    "time_zone": (seen_of_time_zone, {"Asia/Kathmandu": 3, "America/Los_Angeles": 21}),
     "nlp": (seen_of_nlp, {"none": [], "small": ["maya okafor"]}),
     "enrich": (seen_of_enrich, {True: ("jwt", "authentication"), False: ()}),
 }

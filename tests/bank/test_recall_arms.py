@@ -223,6 +223,7 @@ ASKED = (
     "Give me a summary of everything about the heron",
     "what about the physician at Zephyr Labs",
     'who said "heron nests by the mill"?',
+    "the heron on 10 March 2026",
 )
 """Together these bring every feature."""
 RELATIVE = {"dense": ("rule_fit", "wish_fit", "matter")}

@@ -61,7 +61,7 @@ def test_yesterday_is_the_day_before_the_first_page(bank: Bank, clock: HandClock
     first = bank.recall("heron yesterday", k=6)
     clock.now += timedelta(days=3)
     second = bank.recall("heron yesterday", k=6, cursor=first.cursor)
-    assert [hit.why["date"] for hit in (*first, *second)] == [1.0] * 12
+    assert [hit.why["then"] for hit in (*first, *second)] == [1.0] * 12
 
 
 def test_a_cursor_has_room_for_all_that_was_shown_at_once(bank: Bank) -> None:

@@ -154,9 +154,7 @@ class BankMachine(Ties):
         assert self.state_of_the_files() == before, "a read wrote"
 
     def check_order(self, page: pieria.Recall) -> None:
-        """By score, but for what stands behind the memory it was drawn from."""
-        late = page.plan["behind_sources"]
-        scores = [hit.score for hit in page if hit.memory.id not in late]
+        scores = [hit.score for hit in page]
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= hit.score <= 1 for hit in page)
 

@@ -185,6 +185,23 @@ def test_a_day_of_no_year_is_meant_in_each(year: int) -> None:
     ]
 
 
+@pytest.mark.parametrize("hours", [1, 6, 24, 240])
+def test_what_was_said_at_a_time_counted_from_now_fits_within_and_less_the_further_from_it(hours: int) -> None:
+    since, until, away = micros(2023, 5, 7, 0), micros(2023, 5, 14, 0), hours * 3_600_000_000
+    asked = replace(ASKED, spans=[Span(since, until, relative=True)])
+    within, before, after = one(1, at=since + away // 2), one(2, at=since - away), one(3, at=until + away)
+    fits = column("then", within, before, after, asked=asked)
+    assert fits == pytest.approx([1.0, *[0.75 * math.exp(-hours / 16.8)] * 2])
+    assert column("date", within, before, after, asked=asked) == [0.0, 0.0, 0.0]
+
+
+def test_what_is_counted_from_now_without_an_end_fits_like_any_date() -> None:
+    asked = replace(ASKED, spans=[Span(micros(2023, 5, 7, 0), None, relative=True)])
+    told = one(1, at=micros(2023, 5, 9))
+    assert column("then", told, asked=asked) == [0.0]
+    assert column("date", told, asked=asked) == [1.0]
+
+
 def test_spans_may_be_open() -> None:
     before = replace(ASKED, spans=[Span(None, micros(2023, 5, 1))])
     after = replace(ASKED, spans=[Span(micros(2023, 5, 1), None)])

@@ -109,7 +109,11 @@ this past weekend: 2023-07-08 / 2023-07-10
 two months ago: 2023-05-01 / 2023-06-01
 a week ago: 2023-07-03 / 2023-07-10
 10 days ago: 2023-07-04 / 2023-07-05
-a couple of days ago: 2023-07-12 / 2023-07-13
+a couple of days ago: 2023-07-11 / 2023-07-13
+a year ago: 2022-06-14 / 2022-08-15
+the other day: 2023-07-08 / 2023-07-14
+the other night: 2023-07-08 / 2023-07-14
+the other week: 2023-05-29 / 2023-07-10
 a few weeks ago: 2023-06-12 / 2023-07-03
 3 years ago: 2020-01-01 / 2021-01-01
 an hour ago: 2023-07-14 14:00 / 2023-07-14 15:00
@@ -200,7 +204,7 @@ def test_the_direction_is_told(text: str, direction: str) -> None:
         "it costs $2022 or 2022 euros, 2022",
         "call 555-2022 or +49 2023 05 07",
         "in 2022 words, about 2000 steps",
-        "recently, now, once, the other day, soon, some day",
+        "recently, now, once, the other side, soon, some day",
         "05/07/2023",
         "31 June 2023 and 2023-13-01 and 30 February",
         "the first quarter of an apple, a second chance, the last minute",
@@ -261,7 +265,16 @@ def test_the_clock_must_be_a_time() -> None:
 
 
 TABLES = (
-    *(ENGLISH.month, ENGLISH.unit, ENGLISH.count, ENGLISH.turn, ENGLISH.near, ENGLISH.limit, ENGLISH.feast),
+    *(
+        ENGLISH.month,
+        ENGLISH.unit,
+        ENGLISH.count,
+        ENGLISH.lately,
+        ENGLISH.turn,
+        ENGLISH.near,
+        ENGLISH.limit,
+        ENGLISH.feast,
+    ),
     *(ENGLISH.season, ENGLISH.weekday, ENGLISH.portion, ENGLISH.offset, ENGLISH.rolling, ENGLISH.part, ENGLISH.ordinal),
     *(ENGLISH.preposition, ENGLISH.span_opening, ENGLISH.span_link, ENGLISH.onward, ENGLISH.article, ENGLISH.of),
 )

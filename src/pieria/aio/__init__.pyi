@@ -15,6 +15,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from datetime import tzinfo
 from io import BufferedIOBase
 from pathlib import Path
 from types import TracebackType
@@ -383,6 +384,8 @@ class Bank:
     def data(self) -> Path: ...
     @property
     def clock(self) -> Clock: ...
+    @property
+    def zone(self) -> tzinfo: ...
     @property
     def who(self) -> str: ...
     @property
@@ -787,6 +790,7 @@ class Bank:
         weights: Mapping[str, float] | None = None,
         deadline_ms: int | None = None,
         budget_tokens: int | None = None,
+        time_zone: str | None = None,
         by_meaning: bool = True,
         matching: bool = False,
         counted: bool = True,
@@ -796,7 +800,8 @@ class Bank:
         Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
         Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
         with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
-        only stands beside what does. What is not `counted` is no use of what it finds.
+        only stands beside what does. `time_zone` says whose days "yesterday" and "last week" are. What is not `counted`
+        is no use of what it finds.
         """
     async def receipt(self, source_id: str) -> IngestReceipt | None:
         """Of what was taken in under this name; None for nothing."""

@@ -62,6 +62,7 @@ MIRRORS = (
             "name",
             "data",
             "clock",
+            "zone",
             "who",
             "author",
             "author_type",

@@ -57,7 +57,7 @@ def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: 
         if cursor is not None:
             walk, sources = _resumed(cursor, question, sources)
             # Yesterday is the day before the first page was asked for.
-            question = replace(question, reading=reading(asked, moment(walk.pins.now)))
+            question = replace(question, reading=reading(asked, moment(walk.pins.now), question.reading.zone))
         standing = bank._embedding.readiness(sources[0].reader)
         pending = sum(source.reader.pending_count() for source in sources)
         embedded = perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -73,6 +74,7 @@ class Core:
         via: str = AGENT,
         secrets: str = "flag",
         text_budget: int = 5_000,
+        zone: tzinfo | None = None,
         count_uses: bool = True,
         fades: Sequence[str] = FADES,
         fading: Fading | None = None,
@@ -108,6 +110,7 @@ class Core:
         self.secrets = secrets
         self._screening = Screen(secrets)
         self._text_budget = text_budget
+        self._zone = zone
         self._count_uses = count_uses
         self.meter = meter
         self._fades = tuple(fades)
@@ -146,6 +149,11 @@ class Core:
     @property
     def is_user_bank(self) -> bool:
         return self.name == "@me"
+
+    @property
+    def zone(self) -> tzinfo:
+        """Whose days "yesterday" and "last week" are; where none was given, those of the clock."""
+        return self._zone or self.clock().tzinfo or UTC
 
     def _now(self) -> int:
         return micros(self.clock())

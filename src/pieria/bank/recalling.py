@@ -64,6 +64,7 @@ class Recalling(Core):
         weights: Mapping[str, float] | None = None,
         deadline_ms: int | None = None,
         budget_tokens: int | None = None,
+        time_zone: str | None = None,
         by_meaning: bool = True,
         matching: bool = False,
         counted: bool = True,
@@ -73,12 +74,14 @@ class Recalling(Core):
         Lists mean any of theirs. `valid_at` asks what held at a time, `known_at` answers from what was known then.
         Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
         with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
-        only stands beside what does. What is not `counted` is no use of what it finds.
+        only stands beside what does. `time_zone` says whose days "yesterday" and "last week" are. What is not `counted`
+        is no use of what it finds.
         """
         from pieria.bank.answering import answer, mark, ranking_of
         from pieria.recall.page import Question
         from pieria.recall.policies import MOST
         from pieria.recall.reading import reading
+        from pieria.record.zones import checked_zone
 
         problems = Problems()
         filter = problems.of(
@@ -98,6 +101,7 @@ class Recalling(Core):
         ranking = problems.of(ranking_of, policy, weights)
         seconds = math.inf if deadline_ms is None else problems.of(deadline_seconds, deadline_ms)
         tokens = None if budget_tokens is None else problems.of(_tokens, budget_tokens)
+        zone = None if time_zone is None else problems.of(checked_zone, time_zone, "time_zone")
         problems.of(check.flag, by_meaning, "by_meaning")
         problems.of(check.flag, matching, "matching")
         problems.of(check.flag, counted, "counted")
@@ -107,11 +111,11 @@ class Recalling(Core):
         due = perf_counter() + seconds
         question = Question(
             text=asked,
-            reading=reading(asked, moment(filter.now)),
+            reading=reading(asked, moment(filter.now), zone or self.zone),
             policy=ranking,
             min_score=least,
             budget=self._text_budget,
-            mark=mark(self, asked, filter, least, ranking, left, share, by_meaning, matching),
+            mark=mark(self, asked, filter, least, ranking, left, share, by_meaning, matching, time_zone),
             fading=self.fading,
             deadline=due,
             tokens=tokens,

@@ -90,7 +90,7 @@ class Telling:
         filter = filter.having(kinds=ANSWERING_KINDS)
         question = Question(
             text=query,
-            reading=reading(query, moment(filter.now)),
+            reading=reading(query, moment(filter.now), self._bank.zone),
             policy=ranking,
             min_score=0.0,
             budget=self._bank._text_budget,

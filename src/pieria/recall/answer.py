@@ -27,7 +27,8 @@ class Overturned:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers. `score` is from 0 to 1 and follows from `why`; `snippet` is the passage that matched."""
+    """A memory that answers. `score` is from 0 to 1 and follows from `why`, or is that of the
+    place to which the hit was moved; `snippet` is the passage that matched."""
 
     memory: Memory
     score: float

@@ -146,7 +146,8 @@ def _near(look: Look, part: Part, what: Kind) -> Sequence[Near]:
 
 
 def _at_the_time(look: Look, part: Part) -> Iterable[int]:
-    """The best of what was told at a time that the question names, by words and by meaning."""
+    """The best of what was told at a time that the question names, by words and by meaning; where meaning is not
+    compared, also the last of what was told then."""
     for span in look.reading.spans:
         within = None if span.yearly else _within(part.source.filter, span)
         if within is None:
@@ -156,6 +157,9 @@ def _at_the_time(look: Look, part: Part) -> Iterable[int]:
         if part.source.vector is not None:
             near = part.source.reader.near(part.source.vector, within, look.want, PASSAGE)
             yield from (one.row for one in near.candidates)
+        elif span.is_counted:
+            # Whoever asks what there was last week may share no word with it.
+            yield from part.source.reader.rows(within, "newest", look.want)
 
 
 def _within(filter: Filter, span: Span) -> Filter | None:
@@ -267,7 +271,7 @@ ARMS: Mapping[str, Arm] = {
     "text": Arm(("lexical", "cover", "phrase", "quoted", "thin"), _text, only_chooses=True),
     "dense": Arm(("dense",), _by_passages, by_vector=True, only_chooses=True),
     "window": Arm(("window",), _by_windows, by_vector=True, only_chooses=True),
-    "time": Arm(("date",), _at_the_time, only_chooses=True),
+    "time": Arm(("date", "then"), _at_the_time, only_chooses=True),
     "entities": Arm(("entity",), _of_entities, only_chooses=True),
     "facts": Arm(("fact",), _of_facts),
     "context": Arm(("session", "reply"), _around),

@@ -15,12 +15,18 @@ Key = tuple[int, int]
 class Span:
     """A time that the question names, in microseconds; None where it has no end.
 
-    One that is of each year is meant in any year.
+    One that is of each year is meant in any year. One that is `relative` was counted from now.
     """
 
     since: int | None
     until: int | None
     yearly: bool = False
+    relative: bool = False
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is a stretch of time that was counted from now, as "last week" is."""
+        return self.relative and self.since is not None and self.until is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ OPENING = 10.0
 LOOKED_BACK = 0.1
 """How far it counts that something holds no longer, where a question asks for what was."""
 YEAR_DAYS = 365.2425
+BLURRED, LEEWAY, JUST_OUTSIDE = 0.1, DAY / 24, 0.75
+"""By which share of its length a time that is counted from now is imprecise, and by how much at least."""
 
 Columns = dict[str, Floats]
 
@@ -74,6 +76,7 @@ def features(asked: Asked, pool: Pool) -> Columns:
         "session": _sessions(pool, base),
         "author": pool.by_named.astype(float),
         "date": _dates(asked, pool),
+        "then": _then(asked, pool),
         "reply": _replies(pool, base) * lean,
         "thin": base * pool.is_turn * np.exp(-pool.distinct / THIN),
         "agent": pool.by_agent.astype(float),
@@ -239,7 +242,20 @@ def _standing(asked: Asked, pool: Pool, best: float) -> Columns:
 def _dates(asked: Asked, pool: Pool) -> Floats:
     found = np.zeros(len(pool))
     for span in asked.spans:
-        found = np.maximum(found, _fits(span, pool.at.astype(float)))
+        if not span.is_counted:
+            found = np.maximum(found, _fits(span, pool.at.astype(float)))
+    return found
+
+
+def _then(asked: Asked, pool: Pool) -> Floats:
+    """Of what was said then, 1 within the span and less the further from it, before and after alike."""
+    found = np.zeros(len(pool))
+    for span in asked.spans:
+        if span.is_counted:
+            since, until = span.since or 0, span.until or 0
+            outside = np.maximum(0, np.maximum(since - pool.at, pool.at - until))
+            fits = np.exp(-outside / max(LEEWAY, (until - since) * BLURRED))
+            found = np.maximum(found, np.where(outside > 0, JUST_OUTSIDE * fits, fits))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -66,6 +66,8 @@ class Reading(NamedTuple):
     quoted: tuple[Run, ...]
     """The terms of each passage in quotes that has several."""
     now: int
+    zone: tzinfo
+    """That of whoever asks."""
     spans: tuple[Span, ...]
     named: tuple[frozenset[str], ...]
     """The terms of each thing that is named by rules of spelling."""
@@ -96,7 +98,8 @@ def looked_for(text: str) -> list[str]:
     return _considered(query_terms(text), _quoted(text[:_READ]))[0]
 
 
-def reading(text: str, now: datetime) -> Reading:
+def reading(text: str, now: datetime, zone: tzinfo = UTC) -> Reading:
+    """`zone` says whose days are meant by "yesterday"."""
     beginning = text[:_READ]
     kinds = asks(beginning)
     is_overview = bool(kinds & OVERVIEWS)
@@ -117,7 +120,8 @@ def reading(text: str, now: datetime) -> Reading:
         pairs=_pairs(terms(about[:_READ])[:CONSIDERED]),
         quoted=quoted,
         now=micros(now),
-        spans=tuple(_spans(beginning, now)),
+        zone=zone,
+        spans=tuple(_spans(beginning, now, zone)),
         named=tuple(dict.fromkeys(held for name in names if (held := frozenset(terms(name))))),
         labels=tuple(dict.fromkeys(compared(name) for name in maybe)),
         fact_keys=tuple(dict.fromkeys(folded(name) for name in maybe)),
@@ -170,13 +174,14 @@ def _phrases(text: str) -> list[str]:
     ]
 
 
-def _spans(text: str, now: datetime) -> list[Span]:
+def _spans(text: str, now: datetime, zone: tzinfo) -> list[Span]:
     """The times that the question names, relative ones as seen now."""
     return [
         Span(
             None if word.since is None else micros(word.since),
             None if word.until is None else micros(word.until),
             word.yearless,
+            word.relative and not word.yearless,
         )
-        for word in timewords(text, now=now)
+        for word in timewords(text, now=now, zone=zone)
     ]

@@ -78,6 +78,7 @@ def search(
     hits = [with_score(hit_of(one, memories[one.evidence.key], page), one, before) for one in order]
     if walk is None and page.question.review > 0:
         hits = blended(hits, _reviewed(page, order, hits))
+    hits = _falling(hits)
     plan = plan_of(page, frozenset(one.evidence.key for one in order), first=walk is None)
     plan |= reranked
     plan["behind_sources"] = moved
@@ -310,8 +311,13 @@ def _behind_sources(
 
 
 def _stands_behind(derived: Scored, source: Scored) -> bool:
-    """A summary always, since it says nothing that its sources do not."""
-    return derived.evidence.is_summary or source.worth >= HALF * derived.worth
+    return source.worth >= HALF * derived.worth
+
+
+def _falling(hits: Sequence[Hit]) -> list[Hit]:
+    """Each with the score of its place: what was moved took that of whoever stood there."""
+    scores = sorted((hit.score for hit in hits), reverse=True)
+    return [hit if hit.score == score else replace(hit, score=score) for hit, score in zip(hits, scores, strict=True)]
 
 
 def _drawn_from(which: int, source: Source, ids: Sequence[str]) -> list[tuple[Place, Place]]:

@@ -108,6 +108,12 @@ def _seal_key(value: str) -> str:
     return _checked(checked_key_place, value, "seal_key")
 
 
+def _zone(value: str) -> str:
+    from pieria.record.zones import checked_zone, name_of
+
+    return name_of(_checked(checked_zone, value, "time_zone"))
+
+
 def _paths(value: str) -> str:
     folders = [folder.strip() for folder in value.split(os.pathsep) if folder.strip()]
     for folder in folders:
@@ -172,6 +178,9 @@ class Settings(Fades):
     )
     text_budget: int = Field(
         default=5_000, ge=100, le=1_000_000_000, description="rows that recall looks up in the text index"
+    )
+    time_zone: Annotated[str, AfterValidator(_zone)] | None = Field(
+        default=None, description="whose days yesterday and last week are, in a question"
     )
     request_seconds: float = Field(
         default=30.0,

@@ -35,7 +35,7 @@ REFUSED: Mapping[str, Sequence[str]] = {
         *("review_from", "review_to", "review_share", "reinforce", "crossing_boost"),
     ),
     "decides how memories are grouped, read and ranked": (
-        *("cluster_threshold", "cluster_most", "duplicate_threshold", "enrich", "search_by_meaning"),
+        *("cluster_threshold", "cluster_most", "duplicate_threshold", "enrich", "search_by_meaning", "time_zone"),
         *("short_term_weight", "long_term_weight"),
     ),
 }

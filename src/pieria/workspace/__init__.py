@@ -26,6 +26,7 @@ from pieria.record.banks import USER_BANK, check_bank_name
 from pieria.record.filter import Viewer
 from pieria.record.time import Clock, system_clock
 from pieria.record.trust import AGENT, GIVEN
+from pieria.record.zones import settled_zone
 from pieria.workspace.configuring import config_for_session, config_of, names_in, refuse_backend
 from pieria.workspace.doubt import doubts_about as doubts_about
 from pieria.workspace.doubt import finding_of, say_once
@@ -363,6 +364,7 @@ class Workspace(Recalling):
                 via=via,
                 secrets=settings.secrets,
                 text_budget=settings.text_budget,
+                zone=settled_zone(settings.time_zone, self.clock, resolved.environ),
                 count_uses=settings.count_uses and not foreign,
                 foreign=foreign,
                 fades=[kind for kind in settings.upkeep_fades.split(",") if kind],

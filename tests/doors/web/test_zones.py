@@ -21,6 +21,7 @@ from pieria.doors.web.pages import PAGES
 from pieria.doors.web.zones import UNIVERSAL, Zone
 from pieria.errors import InputError
 from pieria.record.time import LATEST, instant
+from pieria.record.zones import NEW_NAMES, _rules_of, name_of, of_machine
 from pieria.workspace import Workspace
 
 HERE = "/banks/notes"
@@ -190,21 +191,21 @@ def test_what_is_no_zone_falls_back_to_the_server_s(monkeypatch: pytest.MonkeyPa
 
 def test_the_server_s_zone_is_what_its_environment_or_its_system_says(tmp_path: Path) -> None:
     link = tmp_path / "localtime"
-    assert zones.of_machine({}, link) is UNIVERSAL
+    assert of_machine({}, link) is UTC
     link.symlink_to("/usr/share/zoneinfo/Asia/Kathmandu")
-    assert zones.of_machine({}, link).name == NEPAL
-    assert zones.of_machine({"TZ": ":/usr/share/zoneinfo/America/St_Johns"}, link).name == NEWFOUNDLAND
-    assert zones.of_machine({"TZ": "CET-1CEST"}, link) is UNIVERSAL
+    assert name_of(of_machine({}, link)) == NEPAL
+    assert zones.of_machine({"TZ": ":/usr/share/zoneinfo/America/St_Johns"}).name == NEWFOUNDLAND
+    assert zones.of_machine({"TZ": "CET-1CEST"}) == UNIVERSAL
 
 
 def test_a_zone_has_its_name_of_today() -> None:
     assert [zone(name).name for name in ("Asia/Katmandu", "Asia/Calcutta", "Etc/UTC")] == [NEPAL, "Asia/Kolkata", "UTC"]
-    assert {zones.known(new) is not None for new in zones.NEW_NAMES.values()} == {True}
+    assert {zones.known(new) is not None for new in NEW_NAMES.values()} == {True}
 
 
 def test_without_rules_of_zones_the_page_goes_by_utc_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def forget() -> None:
-        zones._known.cache_clear()
+        _rules_of.cache_clear()
         zones.names.cache_clear()
         zoneinfo.ZoneInfo.clear_cache()
 

@@ -196,6 +196,7 @@ QUESTION = {
     },
     "deadline_ms": whole("How long it may take.", 1, 600_000),
     "budget_tokens": whole("How many tokens the hits may have together.", 1, 10_000_000),
+    "time_zone": text("Whose days yesterday and last week are, such as Europe/Berlin."),
     "by_meaning": flag("False: by words alone."),
     "matching": flag("Only what holds a word of the question, or is near in meaning."),
     "counted": flag("False: what is found does not count as used."),

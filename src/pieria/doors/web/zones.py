@@ -5,17 +5,16 @@ The record holds instants, and knows no zones. What a browser says of its zone i
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from functools import cache, lru_cache
-from pathlib import Path
-from zoneinfo import ZoneInfo, available_timezones
+from functools import cache
+from zoneinfo import available_timezones
 
 from pieria.errors import InputError
+from pieria.record import zones
 from pieria.record.time import LATEST, instant
 
 ZONE = "zone"
@@ -28,20 +27,7 @@ BEGIN, LAST, END = "begin", "last", "end"
 """What a day stands for: its first moment, its last, or the first of the day after."""
 SECONDS = len("2026-01-31 09:30:00")
 EARLIEST = datetime.min.replace(tzinfo=UTC)
-LOCAL_TIME = Path("/etc/localtime")
-NEW_NAMES: Mapping[str, str] = {
-    "America/Buenos_Aires": "America/Argentina/Buenos_Aires", "America/Catamarca": "America/Argentina/Catamarca",
-    "America/Coral_Harbour": "America/Atikokan", "America/Cordoba": "America/Argentina/Cordoba",
-    "America/Godthab": "America/Nuuk", "America/Indianapolis": "America/Indiana/Indianapolis",
-    "America/Jujuy": "America/Argentina/Jujuy", "America/Louisville": "America/Kentucky/Louisville",
-    "America/Mendoza": "America/Argentina/Mendoza", "Asia/Calcutta": "Asia/Kolkata", "Asia/Katmandu": "Asia/Kathmandu",
-    "Asia/Rangoon": "Asia/Yangon", "Asia/Saigon": "Asia/Ho_Chi_Minh", "Atlantic/Faeroe": "Atlantic/Faroe",
-    "Etc/UTC": "UTC", "Europe/Kiev": "Europe/Kyiv", "Pacific/Enderbury": "Pacific/Kanton",
-    "Pacific/Ponape": "Pacific/Pohnpei", "Pacific/Truk": "Pacific/Chuuk",
-}  # fmt: skip
-"""Old names that browsers still tell, and that some systems leave out by now."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]{0,30}(/[A-Za-z0-9_+-]{1,30}){0,2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +95,14 @@ class Zone:
         return f"{told[:SECONDS]} {'UTC' if local.tzinfo is UTC else f'{told[SECONDS:]} {self.name}'}"
 
 
-UNIVERSAL = Zone("UTC", UTC)
+UNIVERSAL = Zone(zones.UNIVERSAL, UTC)
 """Known without any file, and where nothing better is."""
 
 
 def known(name: str) -> Zone | None:
     """The zone of that name, or None for what is no zone, or none that this machine has the rules of."""
-    return _known(name) if _NAME.fullmatch(name) else None
-
-
-@lru_cache(maxsize=256)
-def _known(name: str) -> Zone | None:
-    for each in (NEW_NAMES.get(name, name), name):
-        if each == UNIVERSAL.name:
-            return UNIVERSAL
-        try:
-            return Zone(each, ZoneInfo(each))
-        except (KeyError, OSError, ValueError):  # a folder or another file is no zone, and neither is nothing
-            continue
-    return None
+    rules = zones.rules_of(name)
+    return None if rules is None else Zone(zones.name_of(rules), rules)
 
 
 def named(name: str) -> Zone:
@@ -149,10 +124,10 @@ def names() -> tuple[str, ...]:
     return (*places, UNIVERSAL.name) if places else ()
 
 
-def of_machine(environ: Mapping[str, str], local_time: Path = LOCAL_TIME) -> Zone:
+def of_machine(environ: Mapping[str, str]) -> Zone:
     """The zone of the server: what its environment says, or its system; UTC where neither names one."""
-    said = environ["TZ"].removeprefix(":") if "TZ" in environ else os.path.realpath(local_time)
-    return known(said.rpartition("zoneinfo/")[2]) or UNIVERSAL
+    rules = zones.of_machine(environ)
+    return Zone(zones.name_of(rules), rules)
 
 
 def chosen(cookies: Mapping[str, str]) -> Zone | None:

@@ -63,6 +63,7 @@ _FORMS = (
     Form("feast", "<turn> <feast>", relative=True),
     Form("rolling", "(?:the )?<passing> <unit>", relative=True),
     Form("ago", f"{_AMOUNT} <unit> (?:ago|back)", relative=True),
+    Form("ago", "<lately> (?:<unit>|<part>)", relative=True),
     Form("ahead", f"{_AMOUNT} <unit> from (?:now|today)", relative=True),
     Form("weekday", "<weekday> <part>", relative=True),
     Form("weekday", "<weekday>", relative=True, weak=True),
@@ -80,9 +81,10 @@ ENGLISH = Language(
     unit={word: word for word in _UNITS.split()} | {f"{word}s": word for word in _UNITS.split()},
     count={word: (number, number) for number, word in enumerate(_NUMBERS.split(), 1)}
     | {"a": (1, 1), "an": (1, 1), "twenty": (20, 20), "thirty": (30, 30)}
-    | dict.fromkeys(("a couple", "a couple of", "couple", "couple of"), (2, 2))
+    | dict.fromkeys(("a couple", "a couple of", "couple", "couple of"), (2, 3))
     | dict.fromkeys(("a few", "few"), (2, 4))
     | {"several": (3, 7)},
+    lately={"the other": (1, 6)},
     ordinal={"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4},
     season={"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12},
     feast={

@@ -41,6 +41,8 @@ class Language:
     """To `stretch.UNITS`."""
     count: Mapping[str, tuple[int, int]]
     """The least and the most that is meant: a few are two to four."""
+    lately: Mapping[str, tuple[int, int]]
+    """As in "the other day", which is so many days ago."""
     ordinal: Mapping[str, int]
     season: Mapping[str, int]
     """To the month it begins with."""
@@ -134,7 +136,21 @@ class Language:
 
 
 _TABLES = (
-    *("month", "weekday", "unit", "count", "ordinal", "season", "feast", "near", "part", "turn", "rolling", "passing"),
+    *(
+        "month",
+        "weekday",
+        "unit",
+        "count",
+        "lately",
+        "ordinal",
+        "season",
+        "feast",
+        "near",
+        "part",
+        "turn",
+        "rolling",
+        "passing",
+    ),
 )
 _SPACE = r"\s{1,3}"
 # Neither a number that goes on, nor a word, nor a part of an identifier.

@@ -214,9 +214,13 @@ class Calendar:
         return self._apart(said, 1)
 
     def _apart(self, said: Said, way: int) -> Stretch:
-        unit = self._in.unit[_plain(said["unit"])]
+        unit = self._in.unit[_plain(said["unit"])] if "unit" in said else "day"
         least, most = self._count(said)
         now, zoned = self._clock(unit)
+        if unit == "year" and most == 1:
+            # Not the whole year before: about this time of it.
+            there = around(shifted(now, unit, way), "day")
+            return Stretch(shifted(there.start, "month", -1), shifted(there.end, "month", 1))
         ends = [around(shifted(now, unit, way * count), unit) for count in (least, most)]
         return Stretch(min(ends).start, max(ends).end, zoned)
 
@@ -261,7 +265,8 @@ class Calendar:
     def _count(self, said: Said) -> tuple[int, int]:
         if "amount" in said:
             return int(said["amount"]), int(said["amount"])
-        return self._in.count[_plain(said["count"])]
+        table = self._in.lately if "lately" in said else self._in.count
+        return table[_plain(said.get("lately") or said["count"])]
 
     def _part(self, day: Stretch, said: Said) -> Stretch:
         if "part" not in said:

@@ -40,6 +40,7 @@ POLICIES = ("hybrid", "similarity", "weighted", "decay", "value")
 )
 @click.option("--deadline-ms", type=WHOLE, help="Begin no look-up after this time; answer with what there is.")
 @click.option("--budget-tokens", type=WHOLE, help="As many answers as fit into so many tokens, by an estimate.")
+@click.option("--time-zone", metavar="ZONE", help="Whose days yesterday and last week are, such as Europe/Berlin.")
 @click.pass_obj
 def recall(call: Call, /, query: tuple[str, ...], plan: bool, jsonl: bool, **values: Any) -> None:
     """Find what answers QUERY, best first, with reasons.

@@ -46,6 +46,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "time": {
         "date": "it was told at a time that the question names",
+        "then": "it was told then, as counted from now",
         "when": "it speaks of time, and a moment was asked for",
         "recency": "it is new",
         "validity": "it says from when it holds",
@@ -156,7 +157,7 @@ def _recalled(asked: Asked) -> Answer:
         lately = bank.list(limit=LATELY, **{"kinds": ANSWERING_KINDS, **sieve})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
     # To look at a memory is no use of it.
-    found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, **sieve)
+    found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, time_zone=asked.zone.name, **sieve)
     hits = [reasoned(hit, found.plan["weights"]) for hit in found]
     more = found.cursor and asked.path("recall", q=query, cursor=found.cursor, **given)
     spoke = {(part.number, part.name) for hit in hits for part in hit.parts}
