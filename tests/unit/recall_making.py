@@ -51,6 +51,7 @@ class Evidence:
     dense: float | None = None
     window: float | None = None
     nearer: float = 0.0
+    bare: float | None = None
     rule: float | None = None
     wish: float | None = None
     by_named: bool = False
@@ -138,7 +139,7 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
     )
 
 
-NUMBERS = ("dense", "window", "nearer", "rule", "wish", "place", "importance", "strength", "fact")
+NUMBERS = ("dense", "window", "nearer", "bare", "rule", "wish", "place", "importance", "strength", "fact")
 FLAGS = ("by_named", "is_turn", "is_summary", "by_agent", "asks", "tells_time", "says_when")
 
 

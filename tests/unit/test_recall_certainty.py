@@ -1,26 +1,34 @@
 """How sure an answer is of itself."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.recall_making import Evidence, Held, features_of, made, pool_of
+from tests.unit.recall_making import ASKED, Evidence, Held, features_of, made, pool_of
 
 from pieria.recall.certainty import confidence
+from pieria.recall.evidence import Asked
 from pieria.recall.policies import WEIGHTS, Why
 from pieria.record.certainty import alone
+from pieria.record.expected import expected
 
 
-def sure(*found: Why, named: tuple[bool, ...] = (), turns: bool = True) -> float:
+def unread(numbers: Sequence[int]) -> list[str | None]:
+    return [None for _ in numbers]
+
+
+def sure(*found: Why, named: tuple[bool, ...] = (), turns: bool = True, asked: Asked = ASKED) -> float:
     columns = {name: np.array([why.get(name, 0.0) for why in found]) for name in WEIGHTS}
     by_named = named or (False,) * len(found)
     pool = [
         Evidence((0, row), f"m{row}", Held(), is_turn=turns, by_named=by_named[row], dense=float(columns["dense"][row]))
         for row in range(len(found))
     ]
-    return confidence(columns, pool_of(pool))
+    return confidence(asked, columns, pool_of(pool), unread)
 
 
 def test_it_is_not_sure_of_nothing() -> None:
@@ -50,8 +58,43 @@ def test_one_turn_of_a_few_that_answers_is_nearly_enough() -> None:
 
 def test_one_note_that_answers_is_enough() -> None:
     answers, beside = {"dense": 0.65, "cover": 1.0}, {"dense": 0.05}
-    assert sure(*[beside] * 9, answers, turns=False) == sure(answers, turns=False) > 0.95
+    assert sure(*[beside] * 9, answers, turns=False) > sure(answers, turns=False) > 0.8
     assert sure(*[beside] * 9, turns=False) < 0.1
+
+
+def test_a_note_is_an_answer_by_how_far_it_is_ahead_of_others() -> None:
+    lead, field = {"dense": 0.6}, {"dense": 0.55}
+    assert sure(lead, *[field] * 3, turns=False) < sure(lead, turns=False)
+    assert sure({"dense": 0.9}, {"dense": 0.9}, turns=False) < sure({"dense": 0.9}, {"dense": 0.2}, turns=False)
+
+
+def test_what_only_shares_the_name_is_no_answer() -> None:
+    """By name all notes on somebody are near to any question about them."""
+    columns = {name: np.zeros(2) for name in WEIGHTS} | {"dense": np.array([0.7, 0.3]), "entity": np.ones(2)}
+    near, far = (
+        [Evidence((0, row), f"m{row}", Held(), dense=0.7, bare=bare) for row, bare in enumerate(each)]
+        for each in ((0.5, 0.2), (0.2, 0.1))
+    )
+    named = replace(ASKED, entities=[frozenset({"maya"})])
+    assert (
+        confidence(named, columns, pool_of(near), unread) > 0.6 > 0.4 > confidence(named, columns, pool_of(far), unread)
+    )
+    nobody = columns | {"entity": np.zeros(2)}
+    assert confidence(named, nobody, pool_of(near), unread) < 0.4
+
+
+def test_what_does_not_hold_what_is_asked_for_is_no_answer() -> None:
+    columns = {name: np.zeros(2) for name in WEIGHTS} | {"dense": np.array([0.6, 0.3]), "lexical": np.array([1.0, 0.2])}
+    asked = replace(ASKED, expects=expected("How much does the scanner cost?"))
+
+    def told(*texts: str | None) -> float:
+        pool = [Evidence((0, row), f"m{row}", Held(), dense=0.6) for row in range(len(texts))]
+        return confidence(asked, columns, pool_of(pool), lambda numbers: [texts[number] for number in numbers])
+
+    answer = told("The scanner was 340.", "The kettle whistles.")
+    elsewhere = told("The scanner needs a restart.", "The kettle was 20.")
+    nowhere = told("The scanner needs a restart.", "The kettle whistles.")
+    assert answer == told(None, None) > 0.5 > elsewhere > nowhere
 
 
 def test_it_is_less_sure_where_the_words_fit_somebody_else() -> None:
@@ -71,14 +114,16 @@ def test_a_summary_bears_nothing_out_unless_there_is_nothing_else(by_words: bool
     columns = nothing | {"dense": np.array([0.1, 0.8]), "cover": np.array([0.1, 1.0])}
     both, alone = [one(0, False), one(1, True)], [one(0, True), one(1, True)]
     first = {name: values[:1] for name, values in columns.items()}
-    assert confidence(columns, pool_of(both)) == confidence(first, pool_of(both[:1])) < 0.2
-    assert confidence(columns, pool_of(alone)) > 0.9
+    assert (
+        confidence(ASKED, columns, pool_of(both), unread) == confidence(ASKED, first, pool_of(both[:1]), unread) < 0.2
+    )
+    assert confidence(ASKED, columns, pool_of(alone), unread) > 0.9
 
 
 @given(st.integers(0, 2**32), st.integers(1, 25))
 def test_it_is_never_more_than_sure(seed: int, size: int) -> None:
     asked, pool = made(seed, size)
-    assert 0.0 <= confidence(features_of(asked, pool), pool_of(pool, asked)) <= 1.0
+    assert 0.0 <= confidence(asked, features_of(asked, pool), pool_of(pool, asked), unread) <= 1.0
 
 
 @pytest.mark.parametrize("alike", [-1e6, float("-inf"), float("nan")])

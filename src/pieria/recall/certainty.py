@@ -6,13 +6,14 @@ Exists because a score compares candidates with each other: the best of what is 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from pieria.recall.evidence import Asked
 from pieria.recall.features import Columns
 from pieria.recall.policies import CONTENT, WEIGHTS, sums
 from pieria.recall.pool import Lines, Pool
-from pieria.record.certainty import alone as alone_of
 from pieria.record.certainty import logistic
 
 WORDS = ("lexical", "reply", "thin", "cover", "phrase")
@@ -25,7 +26,21 @@ DOUBT_OF_NAMED = 1.82
 are together, and how much of the question one of them holds."""
 
 
-def confidence(columns: Columns, pool: Pool) -> float:
+ALONE = {"alike": 6.5, "lead": 4.0, "lacking": -3.0, "unnamed": -3.0}
+DOUBT_ALONE = 2.8
+"""What it is worth how much of the question without names the nearest means, and how far it is ahead of the next; that
+what an answer has to hold is not there, and that what the question names is not named."""
+NEAR_ENOUGH = 0.45
+"""Nearer than that, a text says much the same as the question does, and answers it no better."""
+Texts = Callable[[Sequence[int]], Sequence[str | None]]
+"""Of candidates by their numbers; None for a long one."""
+LOOKED_AT = 8
+"""So many of the best are looked at for what an answer has to hold."""
+FIELD, ELSEWHERE = 3, 0.15
+"""So many come next; where there are fewer, so near is whatever might be there."""
+
+
+def confidence(asked: Asked, columns: Columns, pool: Pool, texts: Texts) -> float:
     """0 to 1. What was said in conversations is borne out by the turns around it; anything else stands alone.
 
     By words alone, where that is all there is, it is how much of the question the best holds. A summary bears nothing
@@ -38,10 +53,10 @@ def confidence(columns: Columns, pool: Pool) -> float:
         return float(columns["cover"][first_hand].max())
     turns = np.flatnonzero(first_hand & pool.is_turn)
     alone = np.flatnonzero(first_hand & ~pool.is_turn)
-    return max(_of_turns(columns, pool, turns), _of_others(columns, alone))
+    return max(_of_turns(asked, columns, pool, turns, texts), _of_others(asked, columns, pool, alone, texts))
 
 
-def _of_turns(columns: Columns, pool: Pool, turns: Lines) -> float:
+def _of_turns(asked: Asked, columns: Columns, pool: Pool, turns: Lines, texts: Texts) -> float:
     """How good the best are together and, where the question names somebody, whether by words alone that one's best is
     ahead of everybody else's."""
     if not len(turns):
@@ -49,7 +64,7 @@ def _of_turns(columns: Columns, pool: Pool, turns: Lines) -> float:
     together = _together(columns, pool, turns)
     if len(turns) >= TALK:
         return together
-    alone = _of_others(columns, turns)
+    alone = _of_others(asked, columns, pool, turns, texts)
     return alone + (together - alone) * len(turns) / TALK
 
 
@@ -65,7 +80,34 @@ def _together(columns: Columns, pool: Pool, turns: Lines) -> float:
     return logistic(math.fsum(worth * told[name] for name, worth in OF_NAMED.items()) - DOUBT_OF_NAMED)
 
 
-def _of_others(columns: Columns, alone: Lines) -> float:
-    """How much of the question the one that answers it best means and holds."""
-    told = zip(columns["dense"][alone].tolist(), columns["cover"][alone].tolist(), strict=True)
-    return max((alone_of(dense, cover) for dense, cover in told), default=0.0)
+def _of_others(asked: Asked, columns: Columns, pool: Pool, alone: Lines, texts: Texts) -> float:
+    """Whether the nearest is near enough and ahead of others, and holds what is asked for of whom is named.
+
+    A name alone is no answer, and whatever is about the named is near to a question about them: so they are compared
+    without it.
+    """
+    if not len(alone):
+        return 0.0
+    near = np.where(np.isnan(pool.bare), columns["dense"], pool.bare)[alone]
+    first, *others = np.sort(np.append(near, [ELSEWHERE] * FIELD) if len(near) <= FIELD else near)[::-1].tolist()
+    lead = first - math.fsum(others[:FIELD]) / FIELD
+    content = sums(columns, WEIGHTS, CONTENT)[alone]
+    places = np.argsort(-content, kind="stable")
+    order = alone[places].tolist()
+    unnamed = 1 - float(columns["entity"][order[0]]) if asked.entities else 0.0
+    lacking = _lacking(asked, order[:LOOKED_AT], content[places].tolist(), texts)
+    told = {"alike": min(NEAR_ENOUGH, first), "lead": lead, "lacking": lacking, "unnamed": unnamed}
+    return logistic(math.fsum(worth * told[name] for name, worth in ALONE.items()) - DOUBT_ALONE)
+
+
+def _lacking(asked: Asked, order: Sequence[int], content: Sequence[float], texts: Texts) -> float:
+    """How much less than the best the first is worth that holds what is asked for, as a share; 0 for the best itself.
+
+    Of a long text it is not known what it holds.
+    """
+    if asked.expects is None or not content or content[0] <= 0:
+        return 0.0
+    for text, worth in zip(texts(order), content, strict=False):
+        if text is None or asked.expects.is_in(text):
+            return 1 - max(0.0, worth) / content[0]
+    return 1.0

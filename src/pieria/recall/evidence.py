@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pieria.recall.ranking import Corpus
+from pieria.record.expected import Expected
 
 Key = tuple[int, int]
 """Which source, and a row in it."""
@@ -48,5 +49,7 @@ class Asked:
     is_when: bool = False
     looks_back: bool = False
     """It asks for what was, and is no longer."""
+    expects: Expected | None = None
+    """What an answer has to hold."""
     heeds_rules: bool = False
     """Standing rules bind whoever asks for something, in the first person or by a request."""

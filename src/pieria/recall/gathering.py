@@ -19,7 +19,7 @@ from pieria.recall.part import Part, Source
 from pieria.recall.pool import Pool
 from pieria.recall.pooling import Told, pooled
 from pieria.recall.ranking import Corpus
-from pieria.recall.reading import Reading
+from pieria.recall.reading import Reading, without_named
 from pieria.recall.reversals import find_overturning
 from pieria.record import effort
 from pieria.record.fading import DAY
@@ -127,9 +127,10 @@ class Gathering:
                 part.line_up(REACH, LENDING)
             part.hold(self._reading.considered, self._reading.runs, LENDING)
         matter = self._matter(wanted, look) if "dense" in self._arms and wanted.needs(("matter",)) else None
+        bare = self._bare(look) if "dense" in self._arms else None
         for part in self._parts:
             if kinds:
-                part.compare(kinds, matter)
+                part.compare(kinds, matter, bare)
             if "rules" in self._arms:
                 part.compare_rules()
 
@@ -149,6 +150,17 @@ class Gathering:
         self._arms["dense"]["matter"] = look.matter
         return vector
 
+    def _bare(self, look: Look) -> NDArray[np.float32] | None:
+        """The question without all that it names, as it was embedded together with it."""
+        meant = next((part.source.meant for part in self._parts if part.source.meant is not None), None)
+        bare = without_named(self._reading)
+        if meant is None or not bare or not look.first:
+            return None
+        try:
+            return meant(bare[0])
+        except PieriaError:
+            return None
+
     def _asked(self, look: Look) -> Asked:
         read = self._reading
         of_authors = frozenset[str]().union(*look.authors.values())
@@ -161,6 +173,7 @@ class Gathering:
             is_overview=read.is_overview,
             is_when=read.is_when,
             looks_back=read.looks_back,
+            expects=read.expects,
             heeds_rules=look.heeds_rules,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +13,7 @@ from pieria.recall.arms import ARMS, QUOTA
 from pieria.recall.arranging import Arranged, arranged, spread
 from pieria.recall.asking import TERMS_LIMIT, rarest
 from pieria.recall.certainty import confidence
+from pieria.recall.evidence import Key
 from pieria.recall.features import Columns, features, of_use
 from pieria.recall.gathering import Gathered, Gathering, Wanted
 from pieria.recall.part import Source
@@ -36,6 +38,8 @@ LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
 """How many rows of the text index are looked through at least, and how many where there is little time."""
 
 
+SHORT = 400
+"""Characters up to which a text is looked through for what an answer has to hold."""
 NEAR = 0.3
 """Below so much two texts hardly have a meaning in common."""
 
@@ -244,12 +248,22 @@ class Page:
         codes_of = [self.walk.code(*key) for key in pool.keys]
         self.scored = Ranking(pool, worth, columns, codes_of)
         if not codes:
-            self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=confidence(columns, pool)))
+            sure = confidence(gathered.asked, columns, pool, partial(self._texts, pool))
+            self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=sure))
         order = [codes_of[number] for number in shown.order]
         self.order = self.order or order
         if not self._is_picky:
             return order
         return [code for code in order if self.passes(self.scored[code])]
+
+    def _texts(self, pool: Pool, numbers: Sequence[int]) -> list[str | None]:
+        """Of the candidates with these numbers, those that are short."""
+        found: dict[Key, str] = {}
+        for which, source in enumerate(self.sources):
+            rows = [row for of, row in (pool.keys[number] for number in numbers) if of == which]
+            held = source.reader.contents(rows) if rows else {}
+            found |= {(which, row): content.text for row, content in held.items() if len(content.text) <= SHORT}
+        return [found.get(pool.keys[number]) for number in numbers]
 
     @property
     def _is_picky(self) -> bool:

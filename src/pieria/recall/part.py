@@ -60,6 +60,8 @@ class Part:
     """Where in a text its most similar passage begins."""
     nearer: dict[int, float] = field(default_factory=dict)
     """By how much a candidate is more like the matter of the question than like the whole of it."""
+    bare: dict[int, float] = field(default_factory=dict)
+    """How near a candidate is to the question without all that it names."""
     facts: dict[int, float] = field(default_factory=dict)
     tied: dict[int, dict[int, None]] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
@@ -121,14 +123,18 @@ class Part:
         """How near the rules and wishes among the candidates are."""
         self.alike["rule"] = self.rule_fits([*self.rules, *self.wishes])
 
-    def compare(self, kinds: Sequence[Kind], matter: NDArray[np.float32] | None) -> None:
-        """How near every candidate is, whichever arm found it; and how much nearer to the matter of the question."""
+    def compare(
+        self, kinds: Sequence[Kind], matter: NDArray[np.float32] | None, bare: NDArray[np.float32] | None = None
+    ) -> None:
+        """How near every candidate is, whichever arm found it; how much nearer to the matter of the question; and how
+        near to it without all that it names.
+        """
         vector, reader = self.source.vector, self.source.reader
         rows = [row for row in self.found if row not in self.compared]
         if vector is None or not rows:
             return
         self.compared.update(rows)
-        asked = [vector] if matter is None else [vector, matter]
+        asked = [vector, *(each for each in (matter, bare) if each is not None)]
         told = reader.nearness(asked, rows, kinds)
         near = {kind: told[kind][:, 0] for kind in kinds}
         if "window" in near and self.source.filter.known_at is not None:
@@ -138,6 +144,9 @@ class Part:
             self.alike.setdefault(kind, {}).update((row, value) for row, value in known if value == value)
         if matter is not None:
             self._note_nearer(rows, [told[kind][:, 1] - told[kind][:, 0] for kind in kinds])
+
+        if bare is not None and "passage" in told:
+            self.bare.update(zip(rows, told["passage"][:, -1].tolist(), strict=True))
 
     def _note_nearer(self, rows: Sequence[int], rises: Sequence[NDArray[np.float64]]) -> None:
         """The mean by passage and by window; what has no window is its own."""

@@ -54,6 +54,8 @@ class Pool:
     window: Floats
     nearer: Floats
     """By how much it is more like the question without the names of those who speak than like the whole."""
+    bare: Floats
+    """How near it is to the question without all that this names; NaN where it names nothing."""
     rule: Floats
     wish: Floats
     near: list[int | None]

@@ -65,6 +65,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         dense=_known(passages),
         window=_known([part.alike.get("window", {}).get(row) for part, row in each]),
         nearer=np.array([part.nearer.get(row, 0.0) for part, row in each], dtype=float),
+        bare=_known([part.bare.get(row) for part, row in each]),
         rule=_fits(each, "rules", passages),
         wish=_fits(each, "wishes", passages),
         near=[part.nearest.get(row) for part, row in each],

@@ -17,6 +17,7 @@ from pieria.recall.evidence import Span
 from pieria.record.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
 from pieria.record.asks import asks
 from pieria.record.entities import entities
+from pieria.record.expected import Expected, expected
 from pieria.record.factnames import folded
 from pieria.record.indexing import compared
 from pieria.record.overviews import subject
@@ -81,6 +82,8 @@ class Reading(NamedTuple):
     """Rules bind whoever asks for something or in the first person, but not what is asked of what was."""
     looks_back: bool = False
     """It asks for what was, and is no longer."""
+    expects: Expected | None = None
+    """What an answer has to hold."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -129,6 +132,7 @@ def reading(text: str, now: datetime, zone: tzinfo = UTC) -> Reading:
         is_overview=is_overview,
         is_when="when" in kinds,
         looks_back=asks_of_before(beginning),
+        expects=expected(beginning),
         may_heed_rules=not is_of_past and (wanted == FULLY or _OWN.search(beginning) is not None),
     )
 

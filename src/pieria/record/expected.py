@@ -1,0 +1,162 @@
+"""What an answer has to hold: "how much?" wants a number, "who?" a person, "what is it called?" a name.
+
+Exists so that a text that is about what is asked, and does not say it, is not taken for an answer: "The dog barks" is
+near to "What is the dog's name?". Words are English; a question in other words expects nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pieria.record.analyser import STOP_WORDS, terms
+from pieria.record.commonwords import COMMON, TIMES
+
+_READ = 400
+"""Characters at the beginning of a question in which it shows what it wants."""
+_ASKED = (
+    ("phone", r"\b(?:tele)?phone number|\bmobile number|\bnumber of \w+ phone|\biban\b"),
+    ("email", r"\be-?mail\b.{0,9}\baddress|\be-?mail\b"),
+    ("code", r"\b(?:number|postcode|zip|code|password|pin|plate)\b"),
+    ("name", r"\b(?:names?|called|surname)\b"),
+    (
+        "moment",
+        r"\bwhen\b|\bwhat time\b|\b(?:what|which) (?:date|day|month|year|hour|half hour|weekday)\b"
+        r"|\bhow (?:soon|late|often)\b|\bat what hour\b|\bdate of\b",
+    ),
+    (
+        "amount",
+        r"\bhow (?:much|many|old|long|far|deep|tall|big|heavy|fast|high|large|wide|hot|cold|loud)\b|\bcosts?\b"
+        r"|\b(?:what|which) (?:\w+ )?(?:price|fee|rate|fare|dose|size|age|percentage|share|amount|budget|weight|height"
+        r"|salary|rent|wage|version)\b",
+    ),
+    ("person", r"\bwho(?:m|se)?\b"),
+    ("place", r"\bwhere\b|\bwhich (?:city|town|country|street)\b"),
+    (
+        "which",
+        r"\b(?:which|what) (?:(?:kind|sort|type) of )?(?!(?:is|are|was|were|do|does|did|will|would|can|could|has|have"
+        r"|had|should|must|may|might)\b)(?P<thing>\w+(?: \w+)?)",
+    ),
+)
+"""What is expected and how it is asked for; the first that fits counts."""
+_QUESTIONS = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _ASKED)
+_OF_WHAT_WAS = re.compile(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
+_NUMBERS = """
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen eighteen twenty thirty
+forty fifty sixty seventy eighty ninety hundred thousand million half quarter third dozen couple both
+"""
+_TIME = """
+morning evening night afternoon week weekend month year day hour minute spring summer autumn winter term season today
+tomorrow yesterday tonight noon midnight christmas easter daily weekly monthly yearly every until before after when once
+during late early ago since always never soon twice often
+"""
+_PEOPLE = """
+mother mum mom father dad papa parent sister brother aunt auntie uncle grandma grandpa grandmother grandfather cousin
+son daughter wife husband partner friend neighbour neighbor boss nurse doctor teacher lawyer clerk man woman girl boy
+guy colleague team company agency landlord nobody everyone
+"""
+_BEFORE_PLACES = """
+in at on under behind near from to above below beside inside outside into with between via onto over around through
+"""
+_AMOUNTS = frozenset(_NUMBERS.split())
+_MOMENTS = TIMES | _AMOUNTS | frozenset(_TIME.split())
+_PERSONS = frozenset(_PEOPLE.split())
+_PLACED = frozenset(_BEFORE_PLACES.split())
+_WHERE_NAMES_ARE_PLACES = frozenset({"in", "at", "from", "near", "to", "under"})
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s$")
+_PHONE = re.compile(r"\d[\d ()/-]{2,}\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """`own` are the terms of the question, which answer nothing; `thing` those of what "which …" asks for."""
+
+    what: str
+    own: frozenset[str]
+    thing: frozenset[str] = frozenset()
+
+    def is_in(self, text: str) -> bool:
+        """Whether the text holds such a thing, and not in the words of the question."""
+        return _HOLDS[self.what](self, text)
+
+
+def expected(question: str) -> Expected | None:
+    """What an answer has to hold; None where that cannot be told.
+
+    A moment that is past is told by when a text was written, and need not stand in it.
+    """
+    beginning = question[:_READ]
+    for what, pattern in _QUESTIONS:
+        found = pattern.search(beginning)
+        if found is None:
+            continue
+        if what == "moment" and _OF_WHAT_WAS.search(beginning):
+            return None
+        thing = found["thing"] if what == "which" else ""
+        return Expected(what, _telling(beginning), _telling(thing))
+    return None
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(terms(text)) - STOP_WORDS
+
+
+def _new_words(of: Expected, text: str) -> Iterator[str]:
+    return (word[0] for word in _WORD.finditer(text) if of.own.isdisjoint(terms(word[0])))
+
+
+def _has_digits(of: Expected, text: str) -> bool:
+    return any(any(map(str.isdigit, word)) for word in _new_words(of, text))
+
+
+def _has(words: frozenset[str], of: Expected, text: str) -> bool:
+    """In whichever number."""
+    return any(
+        not words.isdisjoint((word.casefold(), word.casefold().removesuffix("s"))) for word in _new_words(of, text)
+    )
+
+
+def _names(of: Expected, text: str) -> Iterator[str | None]:
+    """Of each name that is not in the question, the word before it."""
+    before: str | None = None
+    end = 0
+    for word in _WORD.finditer(text):
+        opens = end == 0 or any(mark in text[end : word.start()] for mark in ".!?:")
+        end = word.end()
+        if _is_name(of, word[0], text[end : end + 2], opens=opens):
+            yield before
+        before = word[0].casefold()
+
+
+def _is_name(of: Expected, word: str, behind: str, *, opens: bool) -> bool:
+    """`opens` says that it begins a sentence, where each word has a capital."""
+    low = _POSSESSIVE.sub("", word.casefold())
+    if not word[0].isupper() or len(low) < 2 or low in TIMES:
+        return False
+    held = frozenset(terms(word))
+    if held <= STOP_WORDS or not held.isdisjoint(of.own):
+        return False
+    is_certain = not opens or low != word.casefold() or behind[1:].isupper()
+    return is_certain or low not in COMMON
+
+
+def _is_which(of: Expected, text: str) -> bool:
+    """What only repeats the thing asked for says nothing of which it is."""
+    if of.thing.isdisjoint(terms(text)):
+        return True
+    return any(True for _ in _names(of, text)) or _has_digits(of, text)
+
+
+_HOLDS: Mapping[str, Callable[[Expected, str], bool]] = {
+    "phone": lambda of, text: _PHONE.search(text) is not None,
+    "email": lambda of, text: "@" in text,
+    "code": _has_digits,
+    "name": lambda of, text: any(before not in _WHERE_NAMES_ARE_PLACES for before in _names(of, text)),
+    "moment": lambda of, text: _has_digits(of, text) or _has(_MOMENTS, of, text),
+    "amount": lambda of, text: _has_digits(of, text) or _has(_AMOUNTS, of, text),
+    "person": lambda of, text: any(True for _ in _names(of, text)) or _has(_PERSONS, of, text),
+    "place": lambda of, text: any(word[0].casefold() in _PLACED for word in _WORD.finditer(text)),
+    "which": _is_which,
+}
