@@ -276,7 +276,7 @@ TABLE: list[tuple[Iterable[str], Iterable[str], list[Any]]] = [
     (("list_each",), ("values",), ["", [""], [NUL], [SURROGATE], [5], [None], 5, b"a", object(), {"a": 1}, []]),
     (("recall",), ("query",), [5, b"heron", ["heron"], object(), "x" * ((1 << 20) + 1)]),
     (("recall",), ("k",), [0, 10_001, *BAD_WHOLE]),
-    (("recall",), ("min_score",), BAD_SHARE),
+    (("recall",), ("min_score", "min_confidence"), BAD_SHARE),
     (("get",), ("reference",), BAD_NAME),
     (("get",), ("known_at",), BAD_TIME),
     (("get",), ("include_removed",), BAD_FLAG),

@@ -200,3 +200,27 @@ def test_without_words_a_walk_ends_where_all_that_was_found_is_shown(tmp_path: P
         bank.remember_many(turns)
         pages = walked(bank, "heron 7", 170, weights=off)
     assert len({hit.memory.id for page in pages for hit in page}) == 1_200
+
+
+# --- only what answers
+
+
+def test_only_what_answers_comes_where_that_is_asked_for(bank: Bank) -> None:
+    bank.remember("The heron nests by the mill, on the old chimney.", id="answer")
+    bank.remember_many([{"text": f"A chimney is swept, {n}."} for n in range(30)])
+    question = "on which chimney does the heron nest by the mill?"
+    assert len(bank.recall(question)) == 10
+    found = bank.recall(question, min_confidence=0.5)
+    assert [hit.memory.id for hit in found] == ["answer"]
+    assert [hit.memory.id for page in walked(bank, question, 3, min_confidence=0.5) for hit in page] == ["answer"]
+
+
+def test_nothing_comes_where_nothing_answers(bank: Bank) -> None:
+    bank.remember_many([{"text": f"A chimney is swept, {n}."} for n in range(30)])
+    question = "which heron nests on the chimney of the mill?"
+    sure = bank.recall(question).confidence
+    assert 0 < sure < 0.5
+    found = bank.recall(question, min_confidence=0.5)
+    assert (list(found), found.cursor, found.confidence) == ([], None, sure)
+    assert found.plan["left_out"]["hits"] == "the confidence is below 0.5"
+    assert len(bank.recall(question, min_confidence=sure)) == 10

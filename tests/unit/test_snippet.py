@@ -18,6 +18,22 @@ def test_the_passage_with_most_different_terms_is_chosen() -> None:
     assert len(found) <= LENGTH + 4
 
 
+def test_a_rare_word_outweighs_two_common_ones() -> None:
+    text = FILLER * 20 + "a stork met a crane " + FILLER * 20 + "a heron stood there " + FILLER * 20
+    assert "a stork met a crane" in snippet(text, {"heron", "stork", "crane"})
+    assert "a heron stood there" in snippet(text, {"heron": 5.0, "stork": 1.0, "crane": 1.0})
+    far = "a stork met a crane " + FILLER * 2_000 + "a heron stood there " + FILLER
+    assert len(far) > 2 * 20_000
+    assert "a heron stood there" in snippet(far, {"heron": 5.0, "stork": 1.0, "crane": 1.0})
+
+
+def test_a_text_that_holds_only_a_common_word_is_shown_where_its_meaning_is_nearest() -> None:
+    text = "a stork " + LONG
+    near = text.index("the bird")
+    assert "the bird stood" in snippet(text, {"heron": 5.0, "stork": 1.0}, near)
+    assert snippet(text, {"heron": 1.0, "stork": 1.0}, near).startswith("a stork")
+
+
 def test_a_term_that_left_the_window_counts_no_longer() -> None:
     """Terms far apart are in no window together; two close by are."""
     text = "heron " + FILLER * 20 + "stork " + FILLER * 20 + "crane stork " + FILLER * 20

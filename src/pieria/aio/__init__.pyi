@@ -783,6 +783,7 @@ class Bank:
         known_at: Instant | None = None,
         status: Names | None = None,
         min_score: float | None = None,
+        min_confidence: float | None = None,
         least_retention: float | None = None,
         review: bool | float = False,
         cursor: str | None = None,
@@ -801,7 +802,8 @@ class Bank:
         Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
         with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
         only stands beside what does. `time_zone` says whose days "yesterday" and "last week" are. What is not `counted`
-        is no use of what it finds.
+        is no use of what it finds. With `min_confidence` only what answers comes: nothing where it is less sure than
+        that, and nothing that is worth less than half of the best.
         """
     async def receipt(self, source_id: str) -> IngestReceipt | None:
         """Of what was taken in under this name; None for nothing."""

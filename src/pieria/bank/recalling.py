@@ -57,6 +57,7 @@ class Recalling(Core):
         known_at: Instant | None = None,
         status: Names | None = None,
         min_score: float | None = None,
+        min_confidence: float | None = None,
         least_retention: float | None = None,
         review: bool | float = False,
         cursor: str | None = None,
@@ -75,7 +76,8 @@ class Recalling(Core):
         Any text is a question; an empty one finds nothing. With `review`, memories that are about to be forgotten come
         with the `k` answers, a share of these. `matching` leaves out what holds nothing of the question itself, and
         only stands beside what does. `time_zone` says whose days "yesterday" and "last week" are. What is not `counted`
-        is no use of what it finds.
+        is no use of what it finds. With `min_confidence` only what answers comes: nothing where it is less sure than
+        that, and nothing that is worth less than half of the best.
         """
         from pieria.bank.answering import answer, mark, ranking_of
         from pieria.recall.page import Question
@@ -93,6 +95,7 @@ class Recalling(Core):
         )  # fmt: skip
         problems.of(check.whole, k, "k", 1, K_LIMIT)
         least = 0.0 if min_score is None else problems.of(check.number, min_score, "min_score")
+        surest = 0.0 if min_confidence is None else problems.of(check.number, min_confidence, "min_confidence")
         left = (
             0.0 if least_retention is None else problems.of(check.number, least_retention, "least_retention", 0, MOST)
         )
@@ -115,12 +118,13 @@ class Recalling(Core):
             policy=ranking,
             min_score=least,
             budget=self._text_budget,
-            mark=mark(self, asked, filter, least, ranking, left, share, by_meaning, matching, time_zone),
+            mark=mark(self, asked, filter, least, ranking, left, share, by_meaning, matching, time_zone, surest),
             fading=self.fading,
             deadline=due,
             tokens=tokens,
             by_meaning=by_meaning,
             matching=matching,
+            min_confidence=surest,
             least_left=left,
             review=share,
             fades=self._fades,

@@ -10,6 +10,9 @@ from typing import Any
 from pieria.record.memory import Memory
 from pieria.record.time import iso
 
+LIKELY = 0.5
+"""From this confidence on an answer is more likely there than not."""
+
 
 @dataclass(frozen=True, slots=True)
 class Overturned:
@@ -55,6 +58,11 @@ class Recall(Sequence[Hit]):
     confidence: float
     cursor: str | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether what was asked for is more likely not there."""
+        return self.confidence < LIKELY
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -15,7 +15,7 @@ from pieria.record.memory import Memory
 
 def hit_of(scored: Scored, memory: Memory, page: Page, urgency: float | None = None) -> Hit:
     """With an urgency it is one that is due for a review."""
-    passage = snippet(memory.text, frozenset(page.terms), scored.evidence.near)
+    passage = snippet(memory.text, page.telling, scored.evidence.near)
     why = page.why(scored) if urgency is None else {**page.why(scored), "review": urgency}
     return Hit(memory, page.score(scored), why, passage, scored.evidence.overturned)
 

@@ -40,6 +40,8 @@ LEAST_BUDGET, ROWS_A_SECOND = 200, 500_000
 
 SHORT = 400
 """Characters up to which a text is looked through for what an answer has to hold."""
+BESIDE = 0.5
+"""What is worth less than this share of the best is beside the point."""
 NEAR = 0.3
 """Below so much two texts hardly have a meaning in common."""
 
@@ -60,12 +62,20 @@ class Question:
     by_meaning: bool = True
     matching: bool = False
     """Only what holds something of the question itself, and not what only stands beside such."""
+    min_confidence: float = 0.0
+    """Only what answers: nothing where it is less sure than this that the answer is there, and nothing that is worth
+    much less than the best."""
     least_left: float = 0.0
     """How much must be left of what is found."""
     review: float = 0.0
     """How many memories that are due for a review come with the answers, as a share of these."""
     fades: tuple[str, ...] = ()
     """Kinds that may be forgotten: nothing else is ever due."""
+
+    @property
+    def by_relevance(self) -> bool:
+        """Whether only what is worth enough is shown, even if it is less than was asked for."""
+        return self.min_score > 0 or self.min_confidence > 0
 
     @property
     def by_fading(self) -> bool:
@@ -126,6 +136,8 @@ class Page:
     """Every candidate that was scored for this page, by the code of its row."""
     order: list[int] = field(default_factory=list)
     """The codes of what was ranked that first time, best first and copies folded."""
+    best: float = 0.0
+    """What the best of the candidates is worth."""
     passed_over: dict[str, list[str]] = field(default_factory=dict)
     """Copies that came later than what they repeat: by the id that is shown, the ids that are not."""
     told: dict[str, Any] = field(default_factory=dict)
@@ -247,6 +259,7 @@ class Page:
         self.gathered.left_out |= gathered.left_out
         codes_of = [self.walk.code(*key) for key in pool.keys]
         self.scored = Ranking(pool, worth, columns, codes_of)
+        self.best = float(worth.max(initial=0.0))
         if not codes:
             sure = confidence(gathered.asked, columns, pool, partial(self._texts, pool))
             self.walk = replace(self.walk, pins=replace(self.walk.pins, confidence=sure))
@@ -269,7 +282,7 @@ class Page:
     def _is_picky(self) -> bool:
         """Whether anything of what was ranked may not pass."""
         question = self.question
-        return question.min_score > 0 or question.matching or question.least_left > 0
+        return question.by_relevance or question.matching or question.least_left > 0
 
     @property
     def is_late(self) -> bool:
@@ -280,12 +293,26 @@ class Page:
         assert self.gathered is not None
         self.gathered.left_out["further"] = reason
 
+    @property
+    def telling(self) -> Mapping[str, float]:
+        """What is looked for in texts, and how much each word tells."""
+        weights = {} if self.known is None else self.known.weights
+        return {term: weights.get(term, 0.0) for term in self.terms}
+
+    def withhold(self) -> None:
+        """Shows nothing, on this page or a later one, for what was found is likely no answer."""
+        assert self.gathered is not None
+        self.walk = replace(self.walk, stage="done", listed=())
+        self.gathered.left_out["hits"] = f"the confidence is below {self.question.min_confidence:g}"
+
     def score(self, scored: Scored) -> float:
         return self.policy.score(scored.worth)
 
     def passes(self, scored: Scored) -> bool:
         """Whether it scores enough, and enough of it is left; and holds something of the question, where it must."""
         if self.score(scored) < self.question.min_score:
+            return False
+        if self.question.min_confidence > 0 and scored.worth < BESIDE * self.best:
             return False
         if self.question.matching and not self._matches(scored):
             return False

@@ -137,8 +137,7 @@ def _document(memory: Memory, scored: Scored, page: Page) -> str:
     room = LONGEST - len(title)
     if len(memory.text) <= room:
         return title + memory.text
-    terms = frozenset(page.terms)
-    passage = snippet(memory.text, terms, scored.evidence.near, room - OPENING)
+    passage = snippet(memory.text, page.telling, scored.evidence.near, room - OPENING)
     if not passage.startswith("… "):
         return title + snippet(memory.text, (), None, room - 2)
     return f"{title}{snippet(memory.text, (), None, OPENING - 3)}\n{passage}"[:LONGEST]

@@ -60,7 +60,9 @@ def search(
     if walk is None:
         page = Page(sources, question, Walk(question.mark, _pins(sources)))
         _begin(page, k)
-        if reranks is not None:
+        if page.walk.pins.confidence < question.min_confidence:
+            page.withhold()
+        elif reranks is not None:
             reranked = rerank(page, reranks, partial(_memories, sources))
     else:
         page = Page(sources, question, walk)
@@ -143,7 +145,7 @@ def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
             taken.append(Taken(scored, behind, page.walk.last))
     page.walk = replace(page.walk, listed=page.walk.listed[behind:])
     if len(taken) < k and page.walk.stage != "done":
-        if first and page.question.min_score > 0:
+        if first and page.question.by_relevance:
             page.leave_further(UNLIKELY)
         elif first and page.is_late:
             page.leave_further(LATE)
@@ -163,7 +165,7 @@ def _take_further(page: Page, k: int, taken: list[Taken], behind: int) -> None:
     ]
     if page.question.least_left > 0:
         fresh = [entry for entry, left in page.left_of(fresh) if left >= page.question.least_left]
-    at_once = AT_ONCE if page.question.min_score > 0 else k - len(taken)
+    at_once = AT_ONCE if page.question.by_relevance else k - len(taken)
     place = 0
     before = list(page.order)
     for start in range(0, min(len(fresh), ROUNDS * at_once), at_once):

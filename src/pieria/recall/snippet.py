@@ -1,31 +1,36 @@
-"""The passage of a memory that answers: cut at words, around where the question's terms stand closest together."""
+"""The passage of a memory that answers: cut at words, around where most of the question stands close together."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from pieria.record.analyser import spans
 
 LENGTH = 240
 SEARCHED = 20_000
-"""Characters of a long text that are looked through for the best passage."""
+"""Characters of a long text that are looked through at once for the best passage."""
 PARTS = 6
-"""So many such parts are looked at for the first that holds a term."""
+"""So many such parts are looked at for the one that holds most."""
+HELD = 1 / 3
+"""A passage that holds less than this share of the question goes behind the one that is most alike."""
+Terms = Collection[str] | Mapping[str, float]
+"""What a question asks for; with weights the rarer a word the more it tells."""
 
 
-def snippet(text: str, terms: Collection[str], near: int | None = None, length: int = LENGTH) -> str:
-    """`near` is where the passage begins that is most alike, for a text that shares no word with the question."""
-    begin = _first_part(text, terms) if len(text) > SEARCHED else 0
+def snippet(text: str, terms: Terms, near: int | None = None, length: int = LENGTH) -> str:
+    """`near` is where the passage begins that is most alike, for a text that holds hardly a word of the question."""
+    weights = terms if isinstance(terms, Mapping) else dict.fromkeys(terms, 1.0)
+    begin = _best_part(text, weights) if len(text) > SEARCHED else 0
     if begin:
-        return f"… {snippet(text[begin:], terms, None, length - 2).removeprefix('… ')}"
-    if near and len(text) > length and not any(span.term in terms for span in spans(text[:SEARCHED])):
-        rest = snippet(text[near:], (), None, length - 2)
-        return f"… {rest}"
+        return f"… {snippet(text[begin:], weights, None, length - 2).removeprefix('… ')}"
     flat = " ".join(text[:SEARCHED].split())
+    start, held = _best_start(flat, weights, length)
+    if near and len(text) > length and held < HELD * math.fsum(weights.values()):
+        return f"… {snippet(text[near:], (), None, length - 2)}"
     if len(flat) <= length:
         return flat
-    start = _best_start(flat, terms, length)
     end = min(len(flat), start + length)
     if start > 0:
         start = flat.find(" ", start - 1) + 1 if 0 <= flat.find(" ", start - 1) < end else start
@@ -36,35 +41,41 @@ def snippet(text: str, terms: Collection[str], near: int | None = None, length: 
     return ("… " if start > 0 else "") + flat[start:end] + (" …" if more else "")
 
 
-def _first_part(text: str, terms: Collection[str]) -> int:
-    """Where the first part begins that holds a term, at a word; 0 where none does."""
-    begin = 0
+def _best_part(text: str, weights: Mapping[str, float]) -> int:
+    """Where the part begins that holds most of the question, at a word; 0 where none holds any."""
+    begin, best, chosen = 0, 0.0, 0
+    whole = math.fsum(weights.values())
     for _ in range(PARTS):
-        if any(span.term in terms for span in spans(text[begin : begin + SEARCHED])):
-            return begin
+        held = {span.term for span in spans(text[begin : begin + SEARCHED]) if span.term in weights}
+        worth = math.fsum(weights[term] for term in held)
+        if worth > best:
+            best, chosen = worth, begin
         begin = text.rfind(" ", begin, begin + SEARCHED) + 1 or begin + SEARCHED
-        if begin >= len(text):
+        if begin >= len(text) or best >= whole:
             break
-    return 0
+    return chosen
 
 
-def _best_start(flat: str, terms: Collection[str], length: int) -> int:
-    """Where the window that holds most different terms begins, with a little room before its first one."""
-    if not terms:
-        return 0
-    marks = [(span.start, span.term) for span in spans(flat) if span.term in terms]
+def _best_start(flat: str, weights: Mapping[str, float], length: int) -> tuple[int, float]:
+    """Where the window that holds most of the question begins, with a little room before its first word; and how much
+    it holds.
+    """
+    if not weights:
+        return 0, 0.0
+    marks = [(span.start, span.term) for span in spans(flat) if span.term in weights]
     reach = length * 3 // 4
     held: Counter[str] = Counter()
-    best, chosen, end = 0, 0, 0
+    best, chosen, end = 0.0, 0, 0
     for start, term in marks:
         while end < len(marks) and marks[end][0] < start + reach:
             held[marks[end][1]] += 1
             end += 1
-        if len(held) > best:
-            best, chosen = len(held), start
-        if best == len(terms):
+        worth = math.fsum(weights[each] for each in held)
+        if worth > best:
+            best, chosen = worth, start
+        if len(held) == len(weights):
             break
         held[term] -= 1
         if not held[term]:
             del held[term]
-    return max(0, chosen - length // 6) if chosen > length // 2 else 0
+    return (max(0, chosen - length // 6) if chosen > length // 2 else 0), best

@@ -186,6 +186,7 @@ QUESTION = {
     "meta": mapping("Only with these values."),
     "k": whole("How many hits at most; 10 by default.", 1, 10_000),
     "min_score": share("The least score of a hit."),
+    "min_confidence": share("Only what answers: nothing where that is less sure than this."),
     "least_retention": {**share("How much must be left of a hit, as it fades."), "maximum": 100},
     "review": share("How many memories that are due for a review come with the hits, as a share of these."),
     "policy": text("How hits are ranked; hybrid by default."),

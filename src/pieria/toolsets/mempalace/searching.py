@@ -14,8 +14,6 @@ from pieria.toolsets.mempalace.words import basename, filed_within, no_such_plac
 
 LONGEST = 8_000
 """Characters of a drawer in an answer; of a longer one the passage that fits is shown, and that it is one."""
-CONFIDENT = 0.2
-"""Below so much the palace probably does not hold the answer."""
 PASSAGE = 2_400
 """Characters of that passage, more or less: what was found, with what stands around it."""
 GAP = re.compile(r"\s")
@@ -59,7 +57,7 @@ def search(
         "results": near,
         "count": len(near),
         "confidence": round(found.confidence, DIGITS),
-        "no_confident_match": not near or found.confidence < CONFIDENT,
+        "no_confident_match": not near or found.is_doubtful,
         "warnings": [*([] if results else _why_nothing(bank, wing, room, asked["source"])), *_warnings(query, found)],
     }  # fmt: skip
     told |= sanitized

@@ -13,8 +13,6 @@ LEAST = 1e-7
 """What a weight of 0 comes to: too little to be seen in a score, and enough that matches of this kind are looked for.
 Importance finds nothing by itself, and vectors may be missing."""
 DIGITS = 6
-DOUBTFUL = 0.2
-"""Below so much the bank probably does not hold the answer."""
 
 
 def recall(
@@ -56,7 +54,7 @@ def recall(
         "confidence": round(found.confidence, DIGITS),
         "policy": found.plan["policy"],
         "weights": weights,
-        "warnings": [*_warnings(query, embedding, weights), *_doubts(len(results), found.confidence)],
+        "warnings": [*_warnings(query, embedding, weights), *_doubts(found)],
         **here(call, bank),
     }
 
@@ -74,8 +72,8 @@ def _weights(vec: float | None, fts: float | None, importance: float | None) -> 
     return {name: weight / whole for name, weight in weights.items()}
 
 
-def _doubts(count: int, confidence: float) -> list[str]:
-    if count and confidence < DOUBTFUL:
+def _doubts(found: Any) -> list[str]:
+    if found and found.is_doubtful:
         return ["confidence: these are the nearest there are, and probably no answer."]
     return []
 

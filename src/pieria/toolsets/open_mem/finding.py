@@ -29,8 +29,6 @@ SCOPES: dict[str, tuple[str, ...] | None] = {PROJECT: ("session", "bank"), USER:
 MARK = "**"
 DIGITS, FEW = 6, 3
 RELATIONS = 10
-DOUBTFUL = 0.2
-"""Below so much the bank probably does not hold the answer."""
 
 
 def find(
@@ -62,7 +60,7 @@ def find(
     warnings = [
         *_out_of_reach(call, scope),
         *_degraded(query, found.plan.get("embedding", {})),
-        *_doubts(len(results), found.confidence),
+        *_doubts(found),
     ]
     return answer(
         call,
@@ -149,7 +147,7 @@ def _degraded(query: str, embedding: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def _doubts(count: int, confidence: float) -> list[str]:
-    if count and confidence < DOUBTFUL:
+def _doubts(found: Any) -> list[str]:
+    if found and found.is_doubtful:
         return ["confidence: these are the nearest there are, and probably no answer."]
     return []

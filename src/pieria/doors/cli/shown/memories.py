@@ -50,7 +50,8 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
         grid.add_row(Text(str(rank)), _score(hit.score), passage)
     yield grid
     yield Text()
-    yield line((f"confidence {found.confidence:.2f} that the answer is in this bank", "dim"))
+    doubt = ": these are the nearest there are, and probably no answer" if found.is_doubtful else ""
+    yield line((f"confidence {found.confidence:.2f} that the answer is in this bank{doubt}", "dim"))
     if without:
         yield line((without, "dim"))
     yield from _more(found.cursor)

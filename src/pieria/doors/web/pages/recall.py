@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pieria import Hit
 
 SHOWN, LATELY = 10, 5
-DOUBT = 0.5
-"""Where the answers are less sure than this, it is said in words, too."""
 REASONS: Mapping[str, Mapping[str, str]] = {
     "words": {
         "lexical": "its words fit, by itself and with its neighbours",
@@ -168,7 +166,6 @@ def _recalled(asked: Asked) -> Answer:
         "terms": asked_terms(query),
         "more": more,
         "goes_on": cursor is not None,
-        "doubt": DOUBT,
     }
     return Shown("recall/recall.html", values, part="answer")
 
