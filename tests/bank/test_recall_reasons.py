@@ -210,6 +210,23 @@ def test_what_follows_a_question_that_fits_is_its_answer(wordy: Bank) -> None:
     assert {id for id, each in reasons.items() if "reply" in each} == {"s1"}
 
 
+def test_a_question_is_shown_with_its_reply(wordy: Bank) -> None:
+    fill(wordy, *session("s", "Where does the heron nest?", "By the mill.", "Where else?", "And when?", "In May."))
+    [hit] = wordy.recall("where does the heron nest", k=1)
+    assert (hit.memory.id, hit.reply and hit.reply.id) == ("s0", "s1")
+    assert hit.as_dict()["reply"]["text"] == "By the mill."
+    replies = {hit.memory.id: hit.reply and hit.reply.id for hit in wordy.recall("where does the heron nest", k=4)}
+    assert replies["s0"] is None
+    assert replies.get("s2") is None
+
+
+def test_nobody_is_shown_a_reply_that_is_hidden_from_him(wordy: Bank) -> None:
+    fill(wordy, *session("s", "Where does the heron nest?", "By the mill."))
+    wordy.remove("s1")
+    [hit] = wordy.recall("where does the heron nest", k=1)
+    assert hit.reply is None
+
+
 # --- the order
 
 

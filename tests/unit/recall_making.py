@@ -117,6 +117,7 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
         quoted=np.array([one.held.quoted for one in told], dtype=float),
         beside=beside,
         near=[None] * len(told),
+        replies=[None] * len(told),
         at=np.array([one.at for one in told], dtype=np.int64),
         used=[one.used for one in told],
         written=[one.written for one in told],

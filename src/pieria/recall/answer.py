@@ -38,6 +38,8 @@ class Hit:
     why: Mapping[str, float]
     snippet: str
     overturned: Overturned | None = None
+    reply: Memory | None = None
+    """What follows a hit that is itself a question, where it is no hit of the same page."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -46,6 +48,7 @@ class Hit:
             "why": {name: round(value, 9) for name, value in self.why.items()},
             "snippet": self.snippet,
             "overturned": None if self.overturned is None else self.overturned.as_dict(),
+            "reply": None if self.reply is None else self.reply.as_dict(),
         }
 
 

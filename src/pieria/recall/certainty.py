@@ -14,6 +14,7 @@ from pieria.recall.evidence import Asked
 from pieria.recall.features import Columns
 from pieria.recall.policies import CONTENT, WEIGHTS, sums
 from pieria.recall.pool import Lines, Pool
+from pieria.record.certainty import alone as alone_of
 from pieria.record.certainty import logistic
 
 WORDS = ("lexical", "reply", "thin", "cover", "phrase")
@@ -53,10 +54,10 @@ def confidence(asked: Asked, columns: Columns, pool: Pool, texts: Texts) -> floa
         return float(columns["cover"][first_hand].max())
     turns = np.flatnonzero(first_hand & pool.is_turn)
     alone = np.flatnonzero(first_hand & ~pool.is_turn)
-    return max(_of_turns(asked, columns, pool, turns, texts), _of_others(asked, columns, pool, alone, texts))
+    return max(_of_turns(columns, pool, turns), _of_others(asked, columns, pool, alone, texts))
 
 
-def _of_turns(asked: Asked, columns: Columns, pool: Pool, turns: Lines, texts: Texts) -> float:
+def _of_turns(columns: Columns, pool: Pool, turns: Lines) -> float:
     """How good the best are together and, where the question names somebody, whether by words alone that one's best is
     ahead of everybody else's."""
     if not len(turns):
@@ -64,7 +65,8 @@ def _of_turns(asked: Asked, columns: Columns, pool: Pool, turns: Lines, texts: T
     together = _together(columns, pool, turns)
     if len(turns) >= TALK:
         return together
-    alone = _of_others(asked, columns, pool, turns, texts)
+    told = zip(columns["dense"][turns].tolist(), columns["cover"][turns].tolist(), strict=True)
+    alone = max(alone_of(dense, cover) for dense, cover in told)
     return alone + (together - alone) * len(turns) / TALK
 
 

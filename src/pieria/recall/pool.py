@@ -69,6 +69,8 @@ class Pool:
     """A turn that an agent spoke."""
     asks: Flags
     """It is itself a question."""
+    replies: list[Key | None]
+    """What follows it then, in the same session and channel, and is no question."""
     tells_time: Flags
     place: Floats
     """How many turns of people stand before it in its session; NaN where that does not matter."""
@@ -121,6 +123,10 @@ class Candidate(NamedTuple):
     @property
     def near(self) -> int | None:
         return self.pool.near[self.number]
+
+    @property
+    def reply(self) -> Key | None:
+        return self.pool.replies[self.number]
 
     @property
     def copy_of(self) -> Hashable:

@@ -20,7 +20,7 @@ from pieria.store.parts import Parts, Written
 
 DISTANCES = (*range(-LENDING, 0), *range(1, LENDING + 1))
 UNWRITTEN = Written(0, 1, ())
-UNSEEN = Glance(None, False, False, 0, 0)
+UNSEEN, ASKING = Glance(None, False, False, 0, 0), Glance(None, True, False, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         is_summary=np.array([kind == "summary" for kind in kinds], dtype=bool),
         by_agent=np.array([type == "agent" for type in _joined(parts, "author_types")], dtype=bool) & is_turn,
         asks=np.array([one.asks for one in glances], dtype=bool),
+        replies=[_reply(part, row) for part, row in each],
         tells_time=np.array([reading.is_when and one.tells_time for one in glances], dtype=bool),
         place=_known([part.places.get(row) for part, row in each]),
         at=np.array(_joined(parts, "at"), dtype=np.int64),
@@ -90,6 +91,14 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         overturned=overturned,
         overturns=_overturns(keys, ids, overturned),
     )
+
+
+def _reply(part: Part, row: int) -> Key | None:
+    """What follows a question and is none, as far as it was looked at."""
+    after = part.after.get(row)
+    if after is None or not part.glances.get(row, UNSEEN).asks or part.glances.get(after, ASKING).asks:
+        return None
+    return part.which, after
 
 
 def _joined(parts: Sequence[Part], column: str) -> list[Any]:

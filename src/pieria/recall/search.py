@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -71,13 +71,15 @@ def search(
     before = page.walk
     taken = [one._replace(scored=placed(one.scored, before)) for one in _taken(page, k, first=walk is None)]
     effort.pause()
-    memories = _memories(sources, [one.scored for one in taken])
+    memories = _memories(sources, [one.scored for one in taken], replies=True)
     _find_passages(sources, [one.scored for one in taken])
     kept = _within_tokens(taken, memories, question.tokens)
+    on_page = {one.scored.evidence.key for one in kept}
     if len(kept) < len(taken):
         page.walk = _after(before, kept)
     order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
     hits = [with_score(hit_of(one, memories[one.evidence.key], page), one, before) for one in order]
+    hits = [_with_reply(hit, one, memories, on_page) for hit, one in zip(hits, order, strict=True)]
     if walk is None and page.question.review > 0:
         hits = blended(hits, _reviewed(page, order, hits))
     hits = _falling(hits)
@@ -250,16 +252,30 @@ def _after(before: Walk, kept: Sequence[Taken]) -> Walk:
     return replace(before, listed=before.listed[kept[-1].listed :], last=kept[-1].last)
 
 
-def _memories(sources: Sequence[Source], shown: Sequence[Scored]) -> dict[CandidateKey, Memory]:
+def _memories(
+    sources: Sequence[Source], shown: Sequence[Scored], *, replies: bool = False
+) -> dict[CandidateKey, Memory]:
+    """Those that are shown, and the replies to those that are questions."""
     found: dict[CandidateKey, Memory] = {}
+    keys = {one.evidence.key for one in shown}
+    if replies:
+        keys |= {one.evidence.reply for one in shown if one.evidence.reply is not None}
     for which, source in enumerate(sources):
-        rows = [one.evidence.key[1] for one in shown if one.evidence.key[0] == which]
+        rows = [row for of, row in keys if of == which]
         if rows:
             memories = source.reader.memories(rows, source.filter)
             found.update({(which, row): memory for row, memory in memories.items()})
     if any(one.evidence.key not in found for one in shown):
         raise CorruptError("recall", "the index names a version that is not there", hint="Run `pieria doctor`.")
     return found
+
+
+def _with_reply(
+    hit: Hit, scored: Scored, memories: Mapping[CandidateKey, Memory], on_page: Collection[CandidateKey]
+) -> Hit:
+    """What is a hit of the page itself is not told twice."""
+    key = scored.evidence.reply
+    return hit if key is None or key in on_page else replace(hit, reply=memories.get(key))
 
 
 def _find_passages(sources: Sequence[Source], shown: Sequence[Scored]) -> None:

@@ -74,6 +74,7 @@ REPLIES: Mapping[str, Any] = {
             "why": {"type": "object", "additionalProperties": {"type": "number"}},
             "snippet": _TEXT,
             "overturned": {"type": ["object", "null"], "properties": {"by": _TEXT, "at": _TEXT}},
+            "reply": {"anyOf": [{"$ref": "#/components/schemas/Memory"}, {"type": "null"}]},
         }
     ),
     "Recall": _of(

@@ -15,6 +15,7 @@ from pieria.doors.cli.shown.console import block, console, line, pairs, plain_as
 from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.cli.shown.words import age, counted, day_and_age, interval, stamp
 from pieria.record.analyser import query_terms, spans
+from pieria.record.clipping import clipped
 from pieria.record.memory import Memory
 from pieria.record.time import system_clock
 from pieria.record.usage import Usage
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pieria import Hit, Neighbor, Page, Recall
 
 BAR = 8
+REPLY = 240
+"""Characters of the reply to a question."""
 NARROW, WIDE = 60, 110
 LEAST = 30
 """Columns that a memory's words need in a list; with fewer its id stands below them."""
@@ -46,7 +49,8 @@ def recalled(found: Recall) -> Iterator[RenderableType]:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
     for rank, hit in enumerate(found, 1):
-        passage = Text("\n").join([_highlighted(hit.snippet, asked), _about(found, hit, now)])
+        told = [hit.snippet] if hit.reply is None else [hit.snippet, f"→ {clipped(hit.reply.text, REPLY)}"]
+        passage = Text("\n").join([*(_highlighted(each, asked) for each in told), _about(found, hit, now)])
         grid.add_row(Text(str(rank)), _score(hit.score), passage)
     yield grid
     yield Text()
