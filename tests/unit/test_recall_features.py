@@ -191,7 +191,7 @@ def test_what_was_said_at_a_time_counted_from_now_fits_within_and_less_the_furth
     asked = replace(ASKED, spans=[Span(since, until, relative=True)])
     within, before, after = one(1, at=since + away // 2), one(2, at=since - away), one(3, at=until + away)
     fits = column("then", within, before, after, asked=asked)
-    assert fits == pytest.approx([1.0, *[0.75 * math.exp(-hours / 16.8)] * 2])
+    assert fits == pytest.approx([1.0, *[0.5 * math.exp(-hours / 16.8)] * 2])
     assert column("date", within, before, after, asked=asked) == [0.0, 0.0, 0.0]
 
 

@@ -45,7 +45,7 @@ OPENING = 10.0
 LOOKED_BACK = 0.1
 """How far it counts that something holds no longer, where a question asks for what was."""
 YEAR_DAYS = 365.2425
-BLURRED, LEEWAY, JUST_OUTSIDE = 0.1, DAY / 24, 0.75
+BLURRED, LEEWAY, JUST_OUTSIDE = 0.1, DAY / 24, 0.5
 """By which share of its length a time that is counted from now is imprecise, and by how much at least."""
 
 Columns = dict[str, Floats]

@@ -33,7 +33,7 @@ WEIGHTS: Mapping[str, float] = {
     "session": 0.2,
     "author": 0.2,
     "date": 0.5,
-    "then": 1.0,
+    "then": 1.25,
     "reply": 0.15,
     "thin": -0.5,
     "agent": -0.2,
