@@ -16,7 +16,7 @@ from pieria.doors.bench.findings import lines
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"
 ARMS = {
     "text": "lexical, cover, phrase, quoted, thin",
-    "time": "date",
+    "time": "date, then",
     "entities": "entity",
     "facts": "fact",
     "context": "session, reply",
@@ -24,7 +24,7 @@ ARMS = {
     "rules": "rule, rule_fit, wish_fit",
     "openers": "opener, spread",
 }
-ALONE = {"date", "entity", "fact", "link"}
+ALONE = {"entity", "fact", "link"}
 
 
 @pytest.fixture(autouse=True)
