@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pieria.record.analyser import query_terms, spans, terms
+from pieria.record.analyser import marks, query_terms, spans, terms
 from pieria.record.analyser.folding import fold, fold_aligned
 from pieria.record.analyser.tokens import tokens
 
@@ -54,6 +54,15 @@ def test_a_term_is_safe_to_join_and_to_index(text: str) -> None:
         assert term.isprintable()
         assert not set(term) & set(" '\"ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         term.encode()
+
+
+@given(any_text, st.integers(0, 3))
+def test_marks_are_the_wanted_terms_in_their_order(text: str, nth: int) -> None:
+    wanted = set(terms(text)[nth::2])
+    told, whole = marks(text, wanted), [span for span in spans(text) if span.term in wanted]
+    assert [term for _, term in told] == [span.term for span in whole]
+    assert all(start <= span.start for (start, _), span in zip(told, whole, strict=True))
+    assert marks(text, ()) == []
 
 
 @given(any_text)

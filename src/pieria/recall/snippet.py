@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from pieria.record.analyser import spans
+from pieria.record.analyser import marks as marks_of
 
 LENGTH = 240
 SEARCHED = 20_000
@@ -46,7 +46,7 @@ def _best_part(text: str, weights: Mapping[str, float]) -> int:
     begin, best, chosen = 0, 0.0, 0
     whole = math.fsum(weights.values())
     for _ in range(PARTS):
-        held = {span.term for span in spans(text[begin : begin + SEARCHED]) if span.term in weights}
+        held = {term for _, term in marks_of(text[begin : begin + SEARCHED], weights)}
         worth = math.fsum(weights[term] for term in held)
         if worth > best:
             best, chosen = worth, begin
@@ -62,7 +62,7 @@ def _best_start(flat: str, weights: Mapping[str, float], length: int) -> tuple[i
     """
     if not weights:
         return 0, 0.0
-    marks = [(span.start, span.term) for span in spans(flat) if span.term in weights]
+    marks = marks_of(flat, weights)
     reach = length * 3 // 4
     held: Counter[str] = Counter()
     best, chosen, end = 0.0, 0, 0

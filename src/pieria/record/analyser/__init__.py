@@ -9,9 +9,9 @@ whose index was built with another number builds it anew.
 """
 
 from pieria.record.analyser.question import QueryTerm, phrases, query_terms
-from pieria.record.analyser.reading import Span, spans, terms
+from pieria.record.analyser.reading import Span, marks, spans, terms
 from pieria.record.analyser.stopwords import STOP_WORDS
 
-__all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "phrases", "query_terms", "spans", "terms"]
+__all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "marks", "phrases", "query_terms", "spans", "terms"]
 
 ANALYSER_VERSION = 6

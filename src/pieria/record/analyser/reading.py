@@ -7,6 +7,7 @@ questions need beyond terms belongs to `question`.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -81,6 +82,20 @@ def _ascii(word: str, *, asked: bool) -> list[Placed]:
     if simple and len(word) <= LONGEST:
         return [(stem(simple[1].lower()), simple.start(1), simple.end(1))]
     return tokens(word, asked=asked)
+
+
+def marks(text: str, wanted: Container[str]) -> list[tuple[int, str]]:
+    """Each of these terms in the text with where its word begins: less than `spans` tell, in a fraction of the time."""
+    if _ESCAPE in text:
+        return [(span.start, span.term) for span in spans(text) if span.term in wanted]
+    found: list[tuple[int, str]] = []
+    recent = _memory.recent
+    for match in _SPACELESS.finditer(text):
+        held = recent.get(match[0])
+        for term in _memory.learn(match[0]) if held is None else held:
+            if term in wanted:
+                found.append((match.start(), term))
+    return found
 
 
 def spans(text: str) -> list[Span]:
