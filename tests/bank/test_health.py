@@ -23,7 +23,7 @@ def test_stats_are_the_counts_one_by_one(kept: Kept) -> None:
         bank.facts.add("Maya", "saw", "a heron")
         told = bank.stats()
         counts = {name: number for name, number in told.counts.items() if name not in ("links", "changes")}
-        assert counts == {"memories": 5, "versions": 8, "removed": 1, "facts": 1, "purged": 0, "quarantined": 0}
+        assert counts == {"memories": 5, "versions": 9, "removed": 1, "facts": 1, "purged": 0, "quarantined": 0}
         assert told.counts["links"] == len(bank.links()) > 0
         assert told.counts["changes"] == bank.changes(last=1)[0].seq
         assert told.by_kind == {"note": 3, "observation": 2}

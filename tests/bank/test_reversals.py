@@ -34,7 +34,7 @@ def both(bank: Bank, **values: Any) -> tuple[Memory, Memory]:
 def overturned(bank: Bank, **asked: Any) -> dict[str, str]:
     """What is overturned, and by which memory."""
     hits = bank.recall(ASKED, **asked)
-    return {hit.memory.id: hit.overturned.by for hit in hits if hit.overturned is not None}
+    return {hit.memory.id: hit.overturned.by or "" for hit in hits if hit.overturned is not None}
 
 
 def order(bank: Bank, question: str = ASKED, **asked: Any) -> list[str]:

@@ -253,3 +253,12 @@ def test_a_bank_that_nobody_named_may_be_empty_and_is_noted(ask: Ask) -> None:
     assert "there was no bank default" in answer.err
     assert "notes" in answer.err
     assert ask("recall", "JWT").err == ""
+
+
+def test_a_fact_stated_alone_is_found(ask: Ask) -> None:
+    id = ask("facts", "add", "Caroline", "lives_in", "Madrid").json["id"]
+    [hit] = ask("recall", "where", "does", "Caroline", "live").json["hits"]
+    assert (hit["memory"]["id"], hit["memory"]["text"]) == (id, "Caroline lives in Madrid.")
+    assert "Caroline lives in Madrid." in ask("context", "--query", "where does Caroline live").json["text"]
+    assert ask("list").json["memories"] == []
+    assert len(ask("list", "--kind", "fact").json["memories"]) == 1

@@ -30,7 +30,8 @@ def end_of(name: str) -> str | End:
 def as_written(fact: Fact) -> dict[str, Any]:
     values = {name: getattr(fact, name) for name in ("subject", "predicate", "object", *TIMES)}
     values |= {name: None if values[name] is None else micros(values[name]) for name in TIMES}
-    return values | {name: getattr(fact, name) for name in ("confidence", "memory", "source", "ended", "reason")}
+    values |= {name: getattr(fact, name) for name in ("confidence", "source", "ended", "reason")}
+    return values | {"memory": fact.source_memory}
 
 
 class Ties(Verbs):
@@ -205,7 +206,7 @@ class Ties(Verbs):
             assert seen
             self.learn_facts()
             # An answer of other words or another memory would be somebody else's fact.
-            assert (fact.subject, fact.predicate, fact.object, fact.memory) == (*said, memory)
+            assert (fact.subject, fact.predicate, fact.object, fact.source_memory) == (*said, memory)
 
     def may_name(self, id: str, reader: Reader) -> bool:
         values = self.ours.current(id)
@@ -246,7 +247,12 @@ class Ties(Verbs):
             entry = self.ours.change(change.what)
             with bank.store.reading() as reader:
                 memories, links, facts = reader.opened(change.seq)
-            assert not memories
+            # What is stated alone has a memory that states it, by the same id; no oracle holds those.
+            alone = {fact.id for fact in facts if fact.source_memory is None}
+            assert {held.state.id for held in memories} == alone
+            assert all(
+                held.state.ended == fact.ended for held in memories for fact in facts if held.state.id == fact.id
+            )
             assert not links
             for fact in facts:
                 self.ours.open(entry, "fact", fact.id, as_written(fact))

@@ -42,7 +42,7 @@ from pieria.recall.features import OWN_SHARE, RISE, WINDOW_SHARES
 from pieria.recall.policies import POLICIES, WEIGHTS
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter, Viewer
-from pieria.record.memory import ENDINGS, VISIBLE_STATUSES
+from pieria.record.memory import ENDINGS, STATEMENT, VISIBLE_STATUSES
 from pieria.record.time import micros, moment
 from pieria.store.sqlite import SQLiteStore
 
@@ -162,11 +162,20 @@ class Leaks(Ties):
         while page.cursor is not None:
             page = self.handles[reader].recall(question, k=k, cursor=page.cursor, **given, **ranking)
             found += page
+        self.check_statements({hit.memory.id for hit in found if hit.memory.kind == STATEMENT}, known)
+        found = [hit for hit in found if hit.memory.kind != STATEMENT]
         banks = {"user": self.mine.name}
         shown = [(banks.get(hit.memory.scope, self.ours.name), hit.memory.id, hit.memory.version) for hit in found]
         assert len(set(shown)) == len(shown)
         assert set(shown) <= expected
         return set(shown), expected
+
+    def check_statements(self, ids: set[str], known: int | None) -> None:
+        """What states a fact is shown while the fact stands, to whoever asks."""
+        facts = {**self.ours.facts, **self.mine.facts}
+        for id in ids:
+            stretches = [stretch for stretch in facts[id] if known is None or stretch.begin <= known]
+            assert stretches[-1].values["ended"] == "" and stretches[-1].values["memory"] is None
 
     @rule(
         reader=st.sampled_from(EVERYBODY), status=st.sampled_from([VISIBLE_STATUSES, ("active",), ("archived",), None]),

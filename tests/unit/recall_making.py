@@ -11,7 +11,7 @@ import numpy as np
 from pieria.recall import arranging, features
 from pieria.recall.answer import Overturned
 from pieria.recall.arranging import Arranged
-from pieria.recall.evidence import Asked, Key, Span
+from pieria.recall.evidence import Asked, Key, Span, Stated
 from pieria.recall.features import Columns
 from pieria.recall.policies import FEATURES, Policy, relevance, whole
 from pieria.recall.pool import Pool
@@ -73,6 +73,7 @@ class Evidence:
     tied: Sequence[Key] = ()
     copy_of: Hashable = None
     overturned: Overturned | None = None
+    stated: Stated | None = None
     overturns: Sequence[Key] = ()
 
 
@@ -130,6 +131,7 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
         },
         copies=[one.copy_of for one in told],
         overturned=[one.overturned for one in told],
+        stated=[one.stated for one in told],
         overturns={
             number: found
             for number, one in enumerate(told)
@@ -245,6 +247,7 @@ def evidence(drawn: random.Random, row: int) -> Evidence:
         tied=[(0, other) for other in range(row) if drawn.random() < 0.2],
         copy_of=drawn.choice([None, None, "said", "again"]),
         overturned=drawn.choice([None, None, OVERTURNED]),
+        stated=drawn.choice([None, None, Stated(None, micros(2023, 5, 9)), Stated(micros(2023, 5, 9), None, True)]),
         overturns=[(0, other) for other in range(row) if drawn.random() < 0.1],
     )
 

@@ -21,7 +21,7 @@ def held(begin: int, end: int, learnt: int = 0) -> Held:
     fact = Fact("f", "Maya", "lives_in", "Rome", moment(learnt))
     valid_from, valid_until = Span(begin, end).bounds()
     row = row_of(fact)._replace(valid_from=valid_from, valid_until=valid_until)
-    return Held(fact_of(row, moment(learnt)), Span(begin, end))
+    return Held(fact_of(row, moment(learnt)), Span(begin, end), learnt)
 
 
 def span(

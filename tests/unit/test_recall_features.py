@@ -23,7 +23,7 @@ from tests.unit.recall_making import (
     one,
 )  # fmt: skip
 
-from pieria.recall.evidence import Span
+from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.features import LOOKED_BACK
 from pieria.recall.policies import FEATURES, OF_USE, WEIGHTS
 from pieria.record.fading import Fading
@@ -276,6 +276,32 @@ def test_question_for_what_was_hardly_minds_reversals() -> None:
     pool = (one(1, held(heron=2), overturned=OVERTURNED), one(2, overturns=[(0, 1)]))
     assert column("overturned", *pool, asked=asked) == [LOOKED_BACK, 0.0]
     assert column("overturns", *pool, asked=asked) == [0.0, 0.0]
+
+
+MAY, JUNE, JULY = (micros(2023, month, 1) for month in (5, 6, 7))
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts"),
+    [
+        (ASKED, [1.0, LOOKED_BACK, 1.0]),
+        (replace(ASKED, is_past=True), [LOOKED_BACK, LOOKED_BACK, 1.0]),
+        (replace(ASKED, looks_back=True), [0.0, 0.0, LOOKED_BACK]),
+        (replace(ASKED, spans=[Span(MAY, JUNE)]), [0.0, LOOKED_BACK, 1.0]),
+    ],
+)
+def test_a_past_fact_counts_as_past_where_the_present_is_asked(asked: Asked, counts: list[float]) -> None:
+    replaced = one(1, overturned=OVERTURNED, stated=Stated(None, JUNE, is_replaced=True))
+    ended = one(2, overturned=OVERTURNED, stated=Stated(JUNE, JULY))
+    memory = one(3, overturned=OVERTURNED)
+    assert column("overturned", replaced, ended, memory, asked=asked) == counts
+
+
+def test_a_fact_fits_a_time_in_which_it_held() -> None:
+    asked = replace(ASKED, spans=[Span(MAY, JUNE)])
+    held = [Stated(MAY, None), Stated(None, JUNE), Stated(JUNE, JULY), Stated(None, MAY), Stated(None, None)]
+    pool = [one(row, at=JULY, stated=of) for row, of in enumerate(held)]
+    assert [value == 1.0 for value in column("date", *pool, asked=asked)] == [True, True, False, False, False]
 
 
 def test_importance_and_that_it_says_from_when_it_holds_are_told_as_they_are() -> None:

@@ -49,6 +49,7 @@ ON_THE_SPOT_SECONDS = 0.15
 def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: str | None = None) -> Recall:
     """Without counting what is found as used."""
     begun, asked = perf_counter(), question.text
+    filter = filter.having(tells_past=filter.valid_at is None)
     by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
     effort.pause()
     with ExitStack() as stack:

@@ -95,6 +95,11 @@ def asked_filter(asked: Asked, now: int, viewer: Viewer) -> Filter:
     )
 
 
+def for_lists(filter: Filter) -> Filter:
+    """The same for lists and counts, which show the memories that state facts only where `kinds` asks for them."""
+    return filter if filter.kinds is not None else filter.having(lists=True)
+
+
 def place_filter(value: object, parameter: str = "place") -> str:
     """`wing`, `wing/room`, or `*/room` for a room of any wing."""
     kept = check.name(check.spelt_place(value), parameter)

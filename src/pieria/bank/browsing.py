@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from pieria.bank.asking import Names
+from pieria.bank.asking import Names, for_lists
 from pieria.bank.reading import Reading
 from pieria.bank.replies import Around, Sessions, SessionSeen
 from pieria.record import check
@@ -41,6 +41,7 @@ class Browsing(Reading):
         problems.of(check.whole, after, "after", 0, MOST)
         filter = problems.of(lambda: self._filter(kinds=kinds, session=session, scope=scope))
         problems.settle()
+        filter = for_lists(filter)
         holder = self._holder(id)
         with holder._reading() as reader:
             held = holder._standing(reader, holder._newest_revision(reader, id))
@@ -70,6 +71,7 @@ class Browsing(Reading):
         filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope, include=ENDED))
         problems.of(check.whole, limit, "limit", 1, MOST)
         problems.settle()
+        filter = for_lists(filter)
         keeper = self._keeper(filter)
         mark = _mark(keeper.name, filter)
         place, known_at = (None, None) if cursor is None else _after(cursor, mark)

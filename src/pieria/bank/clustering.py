@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from pieria.bank.asking import Names
-from pieria.bank.recalling import ANSWERING_KINDS, CAUGHT_UP
+from pieria.bank.recalling import CAUGHT_UP
 from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
 from pieria.errors import InputError, NotFoundError
 from pieria.record import check
@@ -18,7 +18,7 @@ from pieria.record.draft import checked as checked_draft
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import End
-from pieria.record.memory import KINDS, Memory
+from pieria.record.memory import KINDS, LISTED_KINDS, Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
 from pieria.upkeep import clustering, merging
@@ -91,7 +91,7 @@ class Clustering:
         check.number(least, "least")
         check.whole(limit, "limit", 2, MOST_EXAMINED)
         check.whole(most, "most", 1, 10_000)
-        every = tuple(kind for kind in ANSWERING_KINDS if kind != SUMMARY)
+        every = tuple(kind for kind in LISTED_KINDS if kind != SUMMARY)
         chosen = every if kinds is None else check.choices(kinds, "kinds", KINDS)
         memories, left, vectors = self._compared(self._core._filter(kinds=chosen, status="active"), limit)
         pairs, whole = clustering.duplicates(memories, vectors, least, most)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import Core
-from pieria.bank.recalling import ANSWERING_KINDS, CAUGHT_UP
+from pieria.bank.recalling import CAUGHT_UP
 from pieria.errors import PieriaError
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.draft import NewMemory, checked
 from pieria.record.filter import Filter
-from pieria.record.memory import Memory
+from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Comparing(Core):
         kept = self._screening.draft(checked(NewMemory(text))).text
         check.whole(k, "k", 1, 100)
         check.number(least, "least")
-        filter = self._filter(kinds=ANSWERING_KINDS)
+        filter = self._filter(kinds=LISTED_KINDS)
         self._embedding.catch_up(CAUGHT_UP, math.inf)
         found = self._by_vectors(kept, filter)
         with self._reading() as reader:

@@ -18,6 +18,7 @@ from pieria.bank.overruled import hold_to_corrections
 from pieria.bank.quarantine_records import hold_to_quarantines, quarantine_error
 from pieria.bank.reversals import hold_to_reversals
 from pieria.bank.screening import Screen, Screened
+from pieria.bank.statements import Speaker, hold_to_statements
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.learning.minding import Thinker
@@ -197,11 +198,18 @@ class Core:
             writer.enqueue(changeset.jobs)
             return None
         changeset.who = changeset.who or self.who
+        hold_to_statements(writer, changeset, self._speaker(), self._now())
         hold_to_corrections(writer, changeset, self._now())
         hold_to_sources(writer, changeset)
         hold_to_reversals(writer, changeset, self._now())
         hold_to_quarantines(writer, changeset)
         return writer.apply(changeset).change
+
+    def _speaker(self) -> Speaker:
+        """Who states facts here."""
+        scope = "user" if self.is_user_bank else "bank"
+        channel = self.viewer.channel
+        return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, self._screening.draft)
 
     def _changed(self, id: str, plan: Plan) -> Memory:
         """The memory as the plan leaves it, read in the same transaction."""

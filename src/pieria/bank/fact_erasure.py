@@ -6,9 +6,10 @@ Facts that are erased with their memory are planned in `removing`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pieria.bank.core import Core
-from pieria.bank.removing import Erasure, check_told, digest, finished
+from pieria.bank.removing import Erasure, check_told, digest, erasure, finished
 from pieria.bank.replies import Receipt
 from pieria.errors import NotFoundError
 from pieria.facts.aliases import Aliases
@@ -66,8 +67,8 @@ def _erasure(reader: Reader, core: Core, ids: Sequence[str]) -> Erasure:
         unreached=tuple(dict.fromkeys(_kept_words(reader, versions, set(ids), filter))),
         digest=digest(facts=ids, versions=stretches),
     )
-    changes = Changeset("facts purge", erase_facts=list(ids), purged=list(ids), ids=tuple(ids))
-    return Erasure(changes, receipt)
+    planned = erasure(reader, core, [], tuple(ids))
+    return Erasure(replace(planned.changeset, what="facts purge"), receipt)
 
 
 def _missing(reader: Reader, id: str) -> NotFoundError:
@@ -78,7 +79,7 @@ def _missing(reader: Reader, id: str) -> NotFoundError:
 
 def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
     """What else in the bank says it, as far as it is seen here."""
-    for memory in dict.fromkeys(fact.memory for fact in versions if fact.memory is not None):
+    for memory in dict.fromkeys(fact.source_memory for fact in versions if fact.source_memory is not None):
         yield f"the memory {memory}, which it was drawn from: `pieria forget --purge` erases it"
     aliases = Aliases(reader)
     for fact in versions:

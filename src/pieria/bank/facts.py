@@ -305,17 +305,23 @@ class Facts:
 
     def _written(self, what: str, plans: Callable[[Reader, Filter], Planned]) -> list[Fact]:
         """Writes what is planned, and tells of it in the words of an answer."""
-        planned: list[tuple[Planned, Times]] = []
+        planned: list[tuple[Planned, Times, Changeset]] = []
 
         def plan(writer: Writer) -> Changeset:
             filter = self._filter()
             made = plans(writer, filter)
-            planned.append((made, times_of(writer, (answer.memory for answer in made.answers), filter)))
-            return Changeset(what, facts=made.rows)
+            times = times_of(writer, (answer.source_memory for answer in made.answers), filter)
+            changeset = Changeset(what, facts=list(made.rows))
+            planned.append((made, times, changeset))
+            return changeset
 
         change = self._core._apply(plan)
-        [(made, times)] = planned
-        return [shown(answer if isinstance(answer, Fact) else _made(answer, change), times) for answer in made.answers]
+        [(made, times, changeset)] = planned
+        kept = {row.id: row for row in changeset.facts}
+        return [
+            shown(_made(kept[answer.id], change) if isinstance(answer, FactRow) else answer, times)
+            for answer in made.answers
+        ]
 
     def _alias(self, what: str, plans: Callable[[Aliases], PlannedAlias], name: str) -> Entity:
         def plan(writer: Writer) -> Changeset:

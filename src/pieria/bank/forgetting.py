@@ -23,6 +23,7 @@ from pieria.record.fact import FactQuery, FactRow
 from pieria.record.factnames import row_of
 from pieria.record.filter import ANY_TIME
 from pieria.record.link import DRAWN_FROM, End
+from pieria.record.memory import STATEMENT
 from pieria.store.protocol import Reader, Writer
 
 SHARED = ("tag", "intent")
@@ -110,7 +111,7 @@ class Forgetting(Removing):
             for one in reader.placed(self._filter(include=("archived", "invalid"), **where).having(quarantined=True))
         ]
         kinds = {id: held.state.kind for id, held in reader.states(placed).items()}
-        ids = [id for id in placed if kinds[id] not in SHARED]
+        ids = [id for id in placed if kinds[id] not in (*SHARED, STATEMENT)]
         also = [id for id in lineage(reader, ids) if id not in kinds] if purge else _left_with_nothing(reader, ids)
         seen = reader.states(also, self._filter().having(ids=tuple(also), quarantined=True).anything()) if also else {}
         facts = [id for id, memory in _stated(reader, where, self) if memory not in ids]

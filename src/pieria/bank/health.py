@@ -19,6 +19,7 @@ from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.record import check
 from pieria.record.composing import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
+from pieria.record.memory import STATEMENT
 from pieria.record.time import iso, moment
 from pieria.store.parts import counts
 from pieria.store.protocol import Finding, Progress, Reader
@@ -46,7 +47,7 @@ class Health(Core):
             jobs, models = by_state(reader.job_counts()), self.meter.told(reader)
             sessions = self._census(reader).by_state
         described = self.store.describe()
-        standing = [each for each in tally if each.ended == ""]
+        standing = [each for each in tally if each.ended == "" and each.kind != STATEMENT]
         return Stats(
             bank=self.name,
             counts=counts(tally, totals),

@@ -26,7 +26,7 @@ from pieria.record.composing import terms_of
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.job import Job
-from pieria.record.memory import KINDS, Memory
+from pieria.record.memory import GIVEN_KINDS, Memory
 from pieria.record.trust import AGENT
 from pieria.store.parts import counts
 from pieria.store.protocol import Progress, Reader, Writer
@@ -262,7 +262,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
         return [Promotion(one.memory, "named", one.score(core.fading, now), one.wear.used.accesses) for one in worn]
 
     def _proven(self, reader: Reader) -> list[Promotion]:
-        asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=KINDS, status=("active",))
+        asked = Filter(now=self._core._now(), viewer=Viewer(everything=True), kinds=GIVEN_KINDS, status=("active",))
         found: list[Promotion] = []
         for part in selecting.selected(reader, asked):
             found += promoting.worth_promoting(reader, part, self._core.fading, asked.now)

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 
 from pieria.bank.core import EVERYTHING, Core
 from pieria.bank.linking import same_tie
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.filter import ANY_TIME
 from pieria.record.indexing import compared
 from pieria.record.link import End, LinkRow, row_of
-from pieria.record.memory import ENDINGS, Frozen
+from pieria.record.memory import ENDINGS, LISTED_KINDS, Frozen
 from pieria.record.time import is_over, is_to_come, moment
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ class Places:
     def _surveyed(self) -> _Survey:
         """Brought up to date with the bank; of one moment."""
         core = self._core
-        filter = core._filter(kinds=ANSWERING_KINDS).having(valid_at=ANY_TIME)
+        filter = core._filter(kinds=LISTED_KINDS).having(valid_at=ANY_TIME)
         with core._reading() as reader:
             survey = self._survey
             seq = reader.head().seq

@@ -163,16 +163,23 @@ class Quarantines(Core):
         return replace(self._described(reader, number, of, members), unreached=unreached, dry_run=number is None)
 
     def _described(self, reader: Reader, number: int | None, of: Mapping[str, Any], members: Members) -> Quarantine:
-        kinds = Counter(held.state.kind for held in reader.states(members.memories).values())
+        memories = _apart(members)
+        kinds = Counter(held.state.kind for held in reader.states(memories).values())
         if members.facts:
             kinds["fact"] = len(members.facts)
-        seen = self._filter().having(ids=members.memories, quarantined=True).anything()
-        ids = sorted(reader.states(members.memories, seen)) if members.memories else []
+        seen = self._filter().having(ids=tuple(memories), quarantined=True).anything()
+        ids = sorted(reader.states(memories, seen)) if memories else []
         at = moment(of["at"])
         return Quarantine(
             number, at, of["who"], of["reason"], of["selectors"], dict(sorted(kinds.items())), members.digest,
             tuple(ids[:LISTED]),
         )  # fmt: skip
+
+
+def _apart(members: Members) -> list[str]:
+    """The memories, without those that only state one of the facts."""
+    facts = frozenset(members.facts)
+    return [id for id in members.memories if id not in facts]
 
 
 def notes_with(reader: Reader, ids: Collection[str]) -> list[str]:
@@ -196,7 +203,7 @@ def lifting(reader: Reader, number: int, verb: str) -> tuple[Changeset, Lifted]:
     others = sum(len(numbers) > 1 for numbers in reader.quarantines(members.memories).values())
     changeset = Changeset(verb, records=records, ids=_journalled(number, members))
     seq = reader.head().seq + 1
-    return changeset, Lifted(number, seq, len(members.memories), len(members.facts), others)
+    return changeset, Lifted(number, seq, len(_apart(members)), len(members.facts), others)
 
 
 def _journalled(number: int, members: Members) -> tuple[str, ...]:

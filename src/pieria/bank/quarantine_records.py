@@ -16,6 +16,7 @@ from pieria.bank.tracing import REVISES
 from pieria.errors import InputError, QuarantinedError
 from pieria.record.changeset import Changeset, Record
 from pieria.record.link import DRAWN_FROM
+from pieria.record.memory import STATEMENT
 from pieria.record.quarantine import HELD, QUARANTINES, Selectors, quarantine_number
 from pieria.record.time import iso, moment
 from pieria.store.protocol import Reader
@@ -75,6 +76,9 @@ def _new_members(reader: Reader, changeset: Changeset, selectors: Mapping[int, S
     before = {id: set(numbers) for id, numbers in reader.quarantines(named).items()}
     new: Numbers = {}
     for write in changeset.writes:
+        if write.fresh and write.state.kind == STATEMENT:
+            # The fact may have been there before what states it.
+            _add(new, before, write.state.id, reader.quarantines([write.state.id], "fact").get(write.state.id, ()))
         matching = {number for number, each in selectors.items() if each.match(write.state)}
         _add(new, before, write.state.id, matching)
     waiting = True

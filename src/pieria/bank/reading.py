@@ -8,7 +8,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any, Self
 
-from pieria.bank.asking import Asked, Names, shared
+from pieria.bank.asking import Asked, Names, for_lists, shared
 from pieria.bank.core import Core, missing
 from pieria.bank.paging import after_in, cursor_after, mark_of
 from pieria.bank.quarantine_records import quarantine_error
@@ -150,6 +150,7 @@ class Reading(Core):
         if cursor is not None and offset:
             problems.found.append(InputError("offset", "0, together with a cursor", offset))
         problems.settle()
+        filter = for_lists(filter)
         keeper = self._keeper(filter)
         mark = mark_of(keeper.name, order, filter)
         after = None if cursor is None else after_in(cursor, mark, order)
@@ -207,6 +208,7 @@ class Reading(Core):
         problems.of(check.whole, limit, "limit", 1, 10_000)
         common = problems.of(shared, by, values)
         problems.settle()
+        filter = for_lists(filter)
         field, named = common
         if getattr(filter, field) is not None:
             raise InputError(field, "nothing, where memories are listed by it", getattr(filter, field))
@@ -261,7 +263,7 @@ class Reading(Core):
             problems.of(check.one_of, by, "by", COUNTED)
         problems.settle()
         with self._keeper(filter)._reading() as reader:
-            counts = reader.count(filter, by)
+            counts = reader.count(for_lists(filter), by)
         return counts["total"] if by is None else counts
 
     def twins(self, text: str, *, kinds: Names | None = None, scope: Names | None = None) -> tuple[Memory, ...]:
@@ -269,7 +271,7 @@ class Reading(Core):
         `user` alone those of the user's own.
         """
         kept = self._screening.draft(checked(NewMemory(text))).text
-        filter = self._filter(kinds=kinds, scope=scope)
+        filter = for_lists(self._filter(kinds=kinds, scope=scope))
         with self._keeper(filter)._reading() as reader:
             return tuple(sorted(reader.twins(kept, terms(kept), filter), key=lambda memory: memory.row))
 

@@ -24,7 +24,7 @@ from pieria.record.draft import Draft, Instant, NewMemory, as_new, checked
 from pieria.record.end import End
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_ids
-from pieria.record.memory import Memory, nothing
+from pieria.record.memory import GIVEN_KINDS, STATEMENT, Memory, nothing
 from pieria.record.pasted import REPEATS
 from pieria.record.time import micros
 from pieria.store.protocol import Pending, Progress, Reader, Writer
@@ -173,6 +173,9 @@ class Remembering(Extracting):
     def _drafted(self, new: NewMemory, dimension: Callable[[], int | None]) -> Draft:
         """Checked, with what this bank's speaker adds, and screened."""
         check.flag(new.extract, "extract")
+        if new.kind == STATEMENT:
+            expected = f"one of {', '.join(GIVEN_KINDS)}"
+            raise InputError("kind", expected, new.kind, hint="State a fact with facts.add, which writes its memory.")
         if new.unless_exists == "id" and new.id is None:
             raise InputError("unless_exists", "an id to look for", new.unless_exists, hint="Give id as well.")
         draft = self._screening.draft(checked(self._signed(_without_repeats(new))))

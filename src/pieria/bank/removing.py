@@ -19,6 +19,7 @@ from pieria.bank.quarantine_records import without_reasons
 from pieria.bank.receipts import without_digests
 from pieria.bank.replies import Receipt
 from pieria.bank.session_records import without_words_of
+from pieria.bank.statements import statements_among
 from pieria.bank.vault_marks import bared, notes_of
 from pieria.errors import ConflictError, StorageError
 from pieria.record import check
@@ -154,14 +155,15 @@ class Erasure(NamedTuple):
 def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...] = ()) -> Erasure:
     """Of these memories with all that goes along, and of these facts."""
     holder._check_known(reader, ids, quarantined=True)
-    every = list(lineage(reader, ids))
+    stated = statements_among(reader, facts)
+    every = list(lineage(reader, [*ids, *stated]))
     shown = reader.states(every, holder._filter().having(ids=tuple(every), quarantined=True).anything())
-    going = _going(reader, every, facts, holder)
+    going = _going(reader, [id for id in every if id not in stated], facts, holder)
     # Whether it is used says nothing of whether it is the same.
     going_as_told = {**going, "usage": (), "stands": standing_since(reader, every)}
     receipt = Receipt(
         ids=tuple(ids),
-        also=tuple(id for id in every if id not in ids and id in shown),
+        also=tuple(id for id in every if id not in ids and id not in stated and id in shown),
         erased={what: len(each) for what, each in going.items()},
         unreached=tuple(notes_of(reader, every)),
         digest=digest(**going_as_told),
@@ -175,8 +177,8 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *without_reasons(reader, {*every, *going["facts"]}),
         *(Record(DECLINED_RULES, id, None) for id in reader.records(DECLINED_RULES) if id in every),
     ]
-    told = (*every, *facts)
-    gone = list(facts)
+    gone = [id for id in facts if id not in stated]
+    told = (*every, *gone)
     changes = Changeset("purge", erase=every, erase_facts=gone, purged=gone, links=links, records=records, ids=told)
     changes.cuts = cuts(reader, every)
     return Erasure(changes, receipt)

@@ -7,12 +7,12 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.bank.asking import Names
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.record import check
 from pieria.record.draft import Instant
 from pieria.record.end import End
 from pieria.record.fading import Wear
 from pieria.record.filter import Filter
+from pieria.record.memory import LISTED_KINDS
 from pieria.record.usage import UNUSED
 from pieria.store.parts import Outline
 from pieria.store.protocol import Reader
@@ -51,7 +51,7 @@ class Ranking:
         check.whole(k, "k", 1, 10_000)
         check.number(least, "least")
         core = self._core
-        filter = core._filter(kinds=ANSWERING_KINDS, tags=tags, status=status, place=place, used_since=used_since)
+        filter = core._filter(kinds=LISTED_KINDS, tags=tags, status=status, place=place, used_since=used_since)
         banks = [core] if core.is_user_bank else [core, core._me(False)]
         found = [one for bank in banks if bank is not None for one in self._best(bank, filter, k, least)]
         return sorted(found, key=lambda one: (-one.score, -one.last_used))[:k]

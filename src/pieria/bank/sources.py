@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pieria.bank.asking import for_lists
 from pieria.bank.core import EVERYTHING
 from pieria.bank.correcting import CONTENT
 from pieria.bank.remembering import FAULTY, Faulty
@@ -82,7 +83,7 @@ class Sources:
         """Everything that came from a source and was not removed, whether it still holds or not."""
         wanted = check.name(source, "source")
         with self._bank._reading() as reader:
-            return [placed.id for placed in reader.placed(anything(self._bank, source=wanted))]
+            return [placed.id for placed in reader.placed(for_lists(anything(self._bank, source=wanted)))]
 
     def intake(
         self,

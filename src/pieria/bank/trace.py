@@ -17,7 +17,7 @@ from pieria.record import check
 from pieria.record.draft import Problems
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.filter import ANY_TIME
-from pieria.record.memory import ENDINGS, Memory
+from pieria.record.memory import ENDINGS, STATEMENT, Memory
 from pieria.record.time import moment
 from pieria.store.protocol import Reader
 from pieria.store.quarantine import Held
@@ -74,7 +74,9 @@ class Traces(Core):
         rows = [shown[id].state.row for id in ids if id in shown][:limit]
         memories = {one.id: one for one in reader.memories(rows, seen.having(ids=None)).values()}
         items = [_memory(memories[id], whole.memories[id], held["memory"]) for id in ids if id in memories]
-        facts = [_fact(fact, held["fact"]) for fact in whole.facts if fact.memory is None or fact.memory in shown]
+        facts = [
+            _fact(fact, held["fact"]) for fact in whole.facts if fact.source_memory is None or fact.memory in shown
+        ]
         states = reader.states(ids)
         counts = Counter(states[id].state.kind for id in ids if id in states)
         if whole.facts:
@@ -99,10 +101,10 @@ class Traces(Core):
             asked = self._filter().having(status=None, endings=ENDINGS, valid_at=ANY_TIME, quarantined=True)
             placed = [one.id for one in reader.placed(asked.having(**{name: value}))]
             kinds = {id: state.state.kind for id, state in reader.states(placed).items()}
-            begun = [id for id in placed if kinds[id] not in LEADING]
+            begun = [id for id in placed if kinds[id] not in (*LEADING, STATEMENT)]
         if name == "source":
             query = FactQuery(source=value, include_ended=True)
-            facts |= {fact.id: fact for fact in reader.facts(query, everything) if fact.memory is None}
+            facts |= {fact.id: fact for fact in reader.facts(query, everything) if fact.source_memory is None}
         memories = lineage(reader, begun)
         if memories:
             query = FactQuery(memories=tuple(memories), include_ended=True)

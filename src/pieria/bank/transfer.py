@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pieria.bank.quarantine_records import JOINED, by_ids, check_record, hold_to_quarantines, narrowed
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
+from pieria.bank.statements import hold_to_statements
+from pieria.bank.stating import begin_anew
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.facts import aliases
 from pieria.learning.distilling.pieces import HEARD
@@ -27,7 +29,7 @@ from pieria.record.factnames import checked_name, checked_predicate, folded, fol
 from pieria.record.link import LinkRow
 from pieria.record.quarantine import HELD, QUARANTINES
 from pieria.record.time import iso, micros
-from pieria.record.trust import AGENT, DECLINED_RULES, HEARSAY, lowered
+from pieria.record.trust import AGENT, DECLINED_RULES, HEARSAY, lowered, lowest
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
 from pieria.store.seal import Seal
@@ -128,6 +130,8 @@ def imported(
         done = _Done(Tally())
         with suppress(_Rehearsed):
             _take_in(bank, plan, done, dry_run, lambda reader: is_replayed(reader, checked, now))
+            if done.replayed:
+                begin_anew(bank)
         report(2 * source.size)
     return ImportReport(
         path=source.path,
@@ -180,10 +184,13 @@ def backed_up(bank: Transferring, path: str | Path, progress: Progress | None) -
 def _take_in(
     bank: Transferring, plan: Callable[..., Any], done: _Done, dry_run: bool, replays: Callable[[Reader], bool]
 ) -> None:
+    speaker = bank._speaker()._replace(via=lowest(bank.via, HEARSAY))
     with bank._writing() as writer:
         done.replayed = replays(writer)
         for changeset in plan(writer, tally=done.tally):
             changeset.who = changeset.who or bank.who
+            if not done.replayed:
+                hold_to_statements(writer, changeset, speaker, micros(bank.clock()))
             hold_to_quarantines(writer, changeset)
             seq = writer.apply(changeset).change.seq
             done.changes = (done.changes[0] if done.changes else seq, seq)

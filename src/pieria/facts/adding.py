@@ -29,6 +29,8 @@ class Held(NamedTuple):
 
     fact: Fact
     span: Span
+    learnt: int
+    """When it was first stated, as far as that is known."""
 
     def written(self) -> Span:
         return span_of(self.fact)
@@ -103,12 +105,20 @@ def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_objec
     )
     slot = Slot([], [], declared)
     facts = reader.facts(query, as_written(filter))
-    times = times_of(reader, (fact.memory for fact in facts), filter)
+    times = times_of(reader, (fact.source_memory for fact in facts), filter)
+    stated = _stated_at(reader, facts) if declared else {}
     for fact in facts:
-        span = span_of(fact).within(times[fact.memory])
+        span = span_of(fact).within(times[fact.source_memory])
         if span is not None:
-            (slot.same if folded(fact.object) in objects else slot.others).append(Held(fact, span))
+            held = Held(fact, span, stated.get(fact.id, micros(fact.known_from)))
+            (slot.same if folded(fact.object) in objects else slot.others).append(held)
     return slot
+
+
+def _stated_at(reader: Reader, facts: Sequence[Fact]) -> dict[str, int]:
+    """When each was stated that was stated alone: its memory tells, whatever was written of the fact since."""
+    alone = [fact.id for fact in facts if fact.memory == fact.id]
+    return {id: held.state.at for id, held in reader.states(alone).items()} if alone else {}
 
 
 def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
@@ -122,7 +132,8 @@ def cut(held: Held, taken: Span, own: Span | None = None) -> list[FactRow]:
     left = written.without(taken)
     if not left:
         return [row._replace(ended="removed", reason=DISPLACED)]
-    return [_over(row, left[0]), *(_over(row, span)._replace(id=new_id()) for span in left[1:])]
+    source = row.source_memory
+    return [_over(row, left[0]), *(_over(row, span)._replace(id=new_id(), memory=source) for span in left[1:])]
 
 
 def stated_span(statement: Statement, slot: Slot, now: int) -> Span:
@@ -164,7 +175,7 @@ def _own_time(other: Held, declared: Declaration | None, begin: int, now: int) -
     One that was stated without a beginning, when the predicate could still have many, claims no time before it was
     learnt: it must not give way to a value that is now stated for an earlier time.
     """
-    learnt = micros(other.fact.known_from)
+    learnt = other.learnt
     undated = other.span.begin == BEGINNING and other.span.holds(learnt)
     if declared is None or not undated or learnt > declared.known or begin >= min(learnt, now):
         return other.span
@@ -180,7 +191,7 @@ def _stated(reader: Reader, statement: Statement, slot: Slot, now: int) -> Plann
                 own = _own_time(held, slot.declared, span.begin, now)
                 ends_here = statement.valid_until is None and own.begin <= span.begin
                 rows += cut(held, Span(span.begin, FOREVER) if ends_here else span, own)
-    mine = [held for held in slot.same if held.fact.memory == statement.memory and held.span.meets(span)]
+    mine = [held for held in slot.same if held.fact.source_memory == statement.memory and held.span.meets(span)]
     planned = _merged(mine, statement, span) if mine else _new(reader, statement, span, slot.declared)
     return Planned(rows + planned.rows, planned.answers)
 

@@ -149,7 +149,7 @@ def time_of(span: FactSpan) -> Span:
 
 
 def _rank(span: FactSpan) -> tuple[bool, int, str]:
-    return span.memory is not None, span.known_from, span.id
+    return span.memory not in (None, span.id), span.known_from, span.id
 
 
 def _widest_first(span: FactSpan) -> tuple[int, int, tuple[bool, int, str]]:

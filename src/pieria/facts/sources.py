@@ -35,7 +35,7 @@ def times_of(reader: Reader, memories: Iterable[str | None], filter: Filter) -> 
 
 def shown(fact: Fact, times: Times) -> Fact:
     """The fact as an answer tells it; as it was written where it is to be seen at no time."""
-    span = span_of(fact).within(times[fact.memory])
+    span = span_of(fact).within(times[fact.source_memory])
     if span is None:
         return fact
     begin, end = span.bounds()
@@ -48,7 +48,7 @@ def shown(fact: Fact, times: Times) -> Fact:
 
 def was_seen(reader: Reader, fact: Fact, filter: Filter) -> bool:
     """Whether a version was to be seen while it was known: its memory may have been another session's then."""
-    if fact.memory is None or fact.known_until is None:
+    if fact.source_memory is None or fact.known_until is None:
         return True
     stretch = (micros(fact.known_from), micros(fact.known_until) - 1)
     return any(fact.memory in times_of(reader, [fact.memory], filter.having(known_at=at)) for at in stretch)

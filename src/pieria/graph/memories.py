@@ -31,6 +31,7 @@ SEEN_AS = {
     "drawer": "semantic",
     "observation": "semantic",
     "summary": "semantic",
+    "fact": "semantic",
     "diary": "episodic",
     "turn": "episodic",
 }

@@ -16,12 +16,17 @@ LIKELY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Overturned:
-    """What says of a memory that it holds no longer: the id of the later one, and when that was said."""
+    """What says of a memory that it holds no longer: the id of the later one, and when that was said.
 
-    by: str
+    A fact may have ended and nothing have taken its place: then `by` is None, and `at` is when it ended.
+    """
+
+    by: str | None
     at: datetime
 
     def __str__(self) -> str:
+        if self.by is None:
+            return f"no longer so since {self.at.date().isoformat()}"
         return f"overturned by {self.by} of {self.at.date().isoformat()}"
 
     def as_dict(self) -> dict[str, Any]:

@@ -185,7 +185,8 @@ def _of_facts(look: Look, part: Part) -> list[int]:
     """What facts about the named were drawn from; the more of the question a fact holds, the sooner."""
     if not look.reading.fact_keys:
         return []
-    spans = part.source.reader.drawn(look.reading.fact_keys, part.source.filter, FACTS_SEEN)
+    spans = part.source.reader.drawn(look.reading.fact_keys, part.source.filter, FACTS_SEEN, ended=True)
+    part.spoken.update(span.memory for span in spans if span.memory is not None)
     asked = frozenset(look.reading.considered)
     moment = part.source.filter.now if part.source.filter.valid_at is None else part.source.filter.valid_at
     worth: dict[str, float] = {}

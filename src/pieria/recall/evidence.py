@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pieria.recall.ranking import Corpus
 from pieria.record.expected import Expected
@@ -30,6 +31,14 @@ class Span:
         return self.relative and self.since is not None and self.until is not None
 
 
+class Stated(NamedTuple):
+    """The time of a fact that was stated alone, in microseconds, and whether another value holds in its place."""
+
+    since: int | None
+    until: int | None
+    is_replaced: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The question as it was read.
@@ -51,5 +60,7 @@ class Asked:
     """It asks for what was, and is no longer."""
     expects: Expected | None = None
     """What an answer has to hold."""
+    is_past: bool = False
+    """It is worded in the past."""
     heeds_rules: bool = False
     """Standing rules bind whoever asks for something, in the first person or by a request."""

@@ -8,13 +8,13 @@ last bit whoever else is in the pool.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pieria.recall.evidence import Asked, Span
+from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.pool import Flags, Floats, Pool
 from pieria.recall.ranking import SATURATION, Corpus
 from pieria.record.fading import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
@@ -67,7 +67,7 @@ def features(asked: Asked, pool: Pool) -> Columns:
     best = max(0.0, float(dense.max(initial=0.0)))
     base = _by_best(LEXICAL_PART * lexical + DENSE_PART * _standing_out(dense, best))
     overview, when = float(asked.is_overview), float(asked.is_when)
-    current = LOOKED_BACK if asked.looks_back else 1.0
+    then = _held_then(asked, pool)
     return {
         "lexical": lexical,
         "dense": dense,
@@ -75,14 +75,14 @@ def features(asked: Asked, pool: Pool) -> Columns:
         "matter": pool.nearer,
         "session": _sessions(pool, base),
         "author": pool.by_named.astype(float),
-        "date": _dates(asked, pool),
+        "date": np.maximum(_dates(asked, pool), then),
         "then": _then(asked, pool),
         "reply": _replies(pool, base) * lean,
         "thin": base * pool.is_turn * np.exp(-pool.distinct / THIN),
         "agent": pool.by_agent.astype(float),
         "digest": pool.is_summary * (1 - overview),
-        "overturned": current * np.array([by is not None for by in pool.overturned]),
-        "overturns": _overturning(pool, base) * (not asked.looks_back),
+        "overturned": _overturned(asked, pool) * (1 - then),
+        "overturns": _overturning(pool, base * (1 - then)) * (not asked.looks_back),
         "cover": cover,
         "phrase": _by_best(pool.pairs),
         "quoted": pool.quoted,
@@ -257,6 +257,31 @@ def _then(asked: Asked, pool: Pool) -> Floats:
             fits = np.exp(-outside / max(LEEWAY, (until - since) * BLURRED))
             found = np.maximum(found, np.where(outside > 0, JUST_OUTSIDE * fits, fits))
     return found
+
+
+def _overturned(asked: Asked, pool: Pool) -> Floats:
+    """How far it counts that something holds no longer: little where what was is asked for or, of a statement, where
+    the question is worded in the past or nothing took its place."""
+    found = np.array([by is not None for by in pool.overturned], dtype=float)
+    mild = [of is not None and (asked.is_past or not of.is_replaced) for of in pool.stated]
+    return found * np.where(np.array(mild, dtype=bool) | asked.looks_back, LOOKED_BACK, 1.0)
+
+
+def _held_then(asked: Asked, pool: Pool) -> Floats:
+    """1 for a statement of what held at a time that the question names or, where it asks for what was before, of what
+    holds no longer. One that knows no time says nothing of it."""
+    spans = [span for span in asked.spans if not span.yearly]
+    each = zip(pool.stated, pool.overturned, strict=True)
+    return np.array(
+        [of is not None and ((asked.looks_back and by is not None) or _held(of, spans)) for of, by in each], dtype=float
+    )
+
+
+def _held(of: Stated, spans: Sequence[Span]) -> bool:
+    if of.since is None and of.until is None:
+        return False
+    begin, end = of.since or -math.inf, of.until or math.inf
+    return any((span.until or math.inf) > begin and (span.since or -math.inf) < end for span in spans)
 
 
 def _fits(span: Span, at: Floats) -> Floats:

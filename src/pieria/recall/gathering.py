@@ -16,6 +16,7 @@ from pieria.errors import PieriaError
 from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
 from pieria.recall.evidence import Asked
 from pieria.recall.part import Part, Source
+from pieria.recall.past import find_past, has_facts
 from pieria.recall.pool import Pool
 from pieria.recall.pooling import Told, pooled
 from pieria.recall.ranking import Corpus
@@ -174,16 +175,21 @@ class Gathering:
             is_when=read.is_when,
             looks_back=read.looks_back,
             expects=read.expects,
+            is_past=read.is_past,
             heeds_rules=look.heeds_rules,
         )
 
     def _told(self, part: Part, wanted: Wanted) -> Told:
         met = part.look_at_found()
+        reader, filter = part.source.reader, part.source.filter
+        stated = has_facts(dict(zip(met.ids, met.kinds, strict=True)), part.spoken)
+        facts = find_past(reader, filter, stated, self._reading.considered)
         return Told(
             used=met.used if wanted.by_use else [UNUSED] * len(met.rows),
-            written=part.source.reader.written(met.rows) if wanted.by_fading else {},
+            written=reader.written(met.rows) if wanted.by_fading else {},
             copies=_copies(part),
-            overturned=find_overturning(part.source.reader, part.source.filter, met.ids),
+            overturned={**facts.overturned, **find_overturning(reader, filter, met.ids)},
+            stated=facts.stated,
         )
 
 

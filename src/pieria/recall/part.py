@@ -63,6 +63,8 @@ class Part:
     bare: dict[int, float] = field(default_factory=dict)
     """How near a candidate is to the question without all that it names."""
     facts: dict[int, float] = field(default_factory=dict)
+    spoken: set[str] = field(default_factory=set)
+    """Ids of memories with facts about what the question names, whether these hold or not."""
     tied: dict[int, dict[int, None]] = field(default_factory=dict)
     rules: frozenset[int] = frozenset()
     wishes: frozenset[int] = frozenset()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pieria.recall.answer import Overturned
-from pieria.recall.evidence import Key
+from pieria.recall.evidence import Key, Stated
 from pieria.record.fading import Wear
 from pieria.record.usage import Usage
 from pieria.store.parts import Parts
@@ -92,6 +92,8 @@ class Pool:
     """Two that have the same say the same. None: it is like no other."""
     overturned: list[Overturned | None]
     """What says that it holds no longer."""
+    stated: list[Stated | None]
+    """The time of the fact that it states."""
     overturns: Mapping[int, Sequence[int]]
     """By line the lines of what it says holds no longer."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from pieria.recall.answer import Overturned
 from pieria.recall.arms import LENDING
-from pieria.recall.evidence import Key
+from pieria.recall.evidence import Key, Stated
 from pieria.recall.part import Part
 from pieria.recall.pool import NOBODY, Floats, Lines, Pool
 from pieria.recall.reading import Reading
@@ -31,6 +31,8 @@ class Told:
     written: Mapping[int, Written]
     copies: Mapping[int, Hashable]
     overturned: Mapping[str, Overturned]
+    stated: Mapping[str, Stated]
+    """By id the time of a fact that it states."""
 
 
 def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], reading: Reading) -> Pool:
@@ -89,6 +91,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         tied=_tied(each, lines),
         copies=[told[which].copies.get(row) for which, row in keys],
         overturned=overturned,
+        stated=[told[which].stated.get(id) for (which, _), id in zip(keys, ids, strict=True)],
         overturns=_overturns(keys, ids, overturned),
     )
 
@@ -194,7 +197,7 @@ def _overturns(
     if any(overturned):
         lines = {(which, id): number for number, ((which, _), id) in enumerate(zip(keys, ids, strict=True))}
         for number, ((which, _), by) in enumerate(zip(keys, overturned, strict=True)):
-            if by is not None and (line := lines.get((which, by.by))) is not None:
+            if by is not None and by.by is not None and (line := lines.get((which, by.by))) is not None:
                 found.setdefault(line, []).append(number)
     return found
 

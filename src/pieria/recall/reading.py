@@ -49,6 +49,7 @@ _OF_BEFORE = re.compile(
       | (?:switch|chang|mov|migrat|replac|revers|overturn)(?:e|ed|es|ing)? )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+_PAST = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:i|me|my|mine|we|us|our|ours)\b", re.IGNORECASE)
 
 
@@ -84,6 +85,8 @@ class Reading(NamedTuple):
     """It asks for what was, and is no longer."""
     expects: Expected | None = None
     """What an answer has to hold."""
+    is_past: bool = False
+    """It is worded in the past."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -133,6 +136,7 @@ def reading(text: str, now: datetime, zone: tzinfo = UTC) -> Reading:
         is_when="when" in kinds,
         looks_back=asks_of_before(beginning),
         expects=expected(beginning),
+        is_past=_PAST.search(beginning) is not None,
         may_heed_rules=not is_of_past and (wanted == FULLY or _OWN.search(beginning) is not None),
     )
 

@@ -134,6 +134,8 @@ class Record(NamedTuple):
 
 PASSING = ("sessions.held", "sessions.holders")
 """Collections that say what processes are at. No export has them: they mean nothing elsewhere."""
+FACTS_STATED = "facts.stated"
+"""The collection that says up to which entry the facts of older versions got their statements. No export has it."""
 
 
 @dataclass(slots=True)

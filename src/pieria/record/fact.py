@@ -25,6 +25,11 @@ class Fact:
     ended: str = ""
     reason: str | None = None
 
+    @property
+    def source_memory(self) -> str | None:
+        """The memory that it was drawn from. One that was stated alone has none: its memory only states it."""
+        return _source_memory(self.id, self.memory)
+
     def as_dict(self) -> dict[str, Any]:
         from pieria.record.time import iso
 
@@ -66,6 +71,11 @@ class FactRow(NamedTuple):
     ended: str
     reason: str | None
 
+    @property
+    def source_memory(self) -> str | None:
+        """The same as of a `Fact`."""
+        return _source_memory(self.id, self.memory)
+
 
 class FactName(NamedTuple):
     """A name that stands as subject or object, its key, and the number of facts it stands in."""
@@ -90,3 +100,7 @@ class FactQuery:
     include_ended: bool = False
     every_version: bool = False
     """Every stretch of known time, not only the one at `known_at`."""
+
+
+def _source_memory(id: str, memory: str | None) -> str | None:
+    return None if memory == id else memory

@@ -72,6 +72,10 @@ class Filter:
     tiers: tuple[str, ...] | None = None
     endings: tuple[str, ...] = ("",)
     pinned: bool | None = None
+    lists: bool = False
+    """Leave out the memories that only state a fact: facts have lists of their own."""
+    tells_past: bool = False
+    """See the statements of facts that have ended, too, for an answer that says so."""
     quarantined: bool = False
     """See what is in quarantine, too. No known time shows it otherwise."""
 

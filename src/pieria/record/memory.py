@@ -19,6 +19,7 @@ KINDS = (
     "diary",
     "turn",
     "summary",
+    "fact",
     "episodic",
     "semantic",
     "procedural",
@@ -27,8 +28,14 @@ KINDS = (
     "tag",
     "intent",
 )
+STATEMENT = "fact"
+"""The kind of a memory that states a fact which comes from no other memory. The two share an id and go together."""
+GIVEN_KINDS = tuple(kind for kind in KINDS if kind != STATEMENT)
+"""Those that a caller may give a memory."""
 ROUTING_KINDS = ("tag", "intent", "subgoal", "source")
 """Kinds that lead to knowledge and are no answers themselves: only the sessions toolset recalls them."""
+LISTED_KINDS = tuple(kind for kind in GIVEN_KINDS if kind not in ROUTING_KINDS)
+"""Those that toolsets list and count as memories. Facts have lists of their own."""
 
 SCOPES = ("session", "bank", "user")
 AUTHOR_TYPES = ("human", "agent", "system")

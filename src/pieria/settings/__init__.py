@@ -30,7 +30,7 @@ from pieria.record import check
 from pieria.record.address import Address
 from pieria.record.banks import check_bank_name, check_user_name
 from pieria.record.key_places import checked_key_place
-from pieria.record.memory import FADES, KINDS
+from pieria.record.memory import FADES, GIVEN_KINDS
 from pieria.settings.fades import Fades
 from pieria.settings.files import FILE, from_data_folder, from_project, names_near, tightened
 from pieria.settings.folders import (
@@ -65,7 +65,7 @@ def _user(value: str) -> str:
 def _fading(value: str) -> str:
     kinds = [kind.strip() for kind in value.split(",") if kind.strip()]
     for kind in kinds:
-        _checked(lambda one, parameter: check.one_of(one, parameter, KINDS), kind, "upkeep_fades")
+        _checked(lambda one, parameter: check.one_of(one, parameter, GIVEN_KINDS), kind, "upkeep_fades")
     return ",".join(kinds)
 
 

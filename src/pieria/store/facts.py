@@ -40,9 +40,17 @@ class FactReader(Protocol):
     def spans(self, query: FactQuery, filter: Filter) -> list[FactSpan]:
         """The same facts in the same order, for a fraction of the cost where many are looked through."""
 
-    def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
+    def sourceless(self, after: int, limit: int) -> list[tuple[int, Fact]]:
+        """Current facts that name no memory, each with its entry: those of later entries, in their order."""
+
+    def last_fact(self) -> int:
+        """The entry of the fact that was written last; 0 where there never was one."""
+
+    def drawn(self, keys: Sequence[str], filter: Filter, newest: int, *, ended: bool = False) -> list[FactSpan]:
         """The facts about these names, on either side, that were drawn from a memory which the whole filter lets
         through, and hold at its valid time: no more than so many, those that were written last.
+
+        With `ended` come as many of those that do not hold then.
         """
 
     def names(self, filter: Filter, prefix: str = "") -> list[FactName]:

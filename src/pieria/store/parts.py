@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.record.fading import Wear
 from pieria.record.glance import Glance
+from pieria.record.memory import STATEMENT
 from pieria.record.usage import Usage
 
 if TYPE_CHECKING:
@@ -208,9 +209,12 @@ class SessionSpan(NamedTuple):
 
 
 def counts(tally: Iterable[Tallied], totals: Mapping[str, int]) -> dict[str, int]:
-    """What a bank is told to hold: the memories that stand and those that were removed, and all else."""
+    """What a bank is told to hold: the memories that stand and those that were removed, and all else.
+
+    What only states a fact counts as that fact.
+    """
     by_ending = Counter[str]()
     for each in tally:
-        by_ending[each.ended] += each.number
+        by_ending[each.ended] += each.number if each.kind != STATEMENT else 0
     memories, removed = by_ending[""], by_ending["removed"]
     return {"memories": memories, "versions": totals["versions"], "removed": removed, **totals}

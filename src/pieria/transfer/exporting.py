@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
 from pieria.errors import CorruptError
-from pieria.record.changeset import FOREVER, PASSING
+from pieria.record.changeset import FACTS_STATED, FOREVER, PASSING
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.protocol import Reader
@@ -92,7 +92,7 @@ class Export:
                 raise _no_change(name)
         yield from self._usage_of_nothing()
         for record in self._reader.dump("record"):
-            if record["collection"] not in PASSING:
+            if record["collection"] not in (*PASSING, FACTS_STATED):
                 yield self._line("record", record)
 
     def end(self, sha256: str) -> bytes:

@@ -14,7 +14,7 @@ from pieria.record.changeset import Changeset, Content, Record, State, Stored, W
 from pieria.record.composing import mapping_of, written_list
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Filter, Viewer
-from pieria.record.memory import Memory
+from pieria.record.memory import STATEMENT, Memory
 from pieria.record.pasted import repeats_of
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
@@ -139,6 +139,7 @@ class Join:
         return not self._ties.holds_fact(id) and bool(self._reader.facts(query, everything))
 
     def _take(self, group: Group) -> None:
+        self._ties.note_doubled(group)
         ids = [line.row.id for line, _ in group.states]
         held = self._reader.states(ids) if ids else {}
         purged = self._reader.purged(ids) if ids and not self._force else set()
@@ -157,6 +158,8 @@ class Join:
 
     def _is_own(self, line: Line, held: dict[str, Stored], purged: set[str]) -> bool:
         """The memory is not this bank's, but one this import brings."""
+        if line.row.id in self._ties.doubled:
+            return False
         before = held.get(line.row.id)
         if before is not None:
             return before.known_from > self._start
@@ -170,7 +173,7 @@ class Join:
         if id in self._new:
             self._tally.added["usage"] += 1
             return True
-        self._tally.leave("usage", HERE if id in held else PURGED)
+        self._tally.leave("usage", HERE if id in held or id in self._ties.doubled else PURGED)
         return False
 
     def _bring_in(self, line: Line, content: Line | None, before: Stored | None, rows: dict[str, int]) -> None:
@@ -179,7 +182,8 @@ class Join:
             self._batch.writes.append(Write(state._replace(row=rows[state.id])))
         else:
             self._write(state, self._rules.content(content_of(content)), fresh=before is None)
-        self._tally.added["memories"] += line.last
+        if state.kind != STATEMENT:
+            self._tally.added["memories"] += line.last
 
     def _write(self, state: State, content: Content, *, fresh: bool) -> None:
         self._batch.writes.append(written(state, content, fresh=fresh))

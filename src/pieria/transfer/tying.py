@@ -28,12 +28,15 @@ class Ties:
         self._force = force
         self._facts: dict[str, tuple[int, FactRow]] | None = None
         self._twins: set[tuple[Any, ...]] = set()
+        self.doubled: set[str] = set()
+        """Facts of the file that this bank states under another id. What states them is not taken from the file: of one
+        that turns out to be another fact later, the bank writes it anew."""
         self._followed: set[str] = set()
         """Ids that this import has begun to bring in, and of which more is to come."""
 
     def take(self, group: Group, batch: Changeset, new: set[str]) -> None:
         """Adds what is to be written to the batch; `new` are memories that it brings in."""
-        there = self._memories_there(group, new)
+        there = self._memories_there(group, new) | self.doubled
         links = self._links_here(group)
         for line in group.links:
             row = self._rules.link(line.row)
@@ -52,6 +55,12 @@ class Ties:
         if self._force or not group.facts:
             return set()
         return self._reader.purged([line.row.id for line in group.facts])
+
+    def note_doubled(self, group: Group) -> None:
+        """Add to `doubled` what begins in this group. To be asked before the group's memories are taken."""
+        alone = [line.row for line in group.facts if line.row.memory == line.row.id]
+        begun = [row for row in alone if row.id not in self._followed and row.id not in self._facts_here()]
+        self.doubled.update(row.id for row in begun if self._is_stated(self._rules.fact(row)))
 
     def holds_fact(self, id: str) -> bool:
         """Return whether the bank held a fact of this id before the import began."""
@@ -140,4 +149,4 @@ class Ties:
 
 
 def _said(row: FactRow) -> tuple[Any, ...]:
-    return row.subject_key, row.predicate_key, row.object_key, row.valid_from, row.valid_until, row.memory
+    return row.subject_key, row.predicate_key, row.object_key, row.valid_from, row.valid_until, row.source_memory

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
 from pieria.bank.metering import Budgets
+from pieria.bank.stating import state_old_facts
 from pieria.bank.vault_at import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
@@ -394,6 +395,8 @@ class Workspace(Recalling):
         if late:
             bank.close()
             raise ClosedError("workspace")
+        if not foreign:
+            state_old_facts(bank)
         return bank
 
     def _joined(self, spot: Spot, key: Key, create: bool) -> tuple[Held, Callable[[], None]]:

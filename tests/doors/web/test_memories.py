@@ -612,3 +612,14 @@ def test_days_in_forms_are_those_of_the_record(served: Served) -> None:
         maya = bank.get("maya")
         assert maya is not None and maya.valid_until is not None
         assert iso(maya.valid_until).startswith("2026-01-31")
+
+
+def test_the_page_finds_a_fact_and_lists_it_where_asked_for(served: Served) -> None:
+    with pieria.open("notes") as bank:
+        bank.facts.add("Caroline", "lives_in", "Madrid", valid_from="2024-05-01")
+        bank.facts.supersede("Caroline", "lives_in", "Porto", at="2026-02-01")
+    found = seen(served, "recall?q=where+does+Caroline+live")
+    assert found.index("in Porto.") < found.index("in Madrid (from 2024-05-01 until 2026-01-31).")
+    assert "overturned by" in found
+    assert "Caroline" not in seen(served, "memories")
+    assert "lives in Porto." in seen(served, "memories?kinds=fact")

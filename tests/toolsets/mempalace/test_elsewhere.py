@@ -4,7 +4,7 @@ import pytest
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
-from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.memory import LISTED_KINDS
 from pieria.toolsets import Host
 from pieria.toolsets.mempalace.halls import TYPES
 
@@ -148,7 +148,7 @@ def test_triples_are_shared_both_ways(ask: Ask) -> None:
 
 
 @requirement("everybody.s")
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
+@pytest.mark.parametrize("kind", LISTED_KINDS)
 def test_a_memory_of_any_kind_is_a_drawer(ask: Ask, host: Host, kind: str) -> None:
     id = host.bank.remember("Kestrels nest on the tower.", kind=kind).id
     [hit] = ask("mempalace_search", query="kestrels")["results"]

@@ -6,7 +6,7 @@ from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.mnemex.conftest import Saved
 from tests.toolsets.requirements import requirement
 
-from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.memory import LISTED_KINDS
 from pieria.toolsets import Host
 
 OBSERVED = {"title": "Kestrels", "type": "discovery", "narrative": "Kestrels nest on the tower."}
@@ -91,7 +91,7 @@ def test_what_was_saved_here_is_corrected_there(ask: Ask, saved: Saved) -> None:
 
 
 @requirement("across.theirs")
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
+@pytest.mark.parametrize("kind", LISTED_KINDS)
 def test_a_memory_of_any_kind_is_a_memory(ask: Ask, saved: Saved, host: Host, kind: str) -> None:
     id = host.bank.remember("Kestrels nest on the tower.", kind=kind).id
     assert saved.found("kestrels") == saved.found() == [id]

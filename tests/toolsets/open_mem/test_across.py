@@ -5,7 +5,7 @@ from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.open_mem.conftest import NARRATIVE, Made
 from tests.toolsets.requirements import requirement
 
-from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.memory import LISTED_KINDS
 from pieria.toolsets import Host
 
 
@@ -178,7 +178,7 @@ def test_what_was_created_here_is_a_node_that_sessions_recall(ask: Ask, refused:
 
 
 @requirement("across.kinds")
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ROUTING_KINDS])
+@pytest.mark.parametrize("kind", LISTED_KINDS)
 def test_every_kind_is_found_opened_revised_and_removed(ask: Ask, host: Host, made: Made, kind: str) -> None:
     id = host.bank.remember("The heron nests by the mill.", kind=kind).id
     assert made.found("heron mill") == [id]

@@ -6,7 +6,7 @@ import pytest
 from tests.toolsets.conftest import Ask, Refused
 from tests.toolsets.requirements import requirement
 
-from pieria.record.memory import KINDS
+from pieria.record.memory import GIVEN_KINDS
 from pieria.toolsets import Host
 
 SAID = "Kestrels nest on the tower."
@@ -101,7 +101,7 @@ def test_what_is_corrected_there_is_recalled_corrected_here(ask: Ask) -> None:
 
 
 @requirement("across.theirs")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", GIVEN_KINDS)
 def test_a_memory_of_any_kind_is_a_node(ask: Ask, host: Host, kind: str) -> None:
     id = host.bank.remember(SAID, kind=kind).id
     node = ask("sessions_node", node_id=id)["node"]

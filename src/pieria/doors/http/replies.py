@@ -73,7 +73,7 @@ REPLIES: Mapping[str, Any] = {
             "score": _NUMBER,
             "why": {"type": "object", "additionalProperties": {"type": "number"}},
             "snippet": _TEXT,
-            "overturned": {"type": ["object", "null"], "properties": {"by": _TEXT, "at": _TEXT}},
+            "overturned": {"type": ["object", "null"], "properties": {"by": _TEXT_OR_NULL, "at": _TEXT}},
             "reply": {"anyOf": [{"$ref": "#/components/schemas/Memory"}, {"type": "null"}]},
         }
     ),

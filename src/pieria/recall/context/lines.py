@@ -133,7 +133,10 @@ def _origin(memory: Memory) -> Iterator[str]:
 
 
 def _that(fails: Overturned | None) -> list[str]:
-    return [] if fails is None else [f"overturned {fails.at.date().isoformat()} by {_spelt(fails.by)}"]
+    if fails is None:
+        return []
+    day = fails.at.date().isoformat()
+    return [f"no longer so since {day}" if fails.by is None else f"overturned {day} by {_spelt(fails.by)}"]
 
 
 def _id(memory: Memory) -> str:

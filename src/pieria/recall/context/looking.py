@@ -23,7 +23,7 @@ from pieria.recall.reversals import find_overturning
 from pieria.record.analyser import query_terms
 from pieria.record.fading import recency
 from pieria.record.filter import Filter
-from pieria.record.memory import Memory
+from pieria.record.memory import STATEMENT, Memory
 from pieria.record.time import micros
 from pieria.record.trust import PERSON
 from pieria.store.parts import Outline
@@ -106,10 +106,11 @@ def found(sources: Sequence[Source], wanted: Wanted) -> Found:
     laid_down = {rule.memory.id for rule in rules}
     threads = [each for source in sources for each in _threads(source, wanted)]
     kept = _unrepeated(_once(ranked, wanted, shown), rules)[:RANKED]
-    fails = _overturning(sources, [*pinned, *kept, *(rule.memory for rule in rules)])
+    fails = {hit.memory.id: hit.overturned for hit in wanted.found or () if hit.overturned is not None}
+    fails |= _overturning(sources, [*pinned, *kept, *(rule.memory for rule in rules)])
     if wanted.found is None or not asks_of_before(wanted.found.query):
         told = {memory.id for memory in kept}
-        kept = [memory for memory in kept if memory.id not in fails or fails[memory.id].by not in told]
+        kept = [one for one in kept if one.kind == STATEMENT or one.id not in fails or fails[one.id].by not in told]
     return Found(
         rules=rules,
         pinned=pinned,

@@ -19,6 +19,13 @@ s.ended = ANY(%(endings)s::text[])
 -- name: valid_at
 (s.valid_from IS NULL OR s.valid_from <= %(valid_at)s) AND (s.valid_until IS NULL OR s.valid_until > %(valid_at)s)
 
+-- name: valid_at.tells_past
+(s.valid_from IS NULL OR s.valid_from <= %(valid_at)s)
+AND (s.valid_until IS NULL OR s.valid_until > %(valid_at)s OR s.kind = 'fact')
+
+-- name: lists
+s.kind <> 'fact'
+
 -- name: free
 -- Left out while nothing is in quarantine.
 NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.bank = %(bank)s AND q.what = 'memory' AND q.held = s.id)

@@ -58,6 +58,10 @@ object_key = ANY(%(object_keys)s::text[])
 -- name: fact_holds
 (valid_from IS NULL OR valid_from <= %(valid_at)s) AND (valid_until IS NULL OR valid_until > %(valid_at)s)
 
+-- name: stands
+-- The memory `s` behind the fact `f`.
+(s.ended = '' OR s.id = f.id)
+
 -- name: fact_entries
 entry = ANY(%(entries)s::bigint[])
 

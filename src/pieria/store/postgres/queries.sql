@@ -348,6 +348,14 @@ SELECT {columns} FROM (
 WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
 ORDER BY valid_from NULLS FIRST, entry
 
+-- name: sourceless
+SELECT @fact FROM fact
+WHERE bank = %(bank)s AND entry > %(after)s AND memory IS NULL AND ended = '' AND known_until = 9223372036854775807
+ORDER BY entry LIMIT %(limit)s
+
+-- name: last_fact
+SELECT coalesce(max(entry), 0) FROM fact WHERE bank = %(bank)s
+
 -- name: columns.fact
 @fact
 

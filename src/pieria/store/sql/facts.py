@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pieria.record.fact import Fact, FactName, FactQuery
 from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.memory import ENDINGS
 from pieria.store.facts import FactSpan
 from pieria.store.sql import rows as build
 from pieria.store.sql.session import Cursor, Session, there
@@ -50,25 +51,37 @@ class FactRows:
         sql = sql.format(columns=self._sql[columns], where=" AND ".join(parts) or "1 = 1", visible=visible)
         return self._session.execute(sql, params)
 
-    def drawn(self, keys: Sequence[str], filter: Filter, newest: int) -> list[FactSpan]:
+    def sourceless(self, after: int, limit: int) -> list[tuple[int, Fact]]:
+        asked = {"after": after, "limit": limit}
+        return [(row[0], build.fact(row)) for row in self._session.execute(self._sql["sourceless"], asked).fetchall()]
+
+    def last_fact(self) -> int:
+        found: int = self._session.execute(self._sql["last_fact"]).fetchone()[0]
+        return found
+
+    def drawn(self, keys: Sequence[str], filter: Filter, newest: int, *, ended: bool = False) -> list[FactSpan]:
         if not there(self._session).facts:
             return []
         blocks = self._session.statements("lookups.sql")
         seen, params = compiled(self._session, filter, probe=True)
         known = blocks["known_now" if filter.known_at is None else "known_at"]
         parts = [known, blocks["standing"], blocks["fact_drawn"]]
-        parts += [blocks["fact_holds"]] if "valid_at" in params else []
-        entries: set[int] = set()
+        holds = blocks["fact_holds"] if "valid_at" in params else None
+        groups = [[*parts, holds]] if holds else [parts]
+        groups += [[*parts, f"NOT ({holds})"]] if holds and ended else []
+        found: list[set[int]] = [set() for _ in groups]
         for side in ("subject", "object"):
-            sql = self._sql[f"drawn.{side}"].format(where=" AND ".join(parts), seen=seen)
             named = self._session.execute(self._sql[f"drawn.{side}_keys"], {"keys": self._session.listed(keys)})
             for (key,) in named.fetchall():
                 asked = {**params, "key": key, "known_at": filter.known_at, "newest": newest}
-                entries.update(entry for (entry,) in self._session.execute(sql, asked))
-        if not entries:
+                for entries, group in zip(found, groups, strict=True):
+                    sql = self._sql[f"drawn.{side}"].format(where=" AND ".join(group), seen=seen)
+                    entries.update(entry for (entry,) in self._session.execute(sql, asked))
+        wanted = [entry for entries in found for entry in sorted(entries, reverse=True)[:newest]]
+        if not wanted:
             return []
         visible, params = self._visible_sources(filter)
-        params["entries"] = self._session.listed(sorted(entries, reverse=True)[:newest])
+        params["entries"] = self._session.listed(wanted)
         sql = self._sql["facts" if filter.valid_at == ANY_TIME else "facts_within_memories"]
         free = [blocks["fact_free"]] if not filter.quarantined and hides(self._session) else []
         where = " AND ".join([blocks["fact_entries"], *free])
@@ -92,5 +105,11 @@ class FactRows:
 
     def _visible_sources(self, filter: Filter) -> Compiled:
         """Which memories may stand behind a fact: how long they hold themselves is no matter of visibility."""
-        visible = compiled(self._session, filter.having(valid_at=ANY_TIME, status=None, ids=None), probe=True)
-        return Compiled(visible.where, {"known_at": filter.known_at, **visible.params})
+        asked = filter.having(valid_at=ANY_TIME, status=None, ids=None)
+        if filter.endings != ("",):
+            visible = compiled(self._session, asked, probe=True)
+            return Compiled(visible.where, {"known_at": filter.known_at, **visible.params})
+        # A fact that was stated alone is removed together with the memory that states it, and says so itself.
+        visible = compiled(self._session, asked.having(endings=ENDINGS), probe=True)
+        where = f"{visible.where} AND {self._session.statements('lookups.sql')['stands']}"
+        return Compiled(where, {"known_at": filter.known_at, **visible.params})

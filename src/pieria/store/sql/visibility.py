@@ -68,9 +68,13 @@ def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: s
     if filter.meta:
         parts.append(blocks["meta"])
         params["meta"] = check.mapping(filter.meta, "meta")
-    if filter.pinned is not None:
-        parts.append(blocks["pinned" if filter.pinned else "not_pinned"])
+    parts += _flags(filter, blocks)
     return Compiled("\n  AND ".join(parts), params)
+
+
+def _flags(filter: Filter, blocks: Mapping[str, str]) -> list[str]:
+    pinned = [] if filter.pinned is None else [blocks["pinned" if filter.pinned else "not_pinned"]]
+    return [*([blocks["lists"]] if filter.lists else []), *pinned]
 
 
 def hides(session: Session) -> bool:
@@ -111,7 +115,7 @@ def _times(filter: Filter, blocks: Mapping[str, str], parts: list[str], params: 
         params["known_at"] = filter.known_at
     valid_at = filter.now if filter.valid_at is None else filter.valid_at
     if valid_at != ANY_TIME:
-        parts.append(blocks["valid_at"])
+        parts.append(f"({blocks['valid_at.tells_past']})" if filter.tells_past else blocks["valid_at"])
         params["valid_at"] = valid_at
 
 

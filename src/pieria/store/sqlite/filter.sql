@@ -19,6 +19,13 @@ s.ended IN (SELECT value FROM json_each(:endings))
 -- name: valid_at
 (s.valid_from IS NULL OR s.valid_from <= :valid_at) AND (s.valid_until IS NULL OR s.valid_until > :valid_at)
 
+-- name: valid_at.tells_past
+(s.valid_from IS NULL OR s.valid_from <= :valid_at)
+AND (s.valid_until IS NULL OR s.valid_until > :valid_at OR s.kind = 'fact')
+
+-- name: lists
+s.kind <> 'fact'
+
 -- name: free
 -- Left out while nothing is in quarantine.
 NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.what = 'memory' AND q.held = s.id)

@@ -48,6 +48,10 @@ object_key IN (SELECT value FROM json_each(:object_keys))
 -- name: fact_holds
 (valid_from IS NULL OR valid_from <= :valid_at) AND (valid_until IS NULL OR valid_until > :valid_at)
 
+-- name: stands
+-- The memory `s` behind the fact `f`.
+(s.ended = '' OR s.id = f.id)
+
 -- name: fact_entries
 entry IN (SELECT value FROM json_each(:entries))
 

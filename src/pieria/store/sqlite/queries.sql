@@ -301,6 +301,14 @@ SELECT {columns} FROM (
 WHERE valid_from IS NULL OR valid_until IS NULL OR valid_from < valid_until
 ORDER BY valid_from, entry
 
+-- name: sourceless
+SELECT @fact FROM fact
+WHERE entry > :after AND memory IS NULL AND ended = '' AND known_until = 9223372036854775807
+ORDER BY entry LIMIT :limit
+
+-- name: last_fact
+SELECT coalesce(max(entry), 0) FROM fact
+
 -- name: columns.fact
 @fact
 

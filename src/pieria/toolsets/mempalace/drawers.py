@@ -6,10 +6,9 @@ import hashlib
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.ids import new_id
-from pieria.record.memory import Memory
+from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.halls import hall_by, hall_of, type_of, types_of
 from pieria.toolsets.mempalace.words import (
@@ -92,7 +91,7 @@ def list_drawers(
 ) -> dict[str, Any]:
     bank = call.bank
     asked: dict[str, Any] = {
-        "kinds": ANSWERING_KINDS,
+        "kinds": LISTED_KINDS,
         "place": place_filter(wing, room),
         "types": None if hall is None else types_of(hall),
         **filed_within(since, before),
@@ -130,7 +129,7 @@ def update_drawer(
     if hall is not None and hall != hall_of(before):
         given["body"] = {**before.body, "type": type_of(hall)}
     after = bank.update(drawer_id, **given) if given else before
-    if after.place != before.place and not bank.count(place=before.place, kinds=ANSWERING_KINDS):
+    if after.place != before.place and not bank.count(place=before.place, kinds=LISTED_KINDS):
         # What was the room's last drawer takes its tunnels along.
         bank.places.relink(before.place, after.place)
     changed = _updated(before, after)

@@ -11,9 +11,8 @@ from typing import Any
 from unicodedata import category, normalize
 
 from pieria.bank import Bank
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import InputError, StorageError
-from pieria.record.memory import Memory
+from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.drawers import every
 from pieria.toolsets.mempalace.halls import hall_of
@@ -37,7 +36,7 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
     files = _files(places)
     drawers = 0
     for place, file in files.items():
-        held = every(bank, place=place, kinds=ANSWERING_KINDS)
+        held = every(bank, place=place, kinds=LISTED_KINDS)
         drawers += len(held)
         _write(folder / file, _room(place, held))
     _write(folder / INDEX, _index(bank, files))

@@ -165,7 +165,7 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
         "current": not is_to_come(fact.valid_from, now) and not is_over(fact.valid_until, now),
         "confidence": 1.0 if fact.confidence is None else fact.confidence,
         "source_closet": fact.source,
-        "source_drawer_id": fact.memory,
+        "source_drawer_id": fact.source_memory,
     }
 
 

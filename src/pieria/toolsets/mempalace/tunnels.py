@@ -9,10 +9,9 @@ from itertools import count
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.errors import InputError, NotFoundError
 from pieria.record.link import Link, Place
-from pieria.record.memory import Memory
+from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.time import iso
 from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import no_such_place, no_such_room, place, preview, split
@@ -199,7 +198,7 @@ def _followed(bank: Bank, tunnel: Tunnel, here: str) -> dict[str, Any]:
     is_source = tunnel.places[0] == here
     there = tunnel.places[1 if is_source else 0]
     drawer = tunnel.drawer(bank, "target" if is_source else "source", there)
-    shown = [drawer] if drawer else list(bank.list(place=there, kinds=ANSWERING_KINDS, limit=PREVIEWS))
+    shown = [drawer] if drawer else list(bank.list(place=there, kinds=LISTED_KINDS, limit=PREVIEWS))
     wing, room = split(there)
     told: dict[str, Any] = {
         "wing": wing,

@@ -7,11 +7,11 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.bank.replies import Stats
-from pieria.record.memory import KINDS
+from pieria.record.memory import GIVEN_KINDS
 from pieria.toolsets.mnemosyne.words import stamp
 
 SUMMARY = "summary"
-SAID = tuple(kind for kind in KINDS if kind != SUMMARY)
+SAID = tuple(kind for kind in GIVEN_KINDS if kind != SUMMARY)
 ALL = ("archived", "invalid")
 """What is counted besides what can be recalled now."""
 

@@ -66,7 +66,7 @@ def triple(fact: Fact) -> dict[str, Any]:
         "valid_from": stamp(fact.valid_from),
         "valid_until": stamp(fact.valid_until),
         "confidence": fact.confidence,
-        "memory_id": fact.memory,
+        "memory_id": fact.source_memory,
         "source": fact.source,
         "known_since": iso(fact.known_from),
     }

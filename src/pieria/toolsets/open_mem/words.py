@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.record.memory import KINDS, ROUTING_KINDS, Memory
+from pieria.record.memory import LISTED_KINDS, Memory
 from pieria.record.privacy import cut_private, find_secrets, redact
 from pieria.record.time import iso
 from pieria.record.tokens import estimated_tokens
@@ -19,7 +19,7 @@ KIND = "observation"
 SUMMARY = "summary"
 SESSION = "session"
 """The type of the summary of a session."""
-OBSERVED = tuple(kind for kind in KINDS if kind not in (*ROUTING_KINDS, SUMMARY))
+OBSERVED = tuple(kind for kind in LISTED_KINDS if kind != SUMMARY)
 """Every kind that stands in a timeline and goes into an export as an observation."""
 PROJECT, USER = "project", "user"
 ARCHIVED = "archived"

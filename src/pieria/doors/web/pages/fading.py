@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.drawn.curve import picture
 from pieria.doors.http.schemas import share, text
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.errors import ConflictError
+from pieria.record.memory import LISTED_KINDS
 from pieria.record.time import moment
 from pieria.toolsets import Access
 
@@ -80,7 +80,7 @@ class Part:
 def _overview(asked: Asked) -> Answer:
     bank, id = asked.bank, asked.given.get("id")
     if id is None:
-        lately = bank.list(limit=1, order="changed", kinds=ANSWERING_KINDS)
+        lately = bank.list(limit=1, order="changed", kinds=LISTED_KINDS)
         id = lately[0].id if lately else None
     curve = None if id is None else bank.upkeep.curve(id)
     values: dict[str, Any] = {"curve": curve, "works": WORKS, "fading_works": FADING}

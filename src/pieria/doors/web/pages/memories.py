@@ -11,7 +11,6 @@ from itertools import pairwise
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import flag, several, share, text, whole
 from pieria.doors.web.diffs import Changes, changes
 from pieria.doors.web.forms import listed
@@ -20,7 +19,7 @@ from pieria.doors.web.zones import END, Zone
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check, procedure
 from pieria.record.link import DRAWN_FROM, REVISES
-from pieria.record.memory import KINDS, ROUTING_KINDS
+from pieria.record.memory import KINDS, LISTED_KINDS, ROUTING_KINDS
 from pieria.record.parsing import parsed
 from pieria.record.time import micros
 from pieria.toolsets import Access, called
@@ -118,7 +117,7 @@ def _listed(asked: Asked) -> Answer:
     chosen = {name: value for name, value in given.items() if name != "routing"}
     hides = "kinds" not in given and not given.get("routing")
     if hides:
-        chosen["kinds"] = ANSWERING_KINDS
+        chosen["kinds"] = LISTED_KINDS
     found = asked.bank.list(limit=SHOWN, cursor=cursor, **chosen)
     hidden = {**chosen, "kinds": ROUTING_KINDS}
     values = {

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import several, text
 from pieria.doors.web.page import Answer, Asked, Page, Shown, View, day
 from pieria.doors.web.words import asked_terms
 from pieria.doors.web.zones import END, LAST
 from pieria.errors import InputError
-from pieria.record.memory import KINDS
+from pieria.record.memory import KINDS, LISTED_KINDS
 
 if TYPE_CHECKING:
     from pieria import Hit
@@ -152,7 +151,7 @@ def _recalled(asked: Asked) -> Answer:
     if not query.strip() and cursor is not None:
         raise InputError("cursor", "nothing, without a question", cursor)
     if not query.strip():
-        lately = bank.list(limit=LATELY, **{"kinds": ANSWERING_KINDS, **sieve})
+        lately = bank.list(limit=LATELY, **{"kinds": LISTED_KINDS, **sieve})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
     # To look at a memory is no use of it.
     found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, time_zone=asked.zone.name, **sieve)

@@ -9,12 +9,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from pieria import SessionState
-from pieria.bank.recalling import ANSWERING_KINDS
 from pieria.doors.http.schemas import text, whole
 from pieria.doors.web.changesets import TYPES, written
 from pieria.doors.web.page import Answer, Asked, Begun, Moved, Page, Shown, View
 from pieria.doors.web.words import asked_terms
 from pieria.errors import ConflictError, NotFoundError, PieriaError
+from pieria.record.memory import LISTED_KINDS
 from pieria.toolsets import Access, called
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Answered:
 
 
 def _asking(asked: Asked) -> Shown:
-    is_empty = not asked.bank.list(limit=1, kinds=ANSWERING_KINDS)
+    is_empty = not asked.bank.list(limit=1, kinds=LISTED_KINDS)
     values = {"q": asked.given.get("q", ""), "session": asked.given.get("of"), "outcome": None, "is_empty": is_empty}
     return Shown("sessions/ask.html", values, part="answer")
 

@@ -1,0 +1,93 @@
+"""What facts say of candidates: when a statement held, and what of a memory holds no longer and what took its place.
+
+The facts themselves are found by the arms. What a later memory overturns in words belongs to `reversals`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pieria.recall.answer import Overturned
+from pieria.recall.evidence import Stated
+from pieria.record.analyser import terms
+from pieria.record.fact import FactQuery
+from pieria.record.filter import ANY_TIME, Filter
+from pieria.record.memory import STATEMENT
+from pieria.record.time import is_over, moment
+from pieria.store.facts import FactSpan
+from pieria.store.protocol import Reader
+
+MENTIONS = "mentions"
+"""The predicate of facts that say only what a memory names."""
+Slot = tuple[str, str]
+"""A subject and a predicate."""
+
+
+class Facts(NamedTuple):
+    """By memory id."""
+
+    overturned: Mapping[str, Overturned]
+    stated: Mapping[str, Stated]
+
+
+def has_facts(kinds: Mapping[str, str], spoken: Collection[str]) -> list[str]:
+    """Return the ids, of these with their kinds, of which facts may say something: statements and `spoken`."""
+    return [id for id, kind in kinds.items() if kind == STATEMENT or id in spoken]
+
+
+def find_past(reader: Reader, filter: Filter, ids: Sequence[str], asked: Collection[str]) -> Facts:
+    """Return what the facts of these memories say to a question of these terms: two look-ups, or one where all of it
+    holds, or none without ids.
+
+    A memory holds no longer where all that it says on the question was superseded; a statement, where its fact ended.
+    """
+    if not ids:
+        return Facts({}, {})
+    at = filter.now if filter.valid_at in (None, ANY_TIME) else filter.valid_at
+    assert at is not None
+    every = filter.having(valid_at=ANY_TIME)
+    spans = [span for span in reader.spans(FactQuery(memories=tuple(ids)), every) if span.predicate_key != MENTIONS]
+    over = dict(_over(spans, frozenset(asked), at))
+    began = _began(reader, every, over.values(), at)
+    overturned: dict[str, Overturned] = {}
+    for id, last in over.items():
+        by = next((span for span in began[_slot(last)] if span.valid_from == last.valid_until), None)
+        if by is not None or last.memory == last.id:
+            assert last.valid_until is not None
+            overturned[id] = Overturned(None if by is None else by.memory, moment(last.valid_until))
+    return Facts(overturned, {span.id: _stated(span, began, at) for span in spans if span.memory == span.id})
+
+
+def _over(spans: Iterable[FactSpan], asked: frozenset[str], at: int) -> Iterator[tuple[str, FactSpan]]:
+    """Yield the memories all of whose facts on the question have ended, each with the last of these."""
+    by_memory: dict[str, list[FactSpan]] = defaultdict(list)
+    for span in spans:
+        by_memory[span.memory or span.id].append(span)
+    for id, of in by_memory.items():
+        named = [span for span in of if asked.intersection(terms(f"{span.predicate} {span.object_key}"))] or of
+        if all(is_over(span.valid_until, at) for span in named):
+            yield id, max(named, key=lambda span: span.valid_until or 0)
+
+
+def _began(reader: Reader, filter: Filter, over: Iterable[FactSpan], at: int) -> Mapping[Slot, list[FactSpan]]:
+    """Return what else was stated of the same subjects and predicates, and had begun by that moment."""
+    slots = {_slot(span): span.object_key for span in over}
+    found: dict[Slot, list[FactSpan]] = defaultdict(list)
+    if slots:
+        subjects, predicates = zip(*slots, strict=True)
+        query = FactQuery(subject_keys=tuple(dict.fromkeys(subjects)), predicate_keys=tuple(dict.fromkeys(predicates)))
+        for span in reader.spans(query, filter):
+            if span.valid_from is not None and span.valid_from <= at:
+                found[_slot(span)].append(span)
+    return found
+
+
+def _stated(span: FactSpan, began: Mapping[Slot, list[FactSpan]], at: int) -> Stated:
+    others = began.get(_slot(span), ()) if is_over(span.valid_until, at) else ()
+    return Stated(span.valid_from, span.valid_until, any(other.holds_at(at) for other in others))
+
+
+def _slot(span: FactSpan) -> Slot:
+    return span.subject_key, span.predicate_key
