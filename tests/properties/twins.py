@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,7 +16,9 @@ from unittest.mock import patch
 import numpy as np
 
 from pieria.errors import PieriaError
+from pieria.store.parts import Holdings, Parts
 from pieria.store.postgres import PostgresStore
+from pieria.store.parts import Holdings, Parts
 from pieria.store.protocol import Near, Span, TextMatch, VectorMatch
 from pieria.store.sqlite import SQLiteStore
 
@@ -71,6 +73,8 @@ def alike(here: Any, there: Any) -> bool:
         return near_enough(here.similarity, there.similarity) and here[1:] == there[1:]
     if isinstance(here, np.ndarray):
         return bool(np.array_equal(here, there))
+    if isinstance(here, Holdings | Parts):
+        return all(alike(getattr(here, of.name), getattr(there, of.name)) for of in fields(here))
     if isinstance(here, list | tuple) and any(isinstance(each, list | tuple | np.ndarray) for each in here):
         return len(here) == len(there) and all(map(alike, here, there))
     return bool(here == there)

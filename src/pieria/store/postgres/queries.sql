@@ -106,9 +106,9 @@ WHERE {where} ORDER BY j.place
 SELECT
     s.row, s.id, s.kind, s.at, s.author, s.author_type, s.session, s.channel, s.scope, s.importance, s.strength,
     s.valid_from, u.@usage
-FROM unnest(%(rows)s::bigint[]) j (value) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
+FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.row = j.value
     LEFT JOIN usage u ON u.bank = s.bank AND u.id = s.id
-WHERE {where}
+WHERE {where} ORDER BY j.place
 
 -- name: wordings
 -- Of a long text so many of its terms are counted: more than a question needs to find it.
