@@ -29,8 +29,7 @@ NODES = [
     Source(id="source", episode_id="e", step_index=0, plain_text="The ferry was full."),
 ]
 TIES = [
-    ("ferry", "pier", Edge.MEMBERSHIP), ("ferry", "tide", Edge.MEMBERSHIP), ("pier", "step", Edge.PROVENANCE),
-    ("step", "source", Edge.PROVENANCE),
+    ("ferry", "pier", Edge.MEMBERSHIP), ("ferry", "tide", Edge.MEMBERSHIP), ("step", "source", Edge.PROVENANCE),
 ]  # fmt: skip
 
 

@@ -172,7 +172,7 @@ def test_the_most_similar_come_first_and_what_has_no_vector_not_at_all() -> None
 # --- value
 
 
-@pytest.mark.parametrize("node_type", ["procedural", "subgoal", "tag", "intent"])
+@pytest.mark.parametrize("node_type", ["subgoal", "tag", "intent"])
 def test_the_threshold_of_each_type_is_reached_by_a_node_that_was_never_used(node_type: str) -> None:
     params = params_of(None, node_type)
     value = DefaultValueFunction(lambda: MADE).score(1.0, fact("a"), NodeMetadata(created_at=MADE), params)

@@ -2,8 +2,9 @@
 
 Rules learn each day of `known/` into a bank of its own, which is asked what the day answers, in other words than its
 own, what it does not answer though it is about the same work, and what another day answers. What is told is how often
-anything is put into words, and how often it would be with the least confidence that leaves `--keep` of what the days
-under `tuning` answer. Those under `held_out` are for judging it. Intervals are drawn over questions.
+anything is put into words, and how often each type would be with each of some floors: where one of its first five nodes
+is right, where none is, and where nothing answers. Those under `tuning`, and the day of `tests/data`, are for choosing
+floors, those under `held_out` for judging them. Intervals are drawn over questions.
 """
 
 from __future__ import annotations
@@ -12,30 +13,38 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pieria import Workspace
+from pieria.graph import Edge, Graph, Source
 
 HERE = Path(__file__).parent
+DAY = HERE.parent / "data" / "day"
 MODELS = Path(sys.prefix) / "share" / "pieria" / "models"
 KINDS = ("answered", "same work", "other work")
 TYPES = ("episodic", "semantic", "procedural")
 DRAWS = 2_000
+FIRST = 5
+FLOORS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5)
 Days = Mapping[str, Mapping[str, Any]]
 
 
 class Asked(NamedTuple):
-    day: str
+    """`sure` is by type; `right` are the types of which one of the first five nodes answers."""
+
     kind: str
     confidence: float
-    presented: bool
+    presented: frozenset[str]
+    sure: Mapping[str, float]
+    right: frozenset[str]
 
 
 def days(part: str) -> Days:
-    found: Days = json.loads((HERE / "known" / f"{part}.json").read_text("utf-8"))
+    found: Days = read(HERE / "known" / f"{part}.json")
     return found
 
 
@@ -43,10 +52,16 @@ def settings(embedder: str) -> dict[str, Any]:
     return {"embedder": embedder, "models": MODELS, "count_uses": False, "durability": "off"}
 
 
+def read(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
 def learn(workspace: Workspace, day: str) -> str:
-    """The bank that has lived through the day."""
-    told = json.loads((HERE / "workdays" / f"{day}.json").read_text("utf-8"))
-    name = day.rpartition("/")[2]
+    """The bank that has lived through a day of work."""
+    return learned(workspace, day.rpartition("/")[2], read(HERE / "workdays" / f"{day}.json"))
+
+
+def learned(workspace: Workspace, name: str, told: Mapping[str, Any]) -> str:
     bank: Any = workspace.open_repo(name)
     with bank.session(goal=told["goal"]) as session:
         for step in told["steps"]:
@@ -55,20 +70,32 @@ def learn(workspace: Workspace, day: str) -> str:
     return name
 
 
-def questions(asked: Days, day: str) -> Iterator[tuple[str, str]]:
-    """Of each kind as many: what the next day answers stands for other work."""
+def questions(asked: Days, day: str) -> Iterator[tuple[str, str, Sequence[int]]]:
+    """Of each kind as many, with the steps that answer: what the next day answers stands for other work."""
     names = list(asked)
     other = names[(names.index(day) + 1) % len(names)]
-    yield from (("answered", question) for question, _ in asked[day]["answered"])
-    yield from (("same work", question) for question in asked[day]["unanswered"])
-    yield from (("other work", question) for question, _ in asked[other]["answered"])
+    yield from (("answered", question, steps) for question, steps in asked[day]["answered"])
+    yield from (("same work", question, ()) for question in asked[day]["unanswered"])
+    yield from (("other work", question, ()) for question, _ in asked[other]["answered"])
 
 
-def replies(workspace: Workspace, asked: Days, day: str, bank: str) -> Iterator[Asked]:
-    for kind, question in questions(asked, day):
+def steps_of(graph: Graph, id: str) -> set[int]:
+    """The steps that a node is, or was drawn from."""
+    node = graph.nodes[id]
+    if node.node_type != "episodic":
+        return {step for tied in node.links[Edge.PROVENANCE] for step in steps_of(graph, tied)}
+    tied = [graph.nodes[id] for id in node.links[Edge.PROVENANCE]]
+    return {source.step_index for source in tied if isinstance(source, Source)}
+
+
+def replies(workspace: Workspace, asked: Iterable[tuple[str, str, Sequence[int]]], bank: str) -> Iterator[Asked]:
+    graph = workspace.get_graph(bank)
+    for kind, question, steps in asked:
         found = workspace.recall(bank, question)
-        said = any(getattr(found.reasoned, of) for of in TYPES)
-        yield Asked(day, kind, found.confidence, said)
+        first = {of: [each.node.id for each in found.candidates.get(of, ())][:FIRST] for of in TYPES}
+        right = frozenset(of for of, ids in first.items() if any(steps_of(graph, id) & {*steps} for id in ids))
+        said = frozenset(of for of in TYPES if getattr(found.reasoned, of))
+        yield Asked(kind, found.confidence, said, found.trace.sure or {}, right)
 
 
 def auc(above: Sequence[float], below: Sequence[float]) -> float:
@@ -92,12 +119,13 @@ def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def told(title: str, rows: Sequence[Asked], floor: float) -> None:
+def told(title: str, rows: Sequence[Asked]) -> None:
     of = {kind: [row for row in rows if row.kind == kind] for kind in KINDS}
     say(f"{title}: {', '.join(f'{len(of[kind])} {kind}' for kind in KINDS)}")
-    for kind in KINDS:
-        presented, above = ([row.presented for row in of[kind]], [row.confidence >= floor for row in of[kind]])
-        say(f"  {kind}: presented {share(presented)}, at least {floor:.2f}: {share(above)}")
+    for kind in filter(of.get, KINDS):
+        say(f"  {kind}: presented {share([bool(row.presented) for row in of[kind]])}")
+    right = [row for row in of["answered"] if row.right]
+    say(f"  a right type is presented: {share([bool(row.right & row.presented) for row in right])}")
     answered = [row.confidence for row in of["answered"]]
     for names in (KINDS[1:2], KINDS[2:], KINDS[1:]):
         others = [row.confidence for name in names for row in of[name]]
@@ -106,22 +134,38 @@ def told(title: str, rows: Sequence[Asked], floor: float) -> None:
             return auc(chance.choices(answered, k=len(answered)), chance.choices(others, k=len(others)))
 
         say(f"  answered above {' and '.join(names)}: {auc(answered, others):.3f} {between(drawn)}")
+    for type in TYPES:
+        _told_of_type(type, of)
+
+
+def _told_of_type(type: str, of: Mapping[str, Sequence[Asked]]) -> None:
+    met = {kind: [row for row in rows if type in row.sure] for kind, rows in of.items()}
+    groups = {
+        "right": [row.sure[type] for row in met["answered"] if type in row.right],
+        "not right": [row.sure[type] for row in met["answered"] if type not in row.right],
+        **{kind: [row.sure[type] for row in met[kind]] for kind in KINDS[1:]},
+    }
+    say(f"  {type}: {', '.join(f'{len(values)} {name}' for name, values in groups.items())}")
+    for floor in FLOORS:
+        shares = (
+            f"{name} {mean([value >= floor for value in values]):.2f}" for name, values in groups.items() if values
+        )
+        say(f"    at least {floor:.2f}: {', '.join(shares)}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--embedder", default="local")
-    parser.add_argument("--keep", type=float, default=0.96)
     options = parser.parse_args()
     asked = {part: days(part) for part in ("tuning", "held_out")}
     both = {**asked["tuning"], **asked["held_out"]}
     with TemporaryDirectory() as folder, Workspace(Path(folder), settings(options.embedder)) as workspace:
-        rows = {part: [row for day in asked[part] for row in replies(workspace, both, day, learn(workspace, day))]
-                for part in asked}  # fmt: skip
-    known = sorted(row.confidence for row in rows["tuning"] if row.kind == "answered")
-    floor = known[int((1 - options.keep) * len(known))]
-    for part, found in rows.items():
-        told(part, found, floor)
+        for part, known in asked.items():
+            rows = [row for day in known for row in replies(workspace, questions(both, day), learn(workspace, day))]
+            if part == "tuning":
+                plain = [("answered", each["question"], each["steps"]) for each in read(DAY / "questions.json")]
+                rows += replies(workspace, plain, learned(workspace, "day", read(DAY / "day.json")))
+            told(part, rows)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,9 @@ class Space:
 
 
 class Told(RuleMind):
-    """A mind of a user's own. An error in an answer's place is raised."""
+    """A mind of a user's own, which knows what kind a question is. An error in an answer's place is raised."""
+
+    guesses_modes = False
 
     def __init__(self, **answers: Any) -> None:
         super().__init__()

@@ -66,18 +66,26 @@ def test_a_condition_that_says_when_is_not_told_to_twice() -> None:
     assert told == {"When it rains", "if it rains"}
 
 
-@pytest.mark.parametrize(("sure", "threshold", "said"), [(0.33, 0.34, False), (0.34, 0.34, True), (0.0, 0.0, True)])
-def test_rules_put_into_words_what_makes_an_answer_sure_enough(sure: float, threshold: float, said: bool) -> None:
-    unsure = replace(found(fact("f"), procedure("p", [1.0])), confidence=sure, answer_threshold=threshold)
+def test_rules_word_each_type_that_reaches_its_floor() -> None:
+    both = found(fact("f"), procedure("p", [1.0]))
+    for sure, said in (((0.33, 0.5), (False, True)), ((0.34, 0.49), (True, False)), ((0.34, 0.5), (True, True))):
+        known = dict(zip(("semantic", "procedural"), sure, strict=True))
+        made = reason(replace(both, sure=known, floors={"semantic": 0.34, "procedural": 0.5}), Told(), "?")
+        assert (made.semantic is not None, made.procedural is not None) == said
+        assert len(made.shown) == sum(said)
+        assert made.withheld is None
+
+
+def test_rules_say_why_no_type_is_worded() -> None:
+    unsure = replace(found(fact("f")), sure={"semantic": 0.33}, floors={"semantic": 0.34})
     made = reason(unsure, Told(), "?")
-    assert (made.semantic is not None, made.procedural is not None) == (said, said)
-    assert (made.withheld is None) is said
-    assert (made.shown == {}) is not said
+    assert (made.semantic, made.shown) == (None, {})
+    assert made.withheld is not None and "0.33, below 0.34 (semantic)" in made.withheld
 
 
 def test_a_language_model_judges_by_itself_whether_anything_answers() -> None:
     model = Scripted({"reasoning": "It does not say.", "information": "Nobody said so."})
-    made = reason(replace(found(fact("f")), confidence=0.0, answer_threshold=0.5), model, "?")
+    made = reason(replace(found(fact("f")), sure={"semantic": 0.0}, floors={"semantic": 0.5}), model, "?")
     assert (made.semantic, made.withheld) == ("Nobody said so.", None)
 
 

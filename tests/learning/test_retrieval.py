@@ -55,6 +55,23 @@ def test_the_mode_says_which_types_answer(mode: str, found: set[str]) -> None:
     assert trace.candidate_count == len(found) == trace.result_count
 
 
+def test_a_guessed_mode_lets_every_type_answer() -> None:
+    class Guessing(Told):
+        guesses_modes = True
+
+    backend = graph([fact("fact", axis(0, 0.5)), procedure("how", axis(0))])
+    result, trace = asked(backend, Guessing(mode="semantic"))
+    assert (ids(result), trace.mode) == (["how", "fact"], "semantic")
+
+
+def test_a_mode_whose_types_are_unsure_is_widened() -> None:
+    backend = graph([fact("fact", axis(0, 0.1)), procedure("how", axis(0))])
+    result, trace = asked(backend, Told(mode="semantic"))
+    assert (ids(result)[0], trace.mode) == ("how", "mixed")
+    sure = graph([fact("fact", axis(0, 0.7)), procedure("how", axis(0))])
+    assert ids(asked(sure, Told(mode="semantic"))[0]) == ["fact"]
+
+
 def test_what_is_near_a_term_is_found_though_it_is_far_from_the_question() -> None:
     backend = graph([fact("near the term", axis(1)), fact("far", axis(2))])
     space = Space({"?": axis(0), "herons": axis(1)})
@@ -68,7 +85,7 @@ def test_a_procedure_that_fits_is_found_when_it_is_new_and_when_it_is_old() -> N
         found, _ = asked(graph([procedure("how", axis(0, 0.6))], (), {"how": past}), Told(mode="procedural"))
         assert ids(found) == ["how"]
     found, _ = asked(graph([procedure("how", axis(0, 0.3))]), Told(mode="procedural"))
-    assert ids(found) == []
+    assert ids(found) == ["how"], "how well it fits is told by its score"
 
 
 def test_what_is_worth_less_than_the_threshold_is_left_out_and_counted() -> None:
@@ -81,9 +98,10 @@ def test_what_is_worth_less_than_the_threshold_is_left_out_and_counted() -> None
 
 def test_parameters_of_one_type_leave_those_of_the_others_as_they_are() -> None:
     own = {"params": {"semantic": {"top_k": 1}}}
-    backend = graph([fact("a", axis(0)), fact("b", axis(0, 0.9)), procedure("vague", axis(0, 0.3))])
+    vague = Subgoal(id="vague", description="c", embedding=axis(0, 0.3), created_at=NOW)
+    backend = graph([fact("a", axis(0)), fact("b", axis(0, 0.9)), vague])
     found, _ = asked(backend, Told(mode="mixed"), value_function=own)
-    assert ids(found) == ["a"], "the procedure lies below the threshold of its type"
+    assert ids(found) == ["a"], "the subgoal lies below the threshold of its type"
 
 
 def test_a_profile_and_a_configuration_decide_what_a_candidate_is_worth() -> None:
@@ -349,7 +367,7 @@ def test_how_sure_an_answer_is_goes_by_the_surest_that_answers_and_what_is_too_l
     near = graph([fact("a", axis(0, 0.5)), fact("b", axis(0, 0.3)), tag("t", axis(0))], [("t", "a", Edge.MEMBERSHIP)])
     result, _ = asked(near)
     assert result.confidence == pytest.approx(alone(0.5, 0.0), abs=1e-6)
-    assert result.answer_threshold == SURE
+    assert (result.sure, result.floors) == ({"semantic": result.confidence}, SURE)
     own = asked(near, config=config(answer_threshold=0.9))[0]
-    assert (own.confidence, own.answer_threshold) == (result.confidence, 0.9)
+    assert (own.confidence, set(own.floors.values())) == (result.confidence, {0.9})
     assert asked(graph([]))[0].confidence == 0.0

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
     from pieria.bank.recalling import Recalling
 
+    Vectors = dict[str, NDArray[np.float32]]
+    """Of questions, by their texts."""
+
 VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
 QUESTION_SHARE, ON_THE_SPOT_SHARE = 0.5, 0.25
 """Of the time that is left for an answer, what these may take: words need some of it too."""
@@ -46,8 +49,35 @@ ON_THE_SPOT_SECONDS = 0.15
 """No more is spent on what has no vectors yet: by words alone most of it is found as well."""
 
 
-def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: str | None = None) -> Recall:
-    """Without counting what is found as used."""
+def question_of(bank: Recalling, text: str, filter: Filter, deadline: float = math.inf) -> Question:
+    """The question as `recall` asks it by default."""
+    ranking = POLICIES["hybrid"]
+    return Question(
+        text=text,
+        reading=reading(text, moment(filter.now), bank.zone),
+        policy=ranking,
+        min_score=0.0,
+        budget=bank._text_budget,
+        mark=mark(bank, text, filter, 0.0, ranking),
+        fading=bank.fading,
+        deadline=deadline,
+    )
+
+
+def answer(
+    bank: Recalling,
+    question: Question,
+    filter: Filter,
+    k: int,
+    cursor: str | None = None,
+    *,
+    vectors: Vectors | None = None,
+) -> Recall:
+    """Does not count what is found as used.
+
+    With `vectors` it is one look of several that make a recall: each takes from there the vectors of what was asked
+    before and adds its own, and telemetry does not tell of it as a recall.
+    """
     begun, asked = perf_counter(), question.text
     filter = filter.having(tells_past=filter.valid_at is None)
     by_vector = question.by_meaning and question.policy.needs(VECTOR_FEATURES) and asked.strip() != ""
@@ -63,12 +93,12 @@ def answer(bank: Recalling, question: Question, filter: Filter, k: int, cursor: 
         pending = sum(source.reader.pending_count() for source in sources)
         embedded = perf_counter()
         if by_vector:
-            sources = _with_vectors(bank, sources, question)
+            sources = _with_vectors(bank, sources, question, vectors)
         elif not question.by_meaning:
             sources = [replace(source, without="by_meaning is false") for source in sources]
         embedded = perf_counter() - embedded
         found = search(sources, question, k, walk, reranks_of(bank, question.deadline))
-    if telemetry.is_heard():
+    if telemetry.is_heard() and vectors is None:
         _measured(bank, found, perf_counter() - begun, embedded)
     told = {**standing.as_dict(), "pending": pending, "ms": round(1000 * embedded, 3)}
     if by_vector and len(asked) > EMBEDDED:
@@ -106,14 +136,16 @@ def mark(bank: Recalling, question: str, filter: Filter, least: float, policy: P
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question) -> list[Source]:
+def _with_vectors(
+    bank: Recalling, sources: Sequence[Source], question: Question, known: Vectors | None
+) -> list[Source]:
     """The question's vector for each source whose vectors are of the same space; for the others why it has none."""
     standings = [bank._embedding.readiness(source.reader) for source in sources]
     failed: str | None = None
-    vectors: dict[str, NDArray[np.float32]] = {}
-    if any(standing.usable for standing in standings):
+    vectors: Vectors = {} if known is None else known
+    if any(standing.usable for standing in standings) and question.reading.about not in vectors:
         try:
-            vectors = _foreseen(bank, question)
+            vectors |= _foreseen(bank, question)
         except PieriaError as problem:
             failed = problem.message
     vector, deadline = vectors.get(question.reading.about), question.deadline
@@ -127,7 +159,7 @@ def _with_vectors(bank: Recalling, sources: Sequence[Source], question: Question
     return given
 
 
-def _foreseen(bank: Recalling, question: Question) -> dict[str, NDArray[np.float32]]:
+def _foreseen(bank: Recalling, question: Question) -> Vectors:
     """Of the question and of what it likely asks; of the question alone where the model takes that for itself only."""
     alone = [question.reading.about]
     both = [*alone, *without_named(question.reading)]
@@ -139,13 +171,13 @@ def _foreseen(bank: Recalling, question: Question) -> dict[str, NDArray[np.float
         return _meanings(bank, alone, question.deadline)
 
 
-def _meanings(bank: Recalling, texts: Sequence[str], deadline: float) -> dict[str, NDArray[np.float32]]:
+def _meanings(bank: Recalling, texts: Sequence[str], deadline: float) -> Vectors:
     left = QUESTION_SHARE * (deadline - perf_counter())
     made = bank._embedding.questions([embeddable(text) for text in texts], min(QUESTION_SECONDS, left))
     return dict(zip(texts, made, strict=True))
 
 
-def _meaning(bank: Recalling, known: dict[str, NDArray[np.float32]], deadline: float, text: str) -> NDArray[np.float32]:
+def _meaning(bank: Recalling, known: Vectors, deadline: float, text: str) -> NDArray[np.float32]:
     """Of the question in other words: as a rule those that were foreseen."""
     if text not in known:
         known |= _meanings(bank, [text], deadline)

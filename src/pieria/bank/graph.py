@@ -29,7 +29,7 @@ from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph, in_order, same_label
 from pieria.graph.memories import SEEN_AS, memory_of, node_of
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.nodes import NODE_TYPES, Node, Tag
+from pieria.graph.nodes import NODE_TYPES, Episodic, Node, Tag
 from pieria.graph.valuing import checked_types, params_of
 from pieria.learning.rewriting import rewritten
 from pieria.notifier import Tell, telling
@@ -45,7 +45,7 @@ from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.graph_search import GraphSearch, QuestionVectors
+    from pieria.bank.graph_search import GraphSearch
 
 EDGES = tuple(Edge)
 ALL = 2**53
@@ -100,7 +100,12 @@ class BankGraph(GraphUpkeep):
 
     def _commit(self, changeset: Changeset, beside: Beside, more: More) -> None:
         """The same with records of the bank's own: both, or neither. A tag that came in since it was made ready, out of
-        another process, is not written again."""
+        another process, is not written again.
+
+        A step is embedded by what was said in it, as any memory: what it was for its subgoal says.
+        """
+        steps = [id for id, node in changeset.nodes().items() if isinstance(node, Episodic)]
+        more = {**more, **{id: {**more.get(id, {}), "vectors": None} for id in steps}}
         with applying(self._bank.name, self._bank._tell, changeset):
             self._apply(checked(changeset), beside, more, self._with_tags_of)
 
@@ -146,21 +151,18 @@ class BankGraph(GraphUpkeep):
         return candidates
 
     def _searching(self) -> GraphSearch:
-        """A search of it in fewer looks than by these callbacks, and by words as well."""
+        """A search of it by the recall of the bank, instead of by these callbacks."""
         from pieria.bank.graph_search import GraphSearch
 
         return GraphSearch(self)
 
-    def _asking(self) -> QuestionVectors:
-        """What embeds a question to this graph, where that can be compared with what is in it."""
-        from pieria.bank.graph_search import QuestionVectors
-
-        return QuestionVectors(self._bank)
-
     def _note_uses(self, node_ids: Iterable[str]) -> None:
-        """These were found. It is written down later, and only where uses are counted."""
-        if self._bank._count_uses:
-            self._bank._uses.note(node_ids, self._bank.viewer.session)
+        """These were found, in this bank or in the user's own. It is written down later, and only where uses are
+        counted."""
+        bank, ids = self._bank, [*node_ids]
+        if bank._count_uses:
+            for holder, theirs in bank._holders(ids).items():
+                holder._uses.note(theirs, bank.viewer.session)
 
     def _catch_up(self) -> None:
         """What little is still to be embedded, before it is looked for."""

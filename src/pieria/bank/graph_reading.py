@@ -1,12 +1,13 @@
-"""What one search has read of a bank's graph: of a memory nothing is read twice, however many looks meet it.
+"""What one search has read of a bank's graph: nothing is read twice, however many looks meet it.
 
-It is made for one search and ends with it, so that nothing in it outlives what it was read from.
+It is made for one search and ends with it, so that nothing in it outlives what it was read from. No ranking here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.bank.graph_writing import metadata_of
 from pieria.bank.grounding import taken
@@ -15,9 +16,10 @@ from pieria.graph.memories import node_of
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import EDGES, NODE_TYPES, Node, Ties
 from pieria.record.filter import Filter
-from pieria.record.time import micros
+from pieria.record.memory import Memory
+from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED
-from pieria.store.parts import Said, Spot, Tie
+from pieria.store.parts import Tie
 from pieria.store.protocol import Reader
 
 if TYPE_CHECKING:
@@ -29,93 +31,110 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 
+class Met(NamedTuple):
+    """A node that was met: its type, when it was made, and since when it stands as it does, in microseconds."""
+
+    id: str
+    node_type: str
+    at: datetime
+    known_from: int
+
+
 class GraphReading:
     def __init__(self, graph: BankGraph) -> None:
         self._graph = graph
         self._filters: dict[tuple[str, ...], Filter] = {}
-        self._spots: dict[int, Spot | None] = {}
-        self._rows: dict[str, int] = {}
+        self._met: dict[str, Met] = {}
+        self._memories: dict[str, Memory] = {}
         self._metadata: dict[str, NodeMetadata] = {}
         self._new: dict[int, NodeMetadata] = {}
         self._ties: dict[str, list[Tie]] = {}
-        self._vectors: dict[int, list[Floats]] = {}
 
     def filter(self, types: Sequence[str] = NODE_TYPES) -> Filter:
+        """What of the graph may be seen, as of the moment that the search began."""
         asked = tuple(types)
         if asked not in self._filters:
             whole = self._filters.get(NODE_TYPES) or self._graph._filter()
+            self._filters.setdefault(NODE_TYPES, whole)
             self._filters[asked] = whole.having(kinds=self._graph._kinds(asked))
         return self._filters[asked]
 
-    def type_of(self, spot: Spot) -> str:
-        return self._graph._seen.get(spot.kind, spot.kind)
+    def meet(self, memory: Memory) -> Met:
+        """Takes note of a memory that was found, so that its node is made of that very version."""
+        self._memories[memory.id] = memory
+        return self._noted(Met(memory.id, self._type(memory.kind), memory.at, micros(memory.known_from)))
 
-    def row_of(self, id: str) -> int:
-        """Of a memory that was met."""
-        return self._rows[id]
+    def met(self, id: str) -> Met:
+        return self._met[id]
 
-    def spots(self, reader: Reader, rows: Iterable[int], types: Sequence[str]) -> dict[int, Spot]:
-        """Of these rows those that may be seen and are of one of the types."""
-        asked = list(dict.fromkeys(rows))
-        new = [row for row in asked if row not in self._spots]
-        if new:
-            self._spots.update(dict.fromkeys(new))
-            self._meet(reader.spots(new, self.filter()))
-        kinds = self.filter(types).kinds or ()
-        held = ((row, self._spots[row]) for row in asked)
-        return {row: spot for row, spot in held if spot is not None and spot.kind in kinds}
-
-    def ties(self, reader: Reader, ids: Sequence[str]) -> dict[str, list[Tie]]:
-        """Of each of these its ties to what may be seen."""
+    def ties(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> dict[str, list[Met]]:
+        """What each of these is tied to among nodes of these types, what was tied last first."""
         new = [id for id in ids if id not in self._ties]
         if new:
             self._ties.update((id, []) for id in new)
             for tie in reader.ties_of(new, self.filter()):
                 self._ties[tie.id].append(tie)
-        return {id: self._ties[id] for id in ids}
+        kinds = self.filter(types).kinds or ()
+        newest_first = {id: sorted(self._ties[id], key=lambda tie: -tie.entry) for id in ids}
+        return {id: [self._end(tie) for tie in ties if tie.kind in kinds] for id, ties in newest_first.items()}
 
-    def ends(self, ties: Iterable[Tie]) -> list[int]:
-        """The rows they lead to."""
-        found = []
-        for tie in ties:
-            if tie.other not in self._rows:
-                self._meet([Spot(tie.row, tie.other, tie.kind, tie.at, tie.known_from)])
-            found.append(self._rows[tie.other])
-        return found
+    def tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str], most: int) -> dict[str, list[Met]]:
+        """The same of no more than `most` each: for nodes that lead to very many."""
+        filter = self.filter(types)
+        rows = reader.tied(list(ids), filter, most) if ids else {}
+        every = list(dict.fromkeys(row for of in rows.values() for row in of))
+        spots = {spot.row: spot for spot in reader.spots(every, filter)} if every else {}
+        met = {
+            row: self._noted(Met(spot.id, self._type(spot.kind), moment(spot.at), spot.known_from))
+            for row, spot in spots.items()
+        }
+        return {id: [met[row] for row in of if row in met] for id, of in rows.items()}
 
-    def _meet(self, spots: Iterable[Spot]) -> None:
-        for spot in spots:
-            self._spots[spot.row] = spot
-            self._rows[spot.id] = spot.row
-
-    def vectors(self, reader: Reader, rows: Sequence[int]) -> tuple[list[int], Floats]:
-        """The row that each vector belongs to, and the vectors line by line."""
-        import numpy as np
-
-        new = [row for row in rows if row not in self._vectors]
-        owners, lines = reader.stacked(new)
-        self._vectors.update((row, []) for row in new)
-        for row, line in zip(owners, lines, strict=True):
-            self._vectors[row].append(line)
-        if len(new) == len(rows):
-            return owners, lines
-        held = [(row, line) for row in rows for line in self._vectors[row]]
-        return [row for row, _ in held], np.array([line for _, line in held], dtype=np.float32)
-
-    def metadata(self, reader: Reader, spots: Iterable[Spot]) -> Mapping[str, NodeMetadata]:
+    def metadata(self, reader: Reader, ids: Iterable[str]) -> Mapping[str, NodeMetadata]:
         """Of these, among others."""
-        new = {spot.id: spot for spot in spots if spot.id not in self._metadata}
+        new = [id for id in dict.fromkeys(ids) if id not in self._metadata]
         if not new:
             return self._metadata
-        ids, noted = list(new), self._graph._bank._uses.noted(new)
-        usage, seq, penalties = reader.usage(ids), reader.head().seq, taken(reader, ids)
-        for id, spot in new.items():
+        usage, noted = reader.usage(new), self._graph._bank._uses.noted(new)
+        seq, penalties = reader.head().seq, taken(reader, new)
+        for id in new:
+            known_from = self._met[id].known_from
             if id in usage or id in noted or id in penalties:
                 used = with_noted(usage.get(id, UNUSED), noted.get(id, ()), seq)
-                self._metadata[id] = metadata_of(used, spot.known_from, penalties.get(id, 0.0))
+                self._metadata[id] = metadata_of(used, known_from, penalties.get(id, 0.0))
             else:
-                self._metadata[id] = self._unused(spot.known_from)
+                self._metadata[id] = self._unused(known_from)
         return self._metadata
+
+    def nodes(self, reader: Reader, ids: Sequence[str]) -> list[Node]:
+        """The nodes under these ids, as they were found; one that was only met comes as it stands by now."""
+        found = [self._memories[id] for id in ids if id in self._memories]
+        others = [id for id in ids if id not in self._memories]
+        self.ties(reader, [memory.id for memory in found], NODE_TYPES)
+        # Rows of the user's own bank are none of this one.
+        own = [memory.row for memory in found if self._is_own(memory)]
+        vectors: dict[int, list[Floats]] = {}
+        for row, line in zip(*reader.stacked(own), strict=True) if own else ():
+            vectors.setdefault(row, []).append(line)
+        made = {
+            memory.id: self._node(memory, vectors.get(memory.row, ()) if self._is_own(memory) else ())
+            for memory in found
+        }
+        if others:
+            made |= {node.id: node for node in self._graph._nodes(reader, self._graph._memories(reader, others))}
+        return [made[id] for id in ids if id in made]
+
+    def _is_own(self, memory: Memory) -> bool:
+        return memory.scope != "user" or self._graph._bank.is_user_bank
+
+    def _type(self, kind: str) -> str:
+        return self._graph._seen.get(kind, kind)
+
+    def _noted(self, met: Met) -> Met:
+        return self._met.setdefault(met.id, met)
+
+    def _end(self, tie: Tie) -> Met:
+        return self._noted(Met(tie.other, self._type(tie.kind), moment(tie.at), tie.known_from))
 
     def _unused(self, known_from: int) -> NodeMetadata:
         """What is learnt together is known from one moment, and most of it was never asked for."""
@@ -123,27 +142,13 @@ class GraphReading:
             self._new[known_from] = metadata_of(UNUSED, known_from, 0.0)
         return self._new[known_from]
 
-    def nodes(self, reader: Reader, ids: Sequence[str]) -> list[Node]:
-        """As they were met; what was changed since comes as it stands by now, if it may be seen."""
-        standing = self._as_met(reader, [self.row_of(id) for id in ids])
-        changed = [id for id in ids if id not in standing]
-        later = self._graph._nodes(reader, self._graph._memories(reader, changed)) if changed else []
-        self.ties(reader, list(standing))
-        self.vectors(reader, [said.row for said in standing.values()])
-        return [*map(self._node, standing.values()), *later]
-
-    def _as_met(self, reader: Reader, rows: Sequence[int]) -> dict[str, Said]:
-        found = reader.said(rows, self.filter()) if rows else []
-        held = ((said, self._spots[said.row]) for said in found)
-        return {said.id: said for said, spot in held if spot is not None and micros(said.known_from) == spot.known_from}
-
-    def _node(self, said: Said) -> Node:
+    def _node(self, memory: Memory, vectors: Sequence[Floats]) -> Node:
         tied: dict[str, list[str]] = {edge: [] for edge in EDGES}
-        for tie in self._ties[said.id]:
+        for tie in self._ties[memory.id]:
             if tie.relation in tied:
                 tied[tie.relation].append(tie.other)
         links = Ties({edge: frozenset(others) for edge, others in tied.items()})
-        return node_of(said, links, whole(self._vectors[said.row]))
+        return node_of(memory, links, whole(vectors))
 
 
 def whole(vectors: Sequence[Floats]) -> list[float] | None:

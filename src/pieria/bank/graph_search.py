@@ -1,127 +1,88 @@
-"""The search of a bank's graph: what is near a question by meaning and by words, and what is reached from there.
+"""The search of a bank's graph: the one recall of the bank, told by type of node, and what its hits lead to.
 
-Each look is one read transaction with a fixed number of questions to the store, whatever the graph holds. Nodes are
-made only of what is shown in the end, or where a value function of the caller's wants to see them.
+Candidates, their order and their confidence are those of `bank.recall`. Modes say which types it looks for, hops what
+is looked at beside its hits, and the value function moves what is about as relevant. Nothing is ranked here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pieria.bank.graph_reading import GraphReading
-from pieria.bank.recalling import QUESTION_SECONDS, embeddable
-from pieria.errors import AdapterError, InputError
-from pieria.graph.changeset import checked_vector
+from pieria.bank.graph_reading import GraphReading, Met
 from pieria.graph.edge import Edge
-from pieria.graph.nodes import NODE_TYPES, Node
-from pieria.graph.searching import ROUTING, Held, Question, Reached, passed
+from pieria.graph.nodes import Node
+from pieria.graph.searching import Held, Problem, Question, Reached, passed
 from pieria.graph.valuing import Values, params_of
-from pieria.recall.ranking import Corpus, corpus, coverage
-from pieria.recall.reading import looked_for
+from pieria.recall.arms import QUOTA
+from pieria.record.analyser import terms
 from pieria.record.certainty import alone
-from pieria.record.time import moment
-from pieria.record.value import DefaultValueFunction
-from pieria.store.parts import Spot
-from pieria.store.protocol import Reader
-from pieria.store.vectors import alike
+from pieria.record.value import BY_TYPE, DefaultValueFunction
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from pieria.bank import Bank
     from pieria.bank.graph import BankGraph
-    from pieria.models import Embedder, Passages
+    from pieria.graph.metadata import NodeMetadata
+    from pieria.recall.answer import Hit, Recall
+    from pieria.store.protocol import Reader
 
-    Floats = NDArray[np.float32]
-
-NEAREST, BY_WORDS = 80, 40
-"""Candidates of all types by meaning, for each of the two looks there are, and by words."""
-FEW = 10_000
-"""In a bank of so many memories everything is compared with each vector, and of every type the nearest taken."""
-READ = 1_500
-"""Rows of the text index that are looked through, where the bank's own budget is not smaller."""
-SPARE = 3
-"""Times as many as are wanted of a type are valued, the nearest."""
 HUB = 60
 """From each node that leads on no more are looked at, those that were tied last."""
-WORDS = 0.7
-"""How far words that say what the question says close the gap that its meaning leaves."""
+MOST_REACHED, ANCHORS = 100, 10
+"""Nodes that a hop looks at, and the best hits beside which these are scored, so that their scores compare."""
+BELOW = 1 - 1e-6
+"""The share that the next hit of a page is worth at most, so that they stay in their order."""
 OF_TERMS = 0.8
-"""What is near a term is so much as near to the question, of which that is only a part."""
-ANSWERS = tuple(kind for kind in NODE_TYPES if kind not in ROUTING)
+"""The share of its score that an answer to the terms is worth to the question, of which these are only a part."""
+OF_AIMS = 0.5
+"""The share that a subgoal has of the best step that was taken for it."""
+ANSWERS = ("episodic", "semantic", "procedural")
+LED_TO = (*ANSWERS, "subgoal")
 
 
-class _Asked(NamedTuple):
-    """A question as the first look sees it; by row what was met of it already: which share of its words it says, how
-    near it is, and how sure it makes an answer.
-    """
+class _Scored(NamedTuple):
+    """How relevant a node is, 0 to 1, and how sure it makes an answer, 0 to 1."""
 
-    vectors: list[Floats]
-    terms: Sequence[str]
-    known: Corpus
-    said: dict[int, float]
-    relevances: dict[int, float]
-    sure: dict[int, float]
+    relevance: float
+    sure: float = 0.0
 
 
-class QuestionVectors:
-    """Embeds questions, as the bank embeds what it holds. Raises `AdapterError` where it does not, or not in time.
+class GraphSearch:
+    """It is made for one search: what one look has asked or read, no other does again."""
 
-    It is made for one search, and what goes with a question is embedded as that was.
-    """
+    embeds = True
 
-    def __init__(self, bank: Bank) -> None:
-        self._bank = bank
-        self._ready: Embedder | None = None
+    def __init__(self, graph: BankGraph) -> None:
+        self._graph = graph
+        self._bank = graph._bank
+        self._seen = GraphReading(graph)
+        self._asked: dict[tuple[str, tuple[str, ...]], Recall] = {}
+        self._vectors: dict[str, Any] = {}
+        self._scored: dict[str, _Scored] = {}
+        self._first: list[str] = []
+        """The ids that the question itself brought, in their order."""
+        self._by_words = False
 
     @property
     def is_floor(self) -> bool:
         """Whether words are all that is gone by: no model is there, or one that knows no more than words."""
         embedder = self._bank._embedding.embedder
-        return embedder is None or embedder.is_floor
-
-    def query(self, text: str) -> Floats:
-        self._bank.graph._catch_up()
-        self._ready = self._check()
-        return self._bank._embedding.question(embeddable(text), QUESTION_SECONDS)
-
-    def passages(self, texts: Sequence[str]) -> Passages:
-        embedder = self._ready or self._check()
-        return embedder.passages([embeddable(text) for text in texts], self._bank.meter.of_readers)
-
-    def _check(self) -> Embedder:
-        embedding = self._bank._embedding
-        with self._bank._reading() as reader:
-            standing = embedding.readiness(reader)
-        if not standing.usable or embedding.embedder is None:
-            raise AdapterError(standing.model or "embedder", "embed", standing.reason or "nothing was embedded yet")
-        return embedding.embedder
-
-
-class GraphSearch:
-    """It is made for one search: what one look has read of a memory, no other reads again."""
-
-    reads_words = True
-
-    def __init__(self, graph: BankGraph) -> None:
-        self._graph = graph
-        self._bank = graph._bank
-        self._asked: list[tuple[Question, _Asked]] = []
-        self._seen = GraphReading(graph)
+        return embedder is None or embedder.is_floor or self._by_words
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
-        if not self._asked:
-            self._graph._catch_up()
+        types = [kind for kind in node_types if kind in ANSWERS]
+        recalled = self._recall(question.text, types, values)
+        scored = self._take(recalled)
+        self._first = list(scored)
+        for id, other in self._of_terms(question, types, values).items():
+            held = scored.get(id, _Scored(0.0))
+            scored[id] = _Scored(max(held.relevance, other.relevance), max(held.sure, other.sure))
+        self._scored |= scored
         with self._bank._reading() as reader:
-            asked, by_words = self._read(reader, question, node_types)
-            looked = (*node_types, "source") if "episodic" in node_types else node_types
-            near = self._near(reader, asked, looked, values)
-            met = self._seen.spots(reader, [*near, *by_words], looked)
-            told = self._told_by_sources(reader, asked, met) if "episodic" in node_types else {}
-            return self._valued(reader, asked, [*met, *told], node_types, values, told)
+            reached = self._valued(reader, scored, types, values)
+            if "subgoal" in node_types:
+                aims = self._aims(reader, scored, values)
+                reached = reached._replace(valued=[*reached.valued, *aims.valued], below=reached.below + aims.below)
+        return reached._replace(confidence=recalled.confidence, problems=tuple(_problems(recalled)))
 
     def reached(
         self,
@@ -131,14 +92,16 @@ class GraphSearch:
         known: Collection[str],
         values: Values,
     ) -> Reached:
-        asked = next(asked for met, asked in self._asked if met is question)
         with self._bank._reading() as reader:
-            starts = [self._seen.row_of(id) for id in node_ids]
-            leading = self._valued(reader, asked, [*starts, *self._led(reader, node_ids, through)], through, values)
-            beyond = self._tied(reader, [each.id for each in leading.valued], ANSWERS)
-            new = dict.fromkeys(beyond.rows).keys() - {self._seen.row_of(id) for id in known}
-            reached = self._valued(reader, asked, sorted(new), ANSWERS, values)
-        return reached._replace(problems=beyond.problems)
+            leads = self._leads(reader, node_ids, through)
+            passing = [valued.id for valued in self._valued(reader, leads, through, values).valued]
+            tied = self._seen.tied(reader, passing, LED_TO, HUB)
+        new = list(dict.fromkeys(met.id for of in tied.values() for met in of if met.id not in known))[:MOST_REACHED]
+        scored = self._beside(question.text, new)
+        self._scored |= scored
+        with self._bank._reading() as reader:
+            reached = self._valued(reader, scored, LED_TO, values)
+        return reached._replace(problems=tuple(_hubs(tied)))
 
     def nodes(self, node_ids: Sequence[str]) -> list[Node]:
         with self._bank._reading() as reader:
@@ -148,177 +111,115 @@ class GraphSearch:
         tied = self._graph.get_linked_nodes(list(node_ids), Edge.PROVENANCE)
         return [node for node in tied if node.node_type == "source"]
 
-    def _read(self, reader: Reader, question: Question, node_types: Sequence[str]) -> tuple[_Asked, list[int]]:
-        """The question, and what says its words."""
-        asked = next((asked for met, asked in self._asked if met is question), None)
-        terms = looked_for(question.text) if asked is None else asked.terms
-        match = reader.text(terms, self._seen.filter(node_types), BY_WORDS, min(READ, self._bank._text_budget))
-        if asked is None:
-            known = corpus(match.documents, match.terms, match.frequencies)
-            asked = _Asked(_vectors(question), terms, known, {}, {}, {})
-            self._asked.append((question, asked))
-        asked.said.update((each.row, coverage(each.held.counts, asked.known)) for each in match.candidates)
-        return asked, [each.row for each in match.candidates]
+    # --- asking
 
-    def _near(self, reader: Reader, asked: _Asked, node_types: Sequence[str], values: Values) -> list[int]:
-        """The rows nearest in meaning. In a large bank two looks have to do: at the question, and at what may lead to
-        an answer, taken together; what these bring too few of is looked for once more.
+    def _recall(self, text: str, types: Sequence[str], values: Values) -> Recall:
+        """The first page of a recall: as many hits as an arm brings, so that the order is that of a shorter page.
+
+        More only where more of a type are asked for than by default.
         """
-        try:
-            if reader.head().documents <= FEW:
-                kinds = {kind: self._seen.filter((kind,)).kinds or () for kind in node_types}
-                wants = [(kinds[kind], self._wanted(values, kind)) for kind in node_types]
-                return reader.near_each(asked.vectors, self._seen.filter(node_types), wants)
-            looks = [asked.vectors[0], *_together(asked.vectors[1:])] if asked.vectors else []
-            filter = self._seen.filter(node_types)
-            rows = list(dict.fromkeys(n.row for look in looks for n in reader.near(look, filter, NEAREST).candidates))
-            met = self._seen.spots(reader, rows, node_types)
-            there = {self._seen.type_of(spot) for spot in met.values()}
-            lacking = [kind for kind in node_types if kind not in there]
-            return rows + [row for look in looks[:1] for row in self._of_each(reader, look, lacking, values)]
-        except InputError as problem:
-            raise problem.renamed("query_embedding") from problem
+        wanted = [(int(params_of(values, kind)["top_k"]), int(BY_TYPE[kind]["top_k"])) for kind in types]
+        count = max([QUOTA, *(most for most, usual in wanted if most > usual)])
+        return self._answered(text, types, count, ())
 
-    def _of_each(self, reader: Reader, look: Floats, node_types: Sequence[str], values: Values) -> list[int]:
-        return [
-            near.row
-            for kind in node_types
-            for near in reader.near(look, self._seen.filter((kind,)), self._wanted(values, kind)).candidates
-        ]
+    def _answered(self, text: str, types: Sequence[str], count: int, ids: Sequence[str]) -> Recall:
+        from pieria.bank.answering import answer, question_of
 
-    def _wanted(self, values: Values, kind: str) -> int:
-        return SPARE * int(params_of(values, kind)["top_k"])
+        key = (text, (*types, *ids))
+        if key not in self._asked:
+            filter = self._seen.filter(types)
+            filter = filter.having(ids=tuple(ids)) if ids else filter
+            self._asked[key] = answer(
+                self._bank, question_of(self._bank, text, filter), filter, count, vectors=self._vectors
+            )
+        return self._asked[key]
 
-    def _told_by_sources(self, reader: Reader, asked: _Asked, met: Mapping[int, Spot]) -> dict[int, _Told]:
-        """The steps whose sources are near: what was said in a step speaks for it as much as what it was for."""
-        relevances = self._relevances(reader, asked, met)
-        row_of = {spot.id: row for row, spot in met.items() if self._seen.type_of(spot) == "source"}
-        tied = reader.tied(list(row_of), self._seen.filter(("episodic",)), HUB) if row_of else {}
-        told: dict[int, _Told] = {}
-        for id, steps in tied.items():
-            for step in steps:
-                held, row = told.get(step, UNTOLD), row_of[id]
-                told[step] = _Told(max(held.relevance, relevances[row]), max(held.sure, asked.sure[row]))
-        return told
+    def _of_terms(self, question: Question, types: Sequence[str], values: Values) -> dict[str, _Scored]:
+        """What answers the terms beside the question, where these say anything that the question does not."""
+        if not {*terms(" ".join(question.terms))} - {*terms(question.text)}:
+            return {}
+        found = self._take(self._recall(", ".join(question.terms), types, values))
+        return {id: _Scored(OF_TERMS * one.relevance, OF_TERMS * one.sure) for id, one in found.items()}
 
-    def _led(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> list[int]:
-        """The rows of these types that are tied to each of these, if there are many those that were tied last."""
-        kinds = self._seen.filter(types).kinds or ()
-        found: list[int] = []
-        for ties in self._seen.ties(reader, ids).values():
-            newest_first = sorted((tie for tie in ties if tie.kind in kinds), key=lambda tie: -tie.entry)
-            found += self._seen.ends(newest_first[:HUB])
-        return found
-
-    def _tied(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> _Tied:
+    def _beside(self, text: str, ids: Sequence[str]) -> dict[str, _Scored]:
+        """How relevant these are, scored beside the best hits. Behind every hit: recall looked at those first. What
+        shares nothing with the question is worth 0.
+        """
         if not ids:
-            return _Tied([])
-        tied = reader.tied(list(ids), self._seen.filter(types), HUB)
-        hubs = sum(len(rows) >= HUB for rows in tied.values())
-        problems = (f"{hubs} nodes lead to more than {HUB} others: of each the last {HUB} were looked at",) * bool(hubs)
-        return _Tied(list(dict.fromkeys(row for rows in tied.values() for row in rows)), problems)
+            return {}
+        anchors = [id for id in self._first[:ANCHORS] if id not in ids]
+        recalled = self._answered(text, ANSWERS, len(ids) + len(anchors), [*anchors, *ids])
+        least = BELOW * min((self._scored[id].relevance for id in self._first), default=1.0)
+        found = self._take(recalled)
+        near = {id: found.get(id, _Scored(0.0)) for id in ids}
+        return {id: _Scored(min(least, one.relevance), one.sure) for id, one in near.items()}
+
+    def _take(self, recalled: Recall) -> dict[str, _Scored]:
+        """Each hit with its score. Whatever else the order of a page goes by, no hit is worth as much as one before."""
+        self._by_words = "dense" in recalled.plan["left_out"]
+        scored: dict[str, _Scored] = {}
+        least = 1.0
+        for hit in recalled:
+            self._seen.meet(hit.memory)
+            least = min(least * BELOW, hit.score)
+            scored.setdefault(hit.memory.id, _Scored(least, _sure(hit, self._by_words)))
+        return scored
+
+    # --- what leads on
+
+    def _leads(self, reader: Reader, ids: Sequence[str], types: Sequence[str]) -> dict[str, _Scored]:
+        """The nodes of these types among these, and tied to them: each beside the best of all as relevant as the best
+        node that leads there.
+        """
+        best = max((self._scored[id].relevance for id in ids if id in self._scored), default=0.0) or 1.0
+        leads: dict[str, _Scored] = {}
+        for id, ends in self._seen.ties(reader, list(ids), types).items():
+            share = self._scored[id].relevance / best if id in self._scored else 0.0
+            own = [self._seen.met(id)] if self._seen.met(id).node_type in types else []
+            for met in (*own, *ends[:HUB]):
+                leads[met.id] = _Scored(max(share, leads.get(met.id, _Scored(0.0)).relevance))
+        return leads
+
+    def _aims(self, reader: Reader, scored: Mapping[str, _Scored], values: Values) -> Reached:
+        """What the steps among these were taken for."""
+        best = max((one.relevance for one in scored.values()), default=0.0)
+        found = self._valued(reader, self._leads(reader, list(scored), ("subgoal",)), ("subgoal",), values)
+        share = OF_AIMS * best
+        valued = [one._replace(relevance=share * one.relevance, score=share * one.score) for one in found.valued]
+        self._scored |= {one.id: _Scored(one.relevance) for one in valued}
+        return found._replace(valued=valued)
+
+    # --- what it is worth
 
     def _valued(
-        self,
-        reader: Reader,
-        asked: _Asked,
-        rows: Iterable[int],
-        node_types: Sequence[str],
-        values: Values,
-        told: Mapping[int, _Told] = MappingProxyType({}),
+        self, reader: Reader, scored: Mapping[str, _Scored], node_types: Sequence[str], values: Values
     ) -> Reached:
-        """The nearest of each type are valued; what is not among these is below them. `told` is how near some are, and
-        how sure, by what is tied to them.
-        """
-        spots = self._seen.spots(reader, rows, node_types)
-        own = self._relevances(reader, asked, spots)
-        by_tied = {row: told.get(row, UNTOLD) for row in own}
-        relevances = {row: max(near, by_tied[row].relevance) for row, near in own.items()}
-        sure = {row: max(asked.sure[row], by_tied[row].sure) for row in own}
-        by_type: dict[str, list[Spot]] = {kind: [] for kind in node_types}
-        for spot in sorted(spots.values(), key=lambda spot: -relevances[spot.row]):
-            by_type[self._seen.type_of(spot)].append(spot)
-        near = [spot for kind, met in by_type.items() for spot in met[: self._wanted(values, kind)]]
-        reached = passed(self._held(reader, near, relevances, sure, values), node_types, values, self._bank.clock)
-        return reached._replace(below=reached.below + len(spots) - len(near))
-
-    def _relevances(self, reader: Reader, asked: _Asked, rows: Collection[int]) -> dict[int, float]:
-        """Of each row how far its meaning, or its words, are those of the question; 0 for what shares neither."""
-        new = [row for row in rows if row not in asked.relevances]
-        unread = [row for row in new if row not in asked.said]
-        if unread and asked.terms:
-            held = reader.holding(unread, asked.terms)
-            asked.said.update((row, coverage(terms, asked.known)) for row, terms in held.items())
-        meant = self._alike(reader, asked.vectors, new)
-        for row in new:
-            (near, own), said = meant.get(row, (0.0, 0.0)), asked.said.get(row, 0.0)
-            asked.relevances[row] = 1 - (1 - near) * (1 - WORDS * said)
-            asked.sure[row] = alone(own if asked.vectors else None, said)
-        return {row: asked.relevances[row] for row in rows}
-
-    def _alike(self, reader: Reader, vectors: Sequence[Floats], rows: Sequence[int]) -> dict[int, tuple[float, float]]:
-        """The cosine of the best passage to the nearest vector, and to the question itself, at least 0."""
-        import numpy as np
-
-        if not rows or not vectors:
-            return {}
-        owners, lines = self._seen.vectors(reader, rows)
-        weights = [1.0, *[OF_TERMS] * (len(vectors) - 1)]
-        cosines = np.stack([weight * alike(lines, one) for weight, one in zip(weights, vectors, strict=True)])
-        best: dict[int, tuple[float, float]] = {}
-        for row, near, own in zip(owners, cosines.max(axis=0).tolist(), cosines[0].tolist(), strict=True):
-            held = best.get(row, (0.0, 0.0))
-            best[row] = max(held[0], min(1.0, near)), max(held[1], min(1.0, own))
-        return best
-
-    def _held(
-        self,
-        reader: Reader,
-        spots: Sequence[Spot],
-        relevances: Mapping[int, float],
-        sure: Mapping[int, float],
-        values: Values,
-    ) -> list[Held]:
-        metadata = self._seen.metadata(reader, spots)
-        nodes: dict[str, Node] = {}
+        metadata = self._seen.metadata(reader, scored)
+        nodes: Mapping[str, Node] = {}
         if values.get("module") is not DefaultValueFunction:
-            nodes = {node.id: node for node in self._seen.nodes(reader, [spot.id for spot in spots])}
-        return [
-            Held(
-                spot.id, self._seen.type_of(spot), moment(spot.at), relevances[spot.row],
-                metadata[spot.id],
-                nodes.get(spot.id), sure[spot.row],
-            )
-            for spot in spots
-        ]  # fmt: skip
+            nodes = {node.id: node for node in self._seen.nodes(reader, list(scored))}
+        held = [_held(self._seen.met(id), one, metadata[id], nodes.get(id)) for id, one in scored.items()]
+        return passed(held, node_types, values, self._bank.clock, by_record=False)
 
 
-class _Told(NamedTuple):
-    """How near a node is by what is tied to it, and how sure that makes an answer."""
-
-    relevance: float
-    sure: float
+def _held(met: Met, scored: _Scored, metadata: NodeMetadata, node: Node | None) -> Held:
+    return Held(met.id, met.node_type, met.at, scored.relevance, metadata, node, scored.sure)
 
 
-UNTOLD = _Told(0.0, 0.0)
+def _sure(hit: Hit, by_words: bool) -> float:
+    """How sure it makes an answer, by itself."""
+    return alone(None if by_words else hit.why.get("dense", 0.0), hit.why.get("cover", 0.0))
 
 
-class _Tied(NamedTuple):
-    rows: list[int]
-    problems: tuple[str, ...] = ()
+def _problems(recalled: Recall) -> Iterator[Problem]:
+    why = recalled.plan["left_out"].get("dense")
+    if why is not None:
+        told = f"the question could not be embedded, so its words alone are looked for: {why}"
+        yield Problem(told, "embedding", "adapter")
 
 
-def _vectors(question: Question) -> list[Floats]:
-    """Of length one, each once."""
-    import numpy as np
-
-    made = []
-    for number, vector in enumerate(question.vectors):
-        line = np.asarray(checked_vector(vector, f"vectors[{number}]"), dtype=np.float32)
-        made.append(line / (np.linalg.norm(line) or 1.0))
-    return made
-
-
-def _together(vectors: Sequence[Floats]) -> list[Floats]:
-    """Their middle, if there are any."""
-    return [sum(vectors[1:], vectors[0])] if vectors else []
+def _hubs(tied: Mapping[str, Iterable[Met]]) -> Iterator[Problem]:
+    hubs = sum(len([*of]) >= HUB for of in tied.values())
+    if hubs:
+        told = f"{hubs} nodes lead to more than {HUB} others: of each the last {HUB} were looked at"
+        yield Problem(told, "multi_hop", "truncated")

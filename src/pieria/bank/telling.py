@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from pieria.bank.answering import answer, mark, sources_of
+from pieria.bank.answering import answer, question_of, sources_of
 from pieria.bank.hooks import CHECKPOINTS
 from pieria.bank.recalling import ANSWERING_KINDS, Recalling
 from pieria.recall.answer import Recall
@@ -21,10 +21,7 @@ from pieria.recall.context.lessons import waiting
 from pieria.recall.context.lines import checkpoint_line, rules_waiting_line, waiting_line
 from pieria.recall.context.looking import Wanted, found
 from pieria.recall.context.rules import claiming
-from pieria.recall.page import Question
 from pieria.recall.part import Source
-from pieria.recall.policies import POLICIES
-from pieria.recall.reading import reading
 from pieria.record.filter import Filter
 from pieria.record.time import instant, moment
 from pieria.store.protocol import Reader
@@ -86,19 +83,8 @@ class Telling:
         return self._filter.viewer.session
 
     def _answer(self, query: str, filter: Filter) -> Recall:
-        ranking = POLICIES["hybrid"]
         filter = filter.having(kinds=ANSWERING_KINDS)
-        question = Question(
-            text=query,
-            reading=reading(query, moment(filter.now), self._bank.zone),
-            policy=ranking,
-            min_score=0.0,
-            budget=self._bank._text_budget,
-            mark=mark(self._bank, query, filter, 0.0, ranking),
-            fading=self._bank.fading,
-            deadline=perf_counter() + self._seconds,
-            tokens=None,
-        )
+        question = question_of(self._bank, query, filter, perf_counter() + self._seconds)
         return answer(self._bank, question, filter, HITS)
 
     def _made(self, sources: Sequence[Source], at: Moment, wanted: Wanted) -> Context:

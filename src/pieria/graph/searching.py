@@ -25,10 +25,14 @@ ROUTING = ("tag", "intent")
 
 
 class Question(NamedTuple):
-    """What is looked for: in words, and as vectors, the question's own and those of what may lead to an answer."""
+    """What is looked for: in words, and as vectors, the question's own and those of the terms beside it.
+
+    `terms` are what else may lead to an answer. A search that embeds by itself reads these, and no vectors.
+    """
 
     text: str
-    vectors: Sequence[Sequence[float]]
+    vectors: Sequence[Sequence[float]] = ()
+    terms: Sequence[str] = ()
 
 
 class Held(NamedTuple):
@@ -53,19 +57,34 @@ class Valued(NamedTuple):
     sure: float = 0.0
 
 
+class Problem(NamedTuple):
+    """What went wrong in a step, and the code of the error."""
+
+    told: str
+    step: str
+    error: str
+
+
 class Reached(NamedTuple):
-    """What a look comes to. `below` counts those that were not worth enough, or too many."""
+    """What a look comes to. `below` counts those that were not worth enough, or too many. `confidence` is how likely
+    any of them answers, where the search measures that over all of them.
+    """
 
     valued: list[Valued]
     below: int = 0
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    confidence: float | None = None
 
 
 class Searching(Protocol):
     """One search of a graph. Each call is one look at it, however many nodes it is about."""
 
-    reads_words: bool
-    """Whether it finds anything for a question without vectors."""
+    embeds: bool
+    """Whether it embeds a question by itself, and finds by words what cannot be embedded."""
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether words are all that a search that embeds by itself goes by."""
 
     def found(self, question: Question, node_types: Sequence[str], values: Values) -> Reached:
         """By type, in the order asked for, the best first."""
@@ -94,10 +113,12 @@ def searching_of(backend: GraphBackend, clock: Clock = system_clock) -> Searchin
     return searching
 
 
-def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, clock: Clock) -> Reached:
+def passed(
+    held: Iterable[Held], node_types: Sequence[str], values: Values, clock: Clock, *, by_record: bool = True
+) -> Reached:
     """The best of each type that are worth enough, whatever their age: that moves them back, and never out.
 
-    All are judged at one moment.
+    All are judged at one moment. Not `by_record` the default value function leaves them in the order of relevance.
     """
     by_type: dict[str, list[Held]] = {kind: [] for kind in node_types}
     for each in held:
@@ -106,7 +127,8 @@ def passed(held: Iterable[Held], node_types: Sequence[str], values: Values, cloc
     valued: list[Valued] = []
     below = 0
     for kind, all_of in by_type.items():
-        judge, most = judge_of(values, kind, lambda: now), int(params_of(values, kind)["top_k"])
+        judge = judge_of(values, kind, lambda: now, by_record=by_record)
+        most = int(params_of(values, kind)["top_k"])
         ranked = ((judge(each.relevance, each.node, each.metadata), each) for each in all_of)
         best = sorted(((rank, each) for rank, each in ranked if rank is not None), key=_in_order)[:most]
         valued += [Valued(each.id, kind, each.relevance, value, each.sure) for value, each in best]
@@ -122,7 +144,8 @@ def _in_order(scored: tuple[float, Held]) -> tuple[float, datetime, str]:
 class ByCallbacks:
     """Any backend, by what each of them can do. It is made for one search: nodes that were met are kept."""
 
-    reads_words = False
+    embeds = False
+    is_floor = False
 
     def __init__(self, backend: GraphBackend, clock: Clock) -> None:
         self._backend = backend

@@ -90,13 +90,13 @@ def _is_default(config: Values) -> bool:
     return (config.get("module") or DefaultValueFunction) is DefaultValueFunction
 
 
-def judge_of(config: Values, node_type: str, clock: Clock) -> Judge:
+def judge_of(config: Values, node_type: str, clock: Clock, *, by_record: bool = True) -> Judge:
     """The rank of a node of this type; None where it would not be worth the threshold had it been used a moment ago:
-    that holds how well it fits, whatever its age.
+    that holds how well it fits, whatever its age. Not `by_record` the default function ranks by relevance.
     """
     params = params_of(config, node_type)
     if _is_default(config):
-        own = DefaultValueFunction(clock).judge(params)
+        own = DefaultValueFunction(clock).judge(params, by_record=by_record)
         return lambda relevance, _, metadata: own(relevance, metadata)
     score = score_of(config, clock)
 

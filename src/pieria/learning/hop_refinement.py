@@ -71,8 +71,8 @@ def maybe_refine(
 ) -> Refined | Skipped:
     """Asks for terms where the best score lies below the threshold, or has not grown by as much as it has to.
 
-    `ctx` has `llm`, `embedding`, `config` and `llm_opts`; in `best` it may have how good the best candidate is by
-    another measure than its score. What cannot be had costs nothing of the budget.
+    `ctx` has `llm`, `embedding` (False: terms get no vectors), `config` and `llm_opts`; in `best` it may have how good
+    the best candidate is by another measure than its score. What cannot be had costs nothing of the budget.
     """
     best = ctx.get("best", max((each.score for each in candidates), default=0.0))
     after = replace(state, previous_best_score=best)
@@ -85,7 +85,7 @@ def maybe_refine(
         try:
             mind = judging(ctx.get("llm"), ctx.get("config"), ctx.get("llm_opts") or (), ctx.get("tally") or Tally())
             tags = list(dict.fromkeys(mind.refine(query, shown(candidates))))
-            vectors = _vectors(tags, ctx) if tags else []
+            vectors = _vectors(tags, ctx) if tags and ctx.get("embedding") is not False else []
         except PieriaError as problem:
             log.info("hop %d could not be refined: %s", hop, problem)
             return Skipped(after, f"the question was not asked more closely at hop {hop}: {problem}", problem.code)

@@ -62,13 +62,13 @@ def reasoned(
     """How sure anything makes an answer was measured of questions by themselves: what is asked `in_context` may need
     that to be understood, and is answered in any case.
     """
-    why = None if in_context else _withheld(result, mind)
-    if why is not None:
-        return ReasonedMemory(withheld=why)
+    types = _sure_enough(result) if getattr(mind, "repeats", False) and not in_context else TYPES
+    if not types:
+        return ReasonedMemory(withheld=_why(result))
     params = values_of(None, config)["params"]
     shown = {
         kind: in_order(result.candidates[kind])[: int(params[kind]["top_k"])]
-        for kind in TYPES
+        for kind in types
         if result.candidates.get(kind)
     }
     with telemetry.during("reasoning.reason", repo_id=repo_id, session_id=session_id) as measured:
@@ -87,12 +87,16 @@ def reasoned(
     )
 
 
-def _withheld(result: RetrievalResult, mind: Mind) -> str | None:
-    """Why rules put nothing into words: they repeat what they are shown, whatever was asked. A model reads it."""
-    sure, least = result.confidence, result.answer_threshold
-    if sure is None or not getattr(mind, "repeats", False) or (result.all and sure >= least):
-        return None
-    why = f"the surest of what was found comes to {sure:.2f}, below {least:g}" if result.all else "nothing was found"
+def _sure_enough(result: RetrievalResult) -> tuple[Knowledge, ...]:
+    """The types that rules put into words: they repeat what they are shown, whatever was asked. A model reads it."""
+    if not result.sure and result.all:
+        return TYPES
+    return tuple(kind for kind in TYPES if kind in result.sure and result.sure[kind] >= result.floors.get(kind, 0.0))
+
+
+def _why(result: RetrievalResult) -> str:
+    told = [f"{sure:.2f}, below {result.floors[kind]:g} ({kind})" for kind, sure in result.sure.items()]
+    why = f"the surest of what was found comes to {'; '.join(told)}" if told else "nothing was found"
     return f"Nothing that is known answers that: {why}."
 
 

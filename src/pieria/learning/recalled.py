@@ -64,8 +64,8 @@ class TouchedNode:
 class RetrievalResult:
     """The candidates by type of node, the best first; `phases` tells of each id how it was found.
 
-    `confidence` is how sure the surest of them makes an answer, 0 to 1, None where nobody measured it; below
-    `answer_threshold` rules do not take it for one.
+    `confidence` is how likely any of them answers, 0 to 1. `sure` is how sure the surest of each type makes an answer,
+    empty where nobody measured it; below the floor of its type rules do not take it for one.
     """
 
     candidates: Mapping[str, list[TaggedCandidate]]
@@ -73,7 +73,8 @@ class RetrievalResult:
     tags: list[str] = field(default_factory=list)
     phases: Mapping[str, Phase] = field(default_factory=nothing)
     confidence: float | None = None
-    answer_threshold: float = 0.0
+    sure: Mapping[str, float] = field(default_factory=nothing)
+    floors: Mapping[str, float] = field(default_factory=nothing)
 
     @classmethod
     def of(cls, found: Iterable[TaggedCandidate], mode: Mode, tags: Sequence[str]) -> Self:
@@ -135,6 +136,8 @@ class RecallTrace:
     phase_timings: dict[str, int] | None = None
     relevances: dict[str, float] | None = None
     """How near each candidate is to the question, before its age and its use count: told in detail."""
+    sure: dict[str, float] | None = None
+    """How sure the surest candidate of each type makes an answer, 0 to 1."""
     refinements: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     withheld: str | None = None

@@ -56,11 +56,10 @@ MOST = 100
 """Candidates that are kept."""
 TAGS = 20
 MOST_HOPS = 100
-NEAR = 0.6
-"""What is as relevant as this fits the question, where no configuration says otherwise."""
-SURE, SURE_BY_WORDS = 0.25, 0.12
-"""What is less sure than this is no answer, where no configuration says otherwise: with a model of meanings, and with
-none.
+SURE: Mapping[str, float] = {"episodic": 0.3, "semantic": 0.35, "procedural": 0.35}
+SURE_BY_WORDS: Mapping[str, float] = {"episodic": 0.15, "semantic": 0.15, "procedural": 0.2}
+"""The floor of each type: what is less sure than this is no answer, where no configuration says otherwise; with a model
+of meanings, and with none.
 """
 PROVENANCE_SHARE = 0.5
 """What a source is worth of the best step that comes from it."""
@@ -102,17 +101,19 @@ def retrieve(
     """The candidates for a question, by type, and how they were found.
 
     `llm` is a language model or a mind; without one, rules judge. `embedding` is an embedding, an embedder or a
-    function of a list of texts, the one that the graph was embedded by. `value_function` is a function, or an object or
-    a class with a method `score`, or a mapping with `module` and `params`; what it leaves out is as configured.
-    Raises `AdapterError` where not even the question can be embedded and the backend reads no words.
+    function of a list of texts, the one that the graph was embedded by; a bank embeds by its own. `value_function` is
+    a function, or an object or a class with a method `score`, or a mapping with `module` and `params`; what it leaves
+    out is as configured. Raises `AdapterError` where not even the question can be embedded and the backend is no bank,
+    which reads words.
     """
     if backend is None:
         raise InputError("backend", "what keeps a graph: pieria.graph.GraphBackend", backend)
     tally = Tally()
+    searching = searching_of(backend, clock)
     looking = Looking(
         mind=judging(llm, config, llm_opts, tally),
-        embedder=embedder_of(embedding, config),
-        searching=searching_of(backend, clock),
+        embedder=None if searching.embeds else embedder_of(embedding, config),
+        searching=searching,
         values=values_of(value_function, config),
         config=config,
         max_hops=check.whole(max_hops, "max_hops", 0, MOST_HOPS),
@@ -128,7 +129,8 @@ class Looking:
     """One search, from the question to its candidates. It is made for one question and used once."""
 
     mind: Mind
-    embedder: Embeds
+    embedder: Embeds | None
+    """None where the search embeds by itself."""
     searching: Searching
     values: Values
     config: Config | None
@@ -141,6 +143,10 @@ class Looking:
     _problems: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _rejected: dict[str, int] = field(default_factory=dict)
     _timings: dict[str, int] = field(default_factory=dict)
+    _types: Sequence[str] = ()
+    """The types of node that may answer."""
+    _measured: float | None = None
+    """How likely any candidate answers, where the search measures that."""
 
     def find(self, query: str, context: str | None = None) -> tuple[RetrievalResult, RecallTrace]:
         """`context` is what is asked, told with what it is asked in; models are shown that, and both are looked for."""
@@ -152,15 +158,14 @@ class Looking:
             with self._timed("terms"):
                 tags = self._tags(asked, mode)
             with self._timed("embedding"):
-                question = self._question(query, [] if context is None else [context], tags)
+                question = self._question(query, context, tags)
             with self._timed("hop_0"):
-                self._take(self.searching.found(question, MODES[mode], self.values), "initial", 0)
-                mode = self._widened(mode, question)
+                mode = self._first(mode, question)
             at_first = len(self._found)
             with self._timed("multi_hop"):
                 state = self._walk(asked, question, mode)
             found = RetrievalResult.of([*self._tagged(), *self._provenance(mode)], mode, tags)
-            result = replace(found, confidence=self._confidence, answer_threshold=self._least)
+            result = replace(found, confidence=self._confidence, sure=self._sure, floors=self._floors)
             measured["candidates_found"] = count = len(result.all)
         self._timings["multi_hop"] -= self._timings.get("refinement", 0)
         verbosity = self.verbosity or ("summary" if self.config is None else self.config.trace_verbosity)
@@ -178,6 +183,7 @@ class Looking:
             relevances=met if verbosity == "detailed" else None,
             rejected={phase: number for phase, number in self._rejected.items() if number},
             phase_timings=self._timings,
+            sure=dict(result.sure),
             refinements=state.refinements,
             problems=list(self._problems),
             failures=list(self._problems.values()),
@@ -206,18 +212,16 @@ class Looking:
             return []
         return list(dict.fromkeys(tag for tag in tags if tag))[:TAGS]
 
-    def _question(self, query: str, others: Sequence[str], tags: Sequence[str]) -> Question:
-        try:
-            own = [self.embedder.query(query).tolist()]
-        except PieriaError as problem:
-            if not self.searching.reads_words:
-                raise
-            told = f"the question could not be embedded, so its words alone are looked for: {problem}"
-            self._problem(told, "embedding", problem.code)
-            return Question(query, [])
-        return Question(query, own + self._embedded([*others, *tags]))
+    def _question(self, query: str, context: str | None, tags: Sequence[str]) -> Question:
+        """Terms are looked for beside the question; where there are none, what it is asked in."""
+        others = [] if context is None else [context]
+        if self.embedder is None:
+            return Question(query, terms=tags or others)
+        own = [self.embedder.query(query).tolist()]
+        return Question(query, own + self._embedded([*others, *tags]), tags)
 
     def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
+        assert self.embedder is not None
         try:
             return self.embedder.passages(texts).vectors.tolist() if texts else []
         except PieriaError as problem:
@@ -227,14 +231,17 @@ class Looking:
 
     # --- the graph
 
-    def _widened(self, mode: Mode, question: Question) -> Mode:
-        """All kinds, where a mind told the kind by a question's words alone and what it points to is not near."""
-        threshold = NEAR if self.config is None else self.config.refinement_threshold
-        best = max((each.valued.relevance for each in self._found.values()), default=0.0)
-        if mode == "mixed" or best >= threshold or not getattr(self.mind, "guesses_modes", False):
+    def _first(self, mode: Mode, question: Question) -> Mode:
+        """What is near. Where the kind of question is guessed from its words, every type may answer; else those that
+        the mode names and, where none of these is sure enough, every type instead.
+        """
+        is_guessed = getattr(self.mind, "guesses_modes", False)
+        self._types = MODES["mixed" if is_guessed else mode]
+        self._take(self.searching.found(question, self._types, self.values), "initial", 0)
+        if self._types == MODES["mixed"] or any(self._sure[kind] >= self._floors[kind] for kind in self._sure):
             return mode
-        others = [kind for kind in MODES["mixed"] if kind not in MODES[mode]]
-        self._take(self.searching.found(question, others, self.values), "initial", 0)
+        self._types, self._found = MODES["mixed"], {}
+        self._take(self.searching.found(question, self._types, self.values), "initial", 0)
         return "mixed"
 
     def _walk(self, asked: str, question: Question, mode: Mode) -> State:
@@ -248,13 +255,13 @@ class Looking:
                 else Reached([])
             )
             frontier = self._take(reached, "multi_hop", hop)
-            state, more = self._refined(state, asked, question, mode, hop)
+            state, more = self._refined(state, asked, question, hop)
             frontier += more
             if not frontier and (state.budget_remaining <= 0 or not self._found):
                 break
         return state
 
-    def _refined(self, state: State, asked: str, question: Question, mode: Mode, hop: int) -> tuple[State, list[str]]:
+    def _refined(self, state: State, asked: str, question: Question, hop: int) -> tuple[State, list[str]]:
         """What is found by asking more closely. How good a candidate is shows in its relevance: what is new and unused
         scores low, however well it fits.
         """
@@ -262,14 +269,14 @@ class Looking:
         if not fires(state, best, self.config):
             return replace(state, previous_best_score=best), []
         with self._timed("refinement"):
-            ctx = {"llm": self.mind, "embedding": self.embedder, "config": self.config, "best": best}
+            ctx = {"llm": self.mind, "embedding": self.embedder or False, "config": self.config, "best": best}
             refined = maybe_refine(state, asked, self._tagged(), hop, ctx)
             if not isinstance(refined, Refined):
                 if refined.problem is not None:
                     self._problem(refined.problem, "refinement", refined.error)
                 return refined.state, []
-            closer = Question(" ".join([question.text, *refined.tags]), [*question.vectors[:1], *refined.vectors])
-            new = self._take(self.searching.found(closer, MODES[mode], self.values), "refinement", hop)
+            closer = Question(question.text, [*question.vectors[:1], *refined.vectors], refined.tags)
+            new = self._take(self.searching.found(closer, self._types, self.values), "refinement", hop)
         told = refined.state.refinements[-1]
         told["new_best_score"] = max((each.valued.relevance for each in self._found.values()), default=best)
         return refined.state, new
@@ -284,20 +291,31 @@ class Looking:
         self._found = dict(both[:MOST])
         self._rejected[phase] = self._rejected.get(phase, 0) + reached.below + max(0, len(both) - MOST)
         for problem in reached.problems:
-            self._problem(problem, phase, "truncated")
+            self._problem(*problem)
+        if reached.confidence is not None:
+            self._measured = max(reached.confidence, self._measured or 0.0)
         return [id for id in new if id in self._found]
 
     @property
     def _confidence(self) -> float:
-        """How sure the surest makes an answer. What only leads to others, or sums them up, answers nothing."""
-        answering = (met.valued for met in self._found.values() if met.valued.node_type in ANSWERS)
-        return max((valued.sure for valued in answering), default=0.0)
+        """As the search measured it, or else how sure the surest makes an answer."""
+        return max(self._sure.values(), default=0.0) if self._measured is None else self._measured
 
     @property
-    def _least(self) -> float:
-        if self.config is not None and self.config.answer_threshold is not None:
-            return self.config.answer_threshold
-        return SURE_BY_WORDS if self.embedder.is_floor else SURE
+    def _sure(self) -> dict[str, float]:
+        """Of each type how sure the surest makes an answer. What only leads to others, or sums them up, makes none."""
+        sure: dict[str, float] = {}
+        for valued in (met.valued for met in self._found.values() if met.valued.node_type in ANSWERS):
+            sure[valued.node_type] = max(valued.sure, sure.get(valued.node_type, 0.0))
+        return sure
+
+    @property
+    def _floors(self) -> Mapping[str, float]:
+        own = None if self.config is None else self.config.answer_threshold
+        if own is not None:
+            return dict.fromkeys(ANSWERS, own)
+        by_words = self.searching.is_floor if self.embedder is None else self.embedder.is_floor
+        return SURE_BY_WORDS if by_words else SURE
 
     def _tagged(self) -> list[TaggedCandidate]:
         nodes = self.searching.nodes(list(self._found))

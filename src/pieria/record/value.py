@@ -18,7 +18,7 @@ PARAMETERS: Mapping[str, float] = {
 """What holds for a type of node that is not listed."""
 BY_TYPE: Mapping[str, Mapping[str, float]] = {
     "semantic": {"threshold": 0.0, "top_k": 20},
-    "procedural": {"threshold": 0.12, "top_k": 10},
+    "procedural": {"threshold": 0.0, "top_k": 10},
     "episodic": {"threshold": 0.0, "top_k": 30},
     "subgoal": {"threshold": 0.225, "top_k": 10},
     "tag": {"threshold": 0.135, "top_k": 10},
@@ -82,9 +82,11 @@ class DefaultValueFunction:
         in_use, reward = self._record(metadata, params)
         return relevance * _standing(reward) * (1 + IN_USE * in_use)
 
-    def judge(self, params: Mapping[str, Any]) -> Callable[[float, Used | None], float | None]:
+    def judge(
+        self, params: Mapping[str, Any], *, by_record: bool = True
+    ) -> Callable[[float, Used | None], float | None]:
         """For many of a type the rank of each; None where it would not be worth the threshold had it been used this
-        very moment.
+        very moment. Not `by_record` the rank is the relevance, for a search whose relevance counts the record already.
 
         What the use of one comes to is computed once for all that have the same metadata.
         """
@@ -97,7 +99,8 @@ class DefaultValueFunction:
             if id(metadata) not in held:
                 in_use, reward = self._record(metadata, params)
                 frequency = _frequency(metadata.access_count, params)
-                held[id(metadata)] = metadata, frequency, reward, _standing(reward), 1 + IN_USE * in_use
+                moved = (_standing(reward), 1 + IN_USE * in_use) if by_record else (1.0, 1.0)
+                held[id(metadata)] = metadata, frequency, reward, *moved
             _, frequency, reward, standing, use = held[id(metadata)]
             return relevance * standing * use if relevance * frequency * reward >= threshold else None
 

@@ -185,7 +185,7 @@ def _looking(repository: Repository, serving: Serving, asking: _Asking, clock: C
     backend: GraphBackend = repository.backend if bank is None else bank.graph.everything
     return Looking(
         mind=serving.mind,
-        embedder=embedder_of(serving.embedder) if bank is None else bank.graph._asking(),
+        embedder=embedder_of(serving.embedder) if bank is None else None,
         searching=searching_of(backend, clock),
         values=values_of(None, repository.config),
         config=repository.config,

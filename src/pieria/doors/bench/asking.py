@@ -92,7 +92,7 @@ def _looking(bank: Bank, tags: list[str]) -> Looking:
     config = Config(llm={"model": "none"}, embedding={"model": "auto"}, refinement_budget=0)
     return Looking(
         mind=_ready(tags),
-        embedder=bank.graph._asking(),
+        embedder=None,
         searching=bank.graph._searching(),
         values=values_of(None, config),
         config=config,

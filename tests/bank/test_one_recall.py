@@ -1,0 +1,189 @@
+"""A recall of the graph asks the recall of the bank: the same hits in the same order, told by type of node."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bank.embedding_server import vector
+from tests.learning.answerable import DAY, HERE, learned, read, settings
+
+from pieria import Bank, Config, EmbeddingResponse, Workspace, telemetry
+from pieria.graph import Changeset, Edge, Episodic, Procedural, Semantic, Subgoal, Tag
+from pieria.graph.searching import Question
+from pieria.graph.valuing import values_of
+from pieria.learning import RecallResult
+
+ANSWERING = ("episodic", "semantic", "procedural")
+DAYS = {
+    "day": (DAY / "day.json", [each["question"] for each in read(DAY / "questions.json")]),
+    "day7": (
+        HERE / "workdays" / "held_out" / "day7.json",
+        [question for question, _ in read(HERE / "known" / "held_out.json")["held_out/day7"]["answered"]],
+    ),
+}
+PAGE = 20
+MODELS: dict[str, Any] = {"llm": {"model": "none"}, "embedding": {"model": "auto"}}
+NODES = [
+    Semantic(id="pier", proposition="The ferry leaves from pier nine."),
+    Semantic(id="toll", proposition="Cars pay four crowns."),
+    Tag(id="ferry", label="ferry"),
+    Subgoal(id="aim", description="Get across"),
+    Episodic(id="step", observation="The ferry was full.", action="Booked the next one."),
+    Procedural(id="book", instruction="Book by telephone.", condition="the ferry is full"),
+]
+TIES = [
+    ("ferry", "pier", Edge.MEMBERSHIP), ("ferry", "toll", Edge.MEMBERSHIP), ("step", "aim", Edge.HIERARCHICAL),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """Two days of work that rules learnt."""
+    with Workspace(tmp_path_factory.mktemp("one"), settings("hashing")) as workspace:
+        for name, (path, _) in DAYS.items():
+            learned(workspace, name, read(path))
+        yield workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with Workspace(tmp_path, {"embedder": "none", "durability": "off", "count_uses": True}) as workspace:
+        workspace.open_repo("sea")
+        workspace.apply_changeset("sea", Changeset(NODES, TIES))
+        yield workspace
+
+
+def bank_of(workspace: Workspace, name: str = "sea") -> Bank:
+    bank = workspace._repository(name).bank
+    assert bank is not None
+    return bank
+
+
+def answering(found: RecallResult) -> list[str]:
+    return [each.id for each in found.touched_nodes if each.type in ANSWERING]
+
+
+@pytest.mark.parametrize("name", DAYS)
+def test_each_question_finds_the_hits_of_recall_in_order(learnt: Workspace, name: str) -> None:
+    bank = bank_of(learnt, name)
+    for question in DAYS[name][1]:
+        hits = bank.recall(question, k=PAGE)
+        found = learnt.recall(name, question)
+        assert answering(found)[: len(hits)] == [hit.memory.id for hit in hits], question
+        assert found.confidence == hits.confidence
+
+
+def test_memories_of_other_tools_come_in_the_same_order(workspace: Workspace) -> None:
+    bank = bank_of(workspace)
+    bank.remember_many([{"text": f"The ferry left late on day {n}."} for n in range(9)])
+    bank.remember("The night ferry leaves from pier ten.", scope="user", id="mine")
+    hits = [hit.memory.id for hit in bank.recall("Where does the night ferry leave from?", k=PAGE)]
+    found = answering(workspace.recall("sea", "Where does the night ferry leave from?"))
+    assert "mine" in hits
+    assert found[: len(hits)] == hits
+    assert bank.usage("mine")["mine"].accesses > 0
+
+
+def test_what_a_hop_brings_stands_behind_every_hit(workspace: Workspace) -> None:
+    question = "Where does the ferry leave from?"
+    hits = [hit.memory.id for hit in bank_of(workspace).recall(question, k=PAGE)]
+    assert "toll" not in hits, "no word of the question leads there"
+    found = workspace.recall("sea", question, max_hops=1)
+    assert answering(found) == [*hits, "toll"]
+    assert [(each.phase, each.hop) for each in found.touched_nodes if each.id == "toll"] == [("multi_hop", 1)]
+    assert answering(workspace.recall("sea", question, max_hops=0)) == hits
+
+
+def test_a_subgoal_comes_with_its_steps_and_behind_them(workspace: Workspace) -> None:
+    found = {each.id: each.score for each in workspace.recall("sea", "When was the ferry full?").touched_nodes}
+    assert 0 < found["aim"] < found["step"]
+
+
+def test_terms_that_say_more_than_the_question_are_asked_for(workspace: Workspace) -> None:
+    bank = bank_of(workspace)
+    bank.remember("Herons nest in the reeds.", id="herons")
+    searching, values = bank.graph.everything._searching(), values_of(None, None)
+    alone = searching.found(Question("Where does the ferry leave from?"), ANSWERING, values)
+    assert "herons" not in {each.id for each in alone.valued}
+    asked = Question("Where does the ferry leave from?", terms=["nesting herons"])
+    both = bank.graph.everything._searching().found(asked, ANSWERING, values)
+    scores = {each.id: each.score for each in both.valued}
+    assert scores["herons"] > 0
+    assert {each.id: scores[each.id] for each in alone.valued} == pytest.approx(
+        {each.id: each.score for each in alone.valued}
+    )
+
+
+@pytest.mark.parametrize(("most", "count"), [(3, 3), (25, 25)])
+def test_as_many_of_a_type_are_found_as_are_asked_for(tmp_path: Path, most: int, count: int) -> None:
+    config = Config(**MODELS, value_function={"params": {"semantic": {"top_k": most}}})
+    with Workspace(tmp_path, {"embedder": "none", "durability": "off"}, config=config) as workspace:
+        bank: Any = workspace.open_repo("sea")
+        bank.remember_many([{"text": f"The ferry left late on day {n}."} for n in range(30)])
+        found = workspace.recall("sea", "When did the ferry leave late?", max_hops=0)
+    assert len(found.candidates["semantic"]) == count
+
+
+def test_only_the_whole_of_it_is_told_as_a_recall(workspace: Workspace) -> None:
+    heard: list[str] = []
+    detach = telemetry.attach(lambda event, *_: heard.append(".".join(event[1:])))
+    try:
+        workspace.recall("sea", "Where does the ferry leave from?")
+    finally:
+        detach()
+    assert "retrieval.answered" in heard
+    assert "recall.answered" not in heard
+
+
+class Halting:
+    """An embedding of fewer numbers than the bank had. It waits before it embeds the decks that the bank holds."""
+
+    def __init__(self) -> None:
+        self.may_go = threading.Event()
+
+    def embed(self, text: str, opts: Any = None) -> EmbeddingResponse:
+        return EmbeddingResponse([vector(text)[:5]], "halting")
+
+    def embed_batch(self, texts: Sequence[str], opts: Any = None) -> EmbeddingResponse:
+        assert not any("deck" in text for text in texts) or self.may_go.wait(20)
+        return EmbeddingResponse([vector(text)[:5] for text in texts], "halting")
+
+
+def letters(texts: list[str]) -> list[list[float]]:
+    return [vector(text) for text in texts]
+
+
+def test_a_bank_is_asked_while_it_moves_to_another_embedder(tmp_path: Path) -> None:
+    halting = Halting()
+    for embedder in (letters, halting):
+        with Workspace(tmp_path, {"durability": "off"}, embedder=embedder) as workspace:
+            bank: Any = workspace.open_repo("sea")
+            if embedder is letters:
+                workspace.apply_changeset("sea", Changeset(NODES, TIES))
+                bank.remember_many([{"text": f"Cars wait on deck {n}."} for n in range(200)])
+                continue
+            bank._embedding.question("asked before, so that its dimension is known", 20)
+            # As another process leaves it: in a space of its own, and without any vector in it.
+            bank.use_embedder()
+            assert bank.stats().pending["vectors"] > 0
+            found = workspace.recall("sea", "Where does the ferry to Vega island leave from?")
+            assert "pier" in [each.id for each in found.touched_nodes]
+            assert found.trace.refinements, "what is missing was asked for, and compared with what was met before"
+            halting.may_go.set()
+            assert bank.sync(20)
+            assert "pier" in [each.id for each in workspace.recall("sea", "Where does the ferry leave?").touched_nodes]
+
+
+def test_another_embedder_finds_by_words_and_says_so(tmp_path: Path) -> None:
+    with Workspace(tmp_path, {"durability": "off"}, embedder=letters) as workspace:
+        bank: Any = workspace.open_repo("sea")
+        workspace.apply_changeset("sea", Changeset(NODES, TIES))
+        assert bank.sync(20)
+    halting = Halting()
+    with Workspace(tmp_path, {"durability": "off"}, embedder=halting) as workspace:
+        workspace.open_repo("sea")
+        found = workspace.recall("sea", "Where does the ferry leave from?")
+    assert "pier" in [each.id for each in found.touched_nodes]
+    assert any("words alone" in problem for problem in found.trace.problems)
