@@ -99,19 +99,6 @@ def test_outlines_are_held_to_the_whole_filter(store: Store) -> None:
         assert seen(ALL.having(**narrow)) == ["plain"]
 
 
-def test_what_a_version_says_comes_without_the_rest_of_it(store: Store) -> None:
-    write = memory("text", "a", kind="observation", body={"type": "decision"}, session="s", sequence=3, confidence=0.5)
-    gone = memory("gone", "b")
-    rows = apply(store, write, gone).rows
-    apply(store, standing(gone, rows[1], ended="removed"))
-    with store.reading() as reader:
-        found = {said.row: said for said in reader.said([*rows, 99], ALL)}
-        whole = reader.memories([*rows, 99], ALL)
-    assert found.keys() == whole.keys() == set(rows)
-    for row, said in found.items():
-        assert said == tuple(getattr(whole[row], name) for name in said._fields)
-
-
 def test_a_spot_tells_since_when_a_version_stands_as_it_does(store: Store) -> None:
     write = memory("text", "a")
     apply(store, write)
@@ -150,9 +137,6 @@ def test_terms_are_counted_in_any_row(store: Store) -> None:
     assert found[rows[0]] == (4, 3, {"cat": 2, "bird": 1}, {})
     assert found[rows[1]] == (1, 1, {"fish": 1}, {})
     assert found[rows[2]] == (0, 0, {}, {})
-    with store.reading() as reader:
-        held = reader.holding([*rows, 99], ["cat", "bird", "horse", "fish", "ish", "cat"])
-    assert held == {rows[0]: ["cat", "bird"], rows[1]: ["fish"], rows[2]: []}
 
 
 def test_pairs_are_counted_where_they_stand_side_by_side_in_their_order(store: Store) -> None:

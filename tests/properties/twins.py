@@ -18,7 +18,6 @@ import numpy as np
 from pieria.errors import PieriaError
 from pieria.store.parts import Holdings, Parts
 from pieria.store.postgres import PostgresStore
-from pieria.store.parts import Holdings, Parts
 from pieria.store.protocol import Near, Span, TextMatch, VectorMatch
 from pieria.store.sqlite import SQLiteStore
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.record.fading import Wear
 from pieria.record.glance import Glance
@@ -157,21 +156,6 @@ class Placed(NamedTuple):
     valid_from: int | None
     valid_until: int | None
     entities: tuple[str, ...]
-
-
-class Said(NamedTuple):
-    """What a version says, and what belongs to that; a part of a memory, under the same names."""
-
-    row: int
-    id: str
-    kind: str
-    at: datetime
-    known_from: datetime
-    text: str
-    body: Mapping[str, Any]
-    confidence: float | None
-    session: str | None
-    sequence: int | None
 
 
 class Aged(NamedTuple):

@@ -29,7 +29,6 @@ from pieria.store.parts import (
     Outline,
     Placed,
     Run,
-    Said,
     SessionSpan,
     Spot,
     Tallied,
@@ -193,9 +192,6 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     def memories(self, rows: Sequence[int], filter: Filter) -> dict[int, Memory]:
         """Versions by row, as they stand at the filter's known time; nothing else of the filter is looked at."""
 
-    def said(self, rows: Sequence[int], filter: Filter) -> list[Said]:
-        """Of the same versions what they say, without all that is known of them besides."""
-
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         """What stands in rows at hand, visible or not, whatever became of it; of a row that is gone, nothing."""
 
@@ -235,9 +231,6 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
 
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
-
-    def holding(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
-        """Which of the terms they hold: the same for a fraction of the cost where it does not matter how often."""
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         """The state of each id at the filter's known time, or now; of an unknown id, nothing."""
@@ -280,13 +273,6 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """The `want` nearest visible versions. A window counts only where all its members were known by then.
 
         Raises `InputError` for a vector of another dimension than the space's; without a space nothing is near.
-        """
-
-    def near_each(
-        self, vectors: Sequence[Collection[float]], filter: Filter, wants: Sequence[tuple[Sequence[str], int]]
-    ) -> list[int]:
-        """The rows that `near` would find by their passages, so many of these kinds, then so many of those: of each
-        those nearest to the first vector, then to the second, each row once. Everything is compared, in one look.
         """
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:

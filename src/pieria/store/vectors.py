@@ -91,22 +91,6 @@ def alike(vectors: Floats, question: Floats) -> Floats:
     return np.asarray(np.vecdot(vectors, question), dtype=np.float32)
 
 
-def nearest_of(entries: NDArray[np.int64], rows: NDArray[np.int64], similarities: Floats, want: int) -> list[int]:
-    """So many rows, the most similar first; of those that are equally similar, that of the latest entry."""
-    import numpy as np
-
-    whole, number = len(rows), max(want, 1)
-    while True:
-        least = np.partition(similarities, whole - number)[whole - number] if number < whole else -np.inf
-        places = np.flatnonzero(similarities >= least)
-        order = places[np.lexsort((entries[places], similarities[places]))[::-1]]
-        # A text has more than one passage.
-        found = list(dict.fromkeys(rows[order].tolist()))
-        if len(found) >= want or number >= whole:
-            return found[:want]
-        number *= 2
-
-
 def turned(vectors: Floats) -> Floats:
     """The same vectors after a rotation that is the same everywhere and mixes every number into all others.
 

@@ -12,7 +12,7 @@ import psycopg
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-from pieria.store.vectors import HALF, SINGLE
+from pieria.store.vectors import HALF
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 HEAD = struct.Struct("!HH")
 SENT = ">u2"
 PACKED = "<u2"
-SENT_SINGLE = ">f4"
 
 
 class Halves:
@@ -42,25 +41,7 @@ class HalvesDumper(Dumper):
         return sent(obj.packed)
 
 
-class Singles:
-    """The bytes of a vector in single precision, to be handed over as pgvector's `vector`."""
-
-    def __init__(self, stored: bytes) -> None:
-        self.stored = stored
-
-
-class SinglesDumper(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: Singles) -> bytes:
-        import numpy as np
-
-        numbers = np.frombuffer(obj.stored, dtype=SINGLE)
-        return HEAD.pack(len(numbers), 0) + numbers.astype(SENT_SINGLE).tobytes()
-
-
 psycopg.adapters.register_dumper(Halves, HalvesDumper)
-psycopg.adapters.register_dumper(Singles, SinglesDumper)
 
 
 def sent(packed: bytes) -> bytes:

@@ -7,16 +7,16 @@ vectors, so that they are the same in every store.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter
-from pieria.store.postgres.halves import Singles, halved, read
+from pieria.store.postgres.halves import halved, read
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.protocol import Kind, Near, Space, VectorMatch
-from pieria.store.sql.vectors import Compared, Stored, VectorReads, vectors_of
+from pieria.store.sql.vectors import Stored, VectorReads, vectors_of
 from pieria.store.sql.visibility import compiled
 from pieria.store.vectors import alike, normalised
 
@@ -54,25 +54,6 @@ class PostgresVectors(VectorReads):
             return VectorMatch([])
         question = normalised([vector], space.dimension)[0]
         return Search(self._server, space, question, filter, what).match(want)
-
-    def _compared(self, questions: Floats, filter: Filter, space: Space) -> Mapping[str, Compared]:
-        import numpy as np
-
-        sql = self._server.statements("near.sql")
-        where, params = compiled(self._server, filter)
-        params["known"] = FOREVER if filter.known_at is None else filter.known_at
-        params |= {f"question_{number}": Singles(question.tobytes()) for number, question in enumerate(questions)}
-        distances = " || ".join(sql["distance.sent"].format(number=number) for number in range(len(questions)))
-        vectors = sql["vectors"].format(bank=self._server.bank, space=space.number, kind="passage")
-        asked = sql["compared"].format(vectors=vectors, where=where, distances=distances)
-        line = np.dtype([("entry", ">i8"), ("row", ">i8"), ("distances", ">f4", (len(questions),))])
-        found: dict[str, Compared] = {}
-        for kind, sent in self._server.execute_once(asked, params):
-            held = np.frombuffer(sent, dtype=line)
-            found[kind] = Compared(
-                held["entry"].astype(np.int64), held["row"].astype(np.int64), -held["distances"].astype(np.float32)
-            )
-        return found
 
     def _of_rows(self, rows: Sequence[int], what: Kind, space: Space) -> list[Stored]:
         found = super()._of_rows(rows, what, space)

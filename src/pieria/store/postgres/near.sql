@@ -48,21 +48,6 @@ FROM (
     ORDER BY {distance} LIMIT %(number)s
 ) v
 
--- name: compared
--- How far all that may be seen is from each question, in one value for each kind of memory: handing over a line each
--- costs more than comparing.
-SELECT v.kind, string_agg(int8send(v.entry) || int8send(v.row) || {distances}, ''::bytea)
-FROM (
-    SELECT s.kind, v.entry, v.row, v.vector::vector AS vector
-    FROM embedded v JOIN state s ON s.bank = v.bank AND s.row = v.row
-    WHERE {vectors} AND (v.known_from IS NULL OR v.known_from <= %(known)s) AND s.bank = %(bank)s AND {where}
-    OFFSET 0
-) v GROUP BY v.kind
-
--- name: distance.sent
--- In single precision: that of a half would put what is about as near in another order.
-float4send((v.vector <#> %(question_{number})s::vector)::real)
-
 -- name: counted
 -- How many vectors there are, and of how many versions.
 SELECT count(*), count(*) FILTER (WHERE v.number = 0) FROM embedded v WHERE {vectors}

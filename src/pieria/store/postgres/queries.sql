@@ -82,13 +82,6 @@ JOIN state s ON s.bank = %(bank)s AND s.row = j.value
 JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE {where} ORDER BY j.place
 
--- name: said
-SELECT s.row, s.id, s.kind, s.at, s.known_from, c.text, c.body, s.confidence, s.session, s.sequence
-FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place)
-JOIN state s ON s.bank = %(bank)s AND s.row = j.value
-JOIN content c ON c.bank = %(bank)s AND c.row = s.row
-WHERE {where} ORDER BY j.place
-
 -- name: contents
 SELECT c.@content, NULL
 FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN content c ON c.bank = %(bank)s AND c.row = j.value

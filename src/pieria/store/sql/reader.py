@@ -25,7 +25,6 @@ from pieria.store.parts import (
     Outline,
     Placed,
     Run,
-    Said,
     SessionSpan,
     Spot,
     Tallied,
@@ -43,7 +42,7 @@ from pieria.store.sql.facts import FactRows
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Session, UnreadableRow, there
 from pieria.store.sql.sieves import Sieves
-from pieria.store.sql.text import Frequencies, TextIndex, holding
+from pieria.store.sql.text import Frequencies, TextIndex
 from pieria.store.sql.vectors import VectorReads
 from pieria.store.sql.visibility import QUARANTINED, compiled, hides
 from pieria.store.sql.wordings import Wordings
@@ -148,12 +147,6 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)}).fetchall()
         return {row[0]: self._memory(row) for row in found}
 
-    def said(self, rows: Sequence[int], filter: Filter) -> list[Said]:
-        where, params = compiled(self._session, filter.having(ids=None).anything())
-        sql = self._sql["said"].format(where=where)
-        found = self._session.execute(sql, {**params, "rows": self._session.listed(rows)})
-        return list(map(build.said, found))
-
     def contents(self, rows: Sequence[int]) -> dict[int, Content]:
         # All at once: a statement that stays half read behind an error holds the reader to what it saw then.
         found = self._session.execute(self._sql["contents"], {"rows": self._session.listed(rows)}).fetchall()
@@ -227,9 +220,6 @@ class SQLReader(QueueRows, FactRows, CopyReads):
     def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
         return self._texts(rows).each(list(terms), runs)
 
-    def holding(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
-        return holding(self._session, rows, terms)
-
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         if filter is None:
             where, params = self._session.statements("filter.sql")["known_now"], dict[str, Any]()
@@ -291,11 +281,6 @@ class SQLReader(QueueRows, FactRows, CopyReads):
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
         return self._vectors.near(vector, filter, want, what)
-
-    def near_each(
-        self, vectors: Sequence[Collection[float]], filter: Filter, wants: Sequence[tuple[Sequence[str], int]]
-    ) -> list[int]:
-        return self._vectors.near_each(vectors, filter, wants)
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
         return self._vectors.similarities(vector, rows, what)

@@ -22,7 +22,7 @@ from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest
 from pieria.record.usage import UNUSED, Usage
 from pieria.store.facts import FactSpan
-from pieria.store.parts import Aged, Met, Outline, Said
+from pieria.store.parts import Aged, Met, Outline
 from pieria.store.sql.session import DamagedMemory, UnreadableRow
 from pieria.store.sql.sums import sum_of
 
@@ -141,12 +141,6 @@ def outlined_hearsay(row: Row) -> Outline:
     """Return the same for an outline."""
     made = outline(row)
     return made._replace(trust=min(made.trust, TRUST[HEARSAY]))
-
-
-@_of("memory")
-def said(row: Row) -> Said:
-    number, id, kind, at, known_from, text, body, *rest = row
-    return Said(number, id, kind, moment(at), moment(known_from), _text(text), mapping_of(body), *rest)
 
 
 @_of("usage")

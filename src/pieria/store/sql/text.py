@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from pieria.record.filter import Filter
 from pieria.store.protocol import Candidate, Head, TextMatch
-from pieria.store.sql.session import Session, UnreadableRow
+from pieria.store.sql.session import Session
 from pieria.store.sql.sieves import Sieve, Sieves
 from pieria.store.sql.visibility import compiled
 from pieria.store.sql.wordings import Wordings
@@ -57,22 +57,6 @@ class Frequencies:
                     self._kept.clear()
                 self._kept[term] = (found[term], documents)
         return found
-
-
-def holding(session: Session, rows: Sequence[int], terms: Collection[str]) -> dict[int, list[str]]:
-    wanted = {term: f" {term} " for term in terms}
-    found = session.execute(session.statements("queries.sql")["terms_of"], {"rows": session.listed(rows)})
-    held: dict[int, list[str]] = {}
-    for row, _, written in found:
-        line = f" {_checked(row, written)} "
-        held[row] = [term for term, apart in wanted.items() if apart in line]
-    return held
-
-
-def _checked(row: int, written: object) -> str:
-    if not isinstance(written, str):
-        raise UnreadableRow(f"the terms of row {row} are no text")
-    return written
 
 
 class TextIndex:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 from pieria.record.filter import Filter
 from pieria.store.protocol import Kind, Nearness, Pending, Space, Span, VectorMatch
 from pieria.store.sql.session import Session, UnreadableRow
 from pieria.store.sql.visibility import company as company_of
 from pieria.store.sql.visibility import compiled
-from pieria.store.vectors import alike, halves, nearest_of, normalised, singles
+from pieria.store.vectors import alike, halves, normalised, singles
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,14 +24,6 @@ LOOKED_THROUGH = 16
 """Times the reach: so many states of a session are looked at for neighbours on either side."""
 Stored = tuple[int, int, int, int, bytes]
 """Row, number, start, stop, and the numbers as `pieria.store.vectors` packs them."""
-
-
-class Compared(NamedTuple):
-    """Vectors with how similar each is to each question: a line a vector, a column a question."""
-
-    entries: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    similarities: Floats
 
 
 class VectorReads(ABC):
@@ -65,28 +57,6 @@ class VectorReads(ABC):
     @abstractmethod
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:
         """See the protocol."""
-
-    def near_each(
-        self, vectors: Sequence[Collection[float]], filter: Filter, wants: Sequence[tuple[Sequence[str], int]]
-    ) -> list[int]:
-        import numpy as np
-
-        space = self.space()
-        if space is None or not vectors:
-            return []
-        compared = self._compared(normalised(vectors, space.dimension), filter, space)
-        found: dict[int, None] = {}
-        for kinds, want in wants:
-            parts = [compared[kind] for kind in kinds if kind in compared]
-            if parts:
-                entries, rows, similarities = (np.concatenate(part) for part in zip(*parts, strict=True))
-                for similar in similarities.T:
-                    found.update(dict.fromkeys(nearest_of(entries, rows, similar, want)))
-        return list(found)
-
-    @abstractmethod
-    def _compared(self, questions: Floats, filter: Filter, space: Space) -> Mapping[str, Compared]:
-        """Every passage that may be seen, by the kind of its memory."""
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind) -> dict[int, Span]:
         space = self.space()

@@ -42,10 +42,6 @@ DELETE FROM codes WHERE block < (SELECT first_entry FROM space WHERE current = 1
 -- name: probe
 SELECT s.row FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value WHERE {where}
 
--- name: seen_by_kind
--- One string instead of a row each: handing rows over costs more than finding them.
-SELECT s.kind, group_concat(s.row) FROM state s WHERE {where} GROUP BY s.kind
-
 -- name: by_entry
 SELECT v.entry, v.start, v.stop, {vector}
 FROM json_each(:entries) j CROSS JOIN vector v ON v.entry = j.value

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from pieria.record.filter import Filter
-from pieria.store.protocol import Kind, Nearness, Space, VectorMatch
-from pieria.store.sql.driving import driven
+from pieria.store.protocol import Kind, Nearness, VectorMatch
 from pieria.store.sql.sieves import Sieves
-from pieria.store.sql.vectors import Compared, VectorReads
-from pieria.store.sqlite.codes import places_of
+from pieria.store.sql.vectors import VectorReads
 from pieria.store.sqlite.nearest import MOST, Known, Search
 from pieria.store.sqlite.scan import Scan, Seen
 from pieria.store.sqlite.session import SQLiteSession
@@ -78,28 +76,6 @@ class SQLiteVectors(VectorReads):
             known = Known()
             self._met.append((filter, known))
         return known
-
-    def _compared(self, questions: Floats, filter: Filter, space: Space) -> Mapping[str, Compared]:
-        import numpy as np
-
-        seen = self._seen()
-        assert seen is not None
-        kinds = self._of_kinds(filter)
-        view = self._scan.view(self._file.connection, seen, "passage")
-        if view.vectors is not None:
-            entries, rows, vectors = view.entries[: view.count], view.rows[: view.count], view.vectors
-        else:
-            owners, vectors = self.stacked([row for held in kinds.values() for row in held], "passage")
-            entries, rows = np.arange(len(owners)), np.array(owners, dtype=np.int64)
-        similarities = np.stack([alike(vectors, question) for question in questions], axis=1)
-        places = {kind: places_of(rows, held) for kind, held in kinds.items()}
-        return {kind: Compared(entries[at], rows[at], similarities[at]) for kind, at in places.items()}
-
-    def _of_kinds(self, filter: Filter) -> dict[str, list[int]]:
-        """What may be seen, by kind."""
-        where, params = driven(self._session, filter)
-        found = self._session.execute(statements("codes.sql")["seen_by_kind"].format(where=where), params)
-        return {kind: list(map(int, joined.split(","))) for kind, joined in found}
 
     def _seen(self) -> Seen | None:
         for number, _, dimension, first_entry, _ in self._file.remembered(self._sql["space"]):

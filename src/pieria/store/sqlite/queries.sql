@@ -75,11 +75,6 @@ SELECT c.*, s.*
 FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
 WHERE {where}
 
--- name: said
-SELECT s.row, s.id, s.kind, s.at, s.known_from, c.text, c.body, s.confidence, s.session, s.sequence
-FROM json_each(:rows) j CROSS JOIN state s ON s.row = j.value CROSS JOIN content c ON c.row = s.row
-WHERE {where}
-
 -- name: contents
 SELECT c.* FROM json_each(:rows) j CROSS JOIN content c ON c.row = j.value
 
