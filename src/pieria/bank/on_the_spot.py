@@ -25,6 +25,9 @@ AT_ONCE = 1_500
 """Characters in one call of a model at hand: it cannot be broken off, and a few dozen milliseconds are enough."""
 ELSEWHERE = 32
 """Texts in the one call of a model that is elsewhere."""
+LEAST = 200
+"""Characters below which a text takes no less time for being shorter."""
+SPEEDING_UP = 0.5
 KEPT = 2_000
 """Vectors that wait to be stored: more than a burst of notes brings."""
 LONGEST_TURN = 1.0
@@ -96,13 +99,17 @@ class OnTheSpot:
     def _here(
         self, embedder: Embedder, texts: Sequence[str], until: float, meter: Meter
     ) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
-        for part in _parts(texts):
+        left = list(texts)
+        while left:
             begun = perf_counter()
-            size = sum(map(len, part))
-            if begun + size * self._pace > until:
+            part = _fitting(left, min(AT_ONCE, (until - begun) / self._pace) if self._pace else AT_ONCE)
+            if not part:
+                # What took long once, as a model does that has to be loaded, need not the next time.
+                self._pace *= SPEEDING_UP if len(left) == len(texts) else 1.0
                 return
             yield part, embedder.passages(part, meter).vectors
-            self._pace = (perf_counter() - begun) / size
+            self._pace = (perf_counter() - begun) / max(LEAST, sum(map(len, part)))
+            left = left[len(part) :]
 
     def _elsewhere(
         self, embedder: Embedder, texts: Sequence[str], until: float, meter: Meter
@@ -124,12 +131,11 @@ class OnTheSpot:
                 del self._kept[text]
 
 
-def _parts(texts: Sequence[str]) -> Iterator[list[str]]:
-    part: list[str] = []
-    for text in texts:
-        if part and sum(map(len, part)) + len(text) > AT_ONCE:
-            yield part
-            part = []
+def _fitting(texts: Sequence[str], room: float) -> list[str]:
+    """As many, in their order, as have so many characters together; where there is all the room, one at least."""
+    part = list(texts[:1]) if room >= AT_ONCE else []
+    for text in texts[len(part) :]:
+        if sum(map(len, part)) + len(text) > room:
+            break
         part.append(text)
-    if part:
-        yield part
+    return part

@@ -7,16 +7,18 @@ time for is estimated when it is scored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from pieria.recall.part import Part
 from pieria.record.analyser import terms
-from pieria.record.passages import lead, passages
+from pieria.record.passages import LEAD, lead, passages
 
 NEWEST = 20
 """Of what was written last and waits, so many are looked at whether they hold a word of the question or not."""
+BEST = 8
+"""Of so many the passage that holds most of the question is embedded as well, if there is time."""
 
 
 class Piece(NamedTuple):
@@ -32,7 +34,7 @@ def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
         return []
     waiting = source.reader.unembedded(list(part.found), NEWEST)
     seen = source.reader.outlines(waiting, source.filter)
-    pieces = list(_pieces(part, [row for row in waiting if row in seen], weights))
+    pieces = _pieces(part, [row for row in _in_turn(waiting) if row in seen], weights)
     vectors = source.embed([piece.text for piece in pieces])
     alike = part.alike.setdefault("passage", {})
     for piece in pieces:
@@ -44,29 +46,21 @@ def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
     return sorted(compared, key=lambda row: (-alike[row], -row))
 
 
-def _pieces(part: Part, rows: Sequence[int], weights: Mapping[str, float]) -> Iterator[Piece]:
-    """The lead of each row in turn, then what holds most of the question."""
+def _in_turn(waiting: Sequence[int]) -> list[int]:
+    """What holds most of the question and what was written last, one of each in turn."""
+    newest = sorted(waiting, reverse=True)[:NEWEST]
+    return list(dict.fromkeys(row for pair in zip_longest(waiting, newest) for row in pair if row is not None))
+
+
+def _pieces(part: Part, rows: Sequence[int], weights: Mapping[str, float]) -> list[Piece]:
+    """The lead of each row; then, of the first ones, the passage that holds most of the question."""
     read = part.source.reader.readable(rows)
-    each = [
-        _best(Text(row, f"{read[row].title}\n" if read[row].title else "", read[row].text), weights)
-        for row in rows
-        if row in read
-    ]
-    for turn in zip_longest(*each):
-        yield from (piece for piece in turn if piece is not None)
+    there = [(row, f"{read[row].title}\n" if read[row].title else "", read[row].text) for row in rows if row in read]
+    leads = [Piece(row, 0, lead(title + text)) for row, title, text in there]
+    best = [_best(row, title, text, weights) for row, title, text in there[:BEST] if len(title + text) > LEAD]
+    return leads + best
 
 
-class Text(NamedTuple):
-    row: int
-    title: str
-    text: str
-
-
-def _best(one: Text, weights: Mapping[str, float]) -> list[Piece]:
-    pieces = [Piece(one.row, start, one.title + one.text[start:end]) for start, end in passages(one.text)]
-    if not pieces:
-        return []
-    first = pieces[0]._replace(text=lead(pieces[0].text))
-    worth = [sum(weights.get(term, 0.0) for term in set(terms(piece.text))) for piece in pieces]
-    best = pieces[max(range(len(pieces)), key=lambda number: (worth[number], -number))]
-    return [first] if first.text == best.text else [first, best]
+def _best(row: int, title: str, text: str, weights: Mapping[str, float]) -> Piece:
+    pieces = [Piece(row, start, title + text[start:end]) for start, end in passages(text)]
+    return max(pieces, key=lambda piece: (sum(weights.get(term, 0.0) for term in set(terms(piece.text))), -piece.start))

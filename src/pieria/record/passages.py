@@ -21,8 +21,8 @@ WORDS = 180
 """Words of a passage. A character of a script without spaces counts as one."""
 
 
-LEAD = 320
-"""Characters of the beginning that stand for a whole text for a while: they are embedded in a third of the time that a
+LEAD = 200
+"""Characters of the beginning that stand for a whole text for a while: they are embedded in a fifth of the time that a
 passage takes, and what a text is about mostly stands there."""
 
 
@@ -91,12 +91,12 @@ def passages(text: str, limit: int = LIMIT, words: int = WORDS) -> list[Passage]
     return list(_packed(_pieces(text, size), size))
 
 
-def lead(first: str) -> str:
-    """The beginning of a first passage, which is all of one that is short."""
-    if len(first) <= LEAD:
-        return first
-    end = first.rfind(" ", LEAD // 2, LEAD + 1)
-    return first[: end if end > 0 else LEAD]
+def lead(text: str) -> str:
+    """The beginning of a text, which is all of one that is short."""
+    if len(text) <= LEAD:
+        return text
+    end = text.rfind(" ", LEAD // 2, LEAD + 1)
+    return text[: end if end > 0 else LEAD]
 
 
 def _packed(pieces: Iterable[_Piece], size: _Size) -> Iterator[Passage]:

@@ -33,7 +33,7 @@ _FAR_BELOW = -1e30
 _ROOM = 512
 """Pieces in one run, padding included: more is slower, for it leaves the processor's cache, and takes more memory."""
 _THREADS_HELP_UP_TO = 8
-ROOM = 8_000
+ROOM = 2_000
 """Characters in one call: a fraction of a second, even where others use the processor."""
 
 
