@@ -19,6 +19,7 @@ from pieria.record.changeset import Changeset
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter, Viewer
+from pieria.record.memory import STATEMENT
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
 
@@ -60,14 +61,15 @@ def _erasure(reader: Reader, core: Core, ids: Sequence[str]) -> Erasure:
     everything = as_written(filter.having(viewer=Viewer(everything=True)).anything())
     every = reader.facts(query, everything)
     stretches = [(fact.id, micros(fact.known_from)) for fact in every]
+    planned = erasure(reader, core, [], tuple(ids))
+    along = planned.receipt
     receipt = Receipt(
         ids=tuple(ids),
-        also=(),
-        erased={"facts": len(ids), "versions": len(every)},
-        unreached=tuple(dict.fromkeys(_kept_words(reader, versions, set(ids), filter))),
-        digest=digest(facts=ids, versions=stretches),
+        also=along.also,
+        erased={"facts": len(ids), "versions": len(every)} | ({"memories": len(along.also)} if along.also else {}),
+        unreached=tuple(dict.fromkeys([*_kept_words(reader, versions, set(ids), filter), *along.unreached])),
+        digest=digest(facts=ids, versions=stretches, along=along.digest),
     )
-    planned = erasure(reader, core, [], tuple(ids))
     return Erasure(replace(planned.changeset, what="facts purge"), receipt)
 
 
@@ -79,6 +81,9 @@ def _missing(reader: Reader, id: str) -> NotFoundError:
 
 def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
     """What else in the bank says it, as far as it is seen here."""
+    for id, held in reader.states(ids).items():
+        if held.state.kind != STATEMENT:
+            yield f"the memory {id}, which stated it before it was worded anew: `pieria forget --purge` erases it"
     for memory in dict.fromkeys(fact.source_memory for fact in versions if fact.source_memory is not None):
         yield f"the memory {memory}, which it was drawn from: `pieria forget --purge` erases it"
     aliases = Aliases(reader)

@@ -350,6 +350,7 @@ class Facts:
             predicate=self._screened_name(statement.predicate, "predicate"),
             object=self._screened_name(statement.object, "object"),
             source=self._screened_text(statement.source, "source"),
+            via=self._core._speaker().via,
         )
 
     def _screened_name(self, value: str, parameter: str) -> str:

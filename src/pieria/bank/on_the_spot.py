@@ -102,6 +102,8 @@ class OnTheSpot:
         left = list(texts)
         while left:
             begun = perf_counter()
+            if begun >= until:
+                return
             part = _fitting(left, min(AT_ONCE, (until - begun) / self._pace) if self._pace else AT_ONCE)
             if not part:
                 # What took long once, as a model does that has to be loaded, need not the next time.

@@ -137,11 +137,12 @@ class Recalling(Core):
 
     def _note(self, found: Recall) -> None:
         """What was found was used, in whichever bank it is."""
-        theirs = [] if self.is_user_bank else [hit.memory.id for hit in found if hit.memory.scope == "user"]
+        told = [memory for hit in found for memory in (hit.memory, hit.reply) if memory is not None]
+        theirs = [] if self.is_user_bank else [memory.id for memory in told if memory.scope == "user"]
         user = self._me(False) if theirs else None
         if user is not None:
             user._uses.note(theirs, self.viewer.session)
-        ours = [hit.memory.id for hit in found if user is None or hit.memory.scope != "user"]
+        ours = [memory.id for memory in told if user is None or memory.scope != "user"]
         self._uses.note(ours, self.viewer.session)
 
 

@@ -178,8 +178,11 @@ def erasure(reader: Reader, holder: Core, ids: list[str], facts: tuple[str, ...]
         *(Record(DECLINED_RULES, id, None) for id in reader.records(DECLINED_RULES) if id in every),
     ]
     gone = [id for id in facts if id not in stated]
+    # A note that stated a fact once has its id, and stays.
+    left = reader.states(gone) if gone else {}
     told = (*every, *gone)
-    changes = Changeset("purge", erase=every, erase_facts=gone, purged=gone, links=links, records=records, ids=told)
+    changes = Changeset("purge", erase=every, erase_facts=gone, links=links, records=records, ids=told)
+    changes.purged = [id for id in gone if id not in left]
     changes.cuts = cuts(reader, every)
     return Erasure(changes, receipt)
 

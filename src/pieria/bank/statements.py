@@ -19,6 +19,7 @@ from pieria.record.filter import Filter, Viewer
 from pieria.record.indexing import labels
 from pieria.record.memory import STATEMENT
 from pieria.record.privacy import find_secrets
+from pieria.record.trust import lowered
 from pieria.store.protocol import Reader, Writer
 
 KEY, DONE = "after", -1
@@ -106,12 +107,14 @@ def _state(writer: Writer, changeset: Changeset, number: int, held: Stored | Non
             changeset.writes.append(statement_of(row, speaker, now))
     elif held.state.kind == STATEMENT:
         row = row._replace(memory=row.id)
-        changeset.writes.append(_restated(writer, held, row))
+        changeset.writes.append(_restated(writer, held, row, speaker))
     changeset.facts[number] = row
 
 
-def _restated(writer: Writer, held: Stored, row: FactRow) -> Write:
-    """The statement as it stands by the fact; in a new version where the sentence reads differently."""
+def _restated(writer: Writer, held: Stored, row: FactRow, speaker: Speaker) -> Write:
+    """The statement as it stands by the fact; in a new version where the sentence reads differently, and believed then
+    no more than whoever changed it.
+    """
     state = held.state._replace(
         valid_from=row.valid_from,
         valid_until=row.valid_until,
@@ -119,7 +122,9 @@ def _restated(writer: Writer, held: Stored, row: FactRow) -> Write:
         ended=row.ended,
         reason=row.reason,
     )
-    return _worded(writer, Write(state), row)
+    write = _worded(writer, Write(state), row)
+    is_as_said = write.content is None and state.confidence == held.state.confidence
+    return write if is_as_said else write._replace(state=lowered(write.state, speaker.via))
 
 
 def _worded(writer: Writer, write: Write, row: FactRow) -> Write:

@@ -17,7 +17,7 @@ from pieria.record.changeset import FACTS_STATED, Changeset, Record
 from pieria.record.fact import Fact
 from pieria.record.factnames import row_of
 from pieria.record.time import micros
-from pieria.record.trust import AGENT, lowest
+from pieria.record.trust import AGENT, HEARSAY, lowest
 
 if TYPE_CHECKING:
     from pieria.bank.core import Core
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 200
 
 
-def state_old_facts(core: Core) -> None:
+def state_old_facts(core: Core, via: str = AGENT) -> None:
     """State the first of them at once, and the others in the background. A failure is logged, and tried next time.
 
     Costs a look-up in a bank in which there are none.
@@ -35,7 +35,7 @@ def state_old_facts(core: Core) -> None:
     with core._reading() as reader:
         if not are_due(reader):
             return
-    stating = _Stating(core)
+    stating = _Stating(core, via)
     if stating.step() is not None:
         background.add(stating)
 
@@ -46,7 +46,7 @@ def begin_anew(core: Core) -> None:
         if not writer.sourceless(0, 1):
             return
         writer.note([Record(FACTS_STATED, KEY, None)])
-    state_old_facts(core)
+    state_old_facts(core, HEARSAY)
 
 
 class _Stating:
@@ -54,8 +54,9 @@ class _Stating:
 
     last_step = LAST_STEP
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, via: str) -> None:
         self._core = core
+        self._via = via
 
     def step(self) -> float | None:
         if self._core._closed:
@@ -84,7 +85,7 @@ class _Stating:
 
     def _stated(self, facts: Sequence[Fact]) -> Changeset:
         speaker = self._core._speaker()
-        speaker = speaker._replace(via=lowest(speaker.via, AGENT), author=None, author_type=None, channel=None)
+        speaker = speaker._replace(via=lowest(speaker.via, self._via), author=None, author_type=None, channel=None)
         changeset = Changeset("facts state")
         for fact in facts:
             row = row_of(fact)._replace(memory=fact.id)

@@ -18,6 +18,7 @@ from pieria.record.factnames import folded, folded_predicate, row_of
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.time import iso, micros
+from pieria.record.trust import AGENT, TRUST, lowest, may_overturn
 from pieria.store.protocol import Reader
 
 DISPLACED = "another value was stated for the whole time"
@@ -53,7 +54,7 @@ class Planned(NamedTuple):
 
 
 def added(reader: Reader, statement: Statement, filter: Filter) -> Planned:
-    slot = slot_of(reader, statement, filter)
+    slot = _making_room(reader, statement, slot_of(reader, statement, filter))
     return _stated(reader, _within_memory(reader, statement, filter), slot, filter.now)
 
 
@@ -63,7 +64,7 @@ def superseding(reader: Reader, statement: Statement, filter: Filter, replaces: 
     statement = _within_memory(reader, replace(statement, valid_from=at), filter)
     begin = statement.valid_from
     assert begin is not None
-    slot = slot_of(reader, statement, filter, every_object=True)
+    slot = _making_room(reader, statement, slot_of(reader, statement, filter, every_object=True))
     ending = [held for held in slot.others if held.span.holds(begin)]
     if replaces is not None:
         ending = _saying(reader, replaces, slot, begin, statement)
@@ -113,6 +114,27 @@ def slot_of(reader: Reader, statement: Statement, filter: Filter, *, every_objec
             held = Held(fact, span, stated.get(fact.id, micros(fact.known_from)))
             (slot.same if folded(fact.object) in objects else slot.others).append(held)
     return slot
+
+
+def _making_room(reader: Reader, statement: Statement, slot: Slot) -> Slot:
+    """The slot without values that are believed more than a text which nobody heeds: that takes no place of theirs,
+    and where it says something else, both hold and contradict each other.
+    """
+    via, trust = statement.via, TRUST[lowest(statement.via)]
+    memories = [held.fact.memory for held in slot.others if held.fact.memory is not None]
+    states = reader.states([*memories, *([] if statement.memory is None else [statement.memory])])
+    if statement.memory in states:
+        via, trust = states[statement.memory].state.via, states[statement.memory].state.trust
+    if TRUST[lowest(via)] >= TRUST[AGENT]:
+        return slot
+    told = [(held, states.get(held.fact.memory or "")) for held in slot.others]
+    return slot._replace(
+        others=[
+            held
+            for held, memory in told
+            if memory is None or may_overturn(via, trust, memory.state.via, memory.state.trust)
+        ]
+    )
 
 
 def _stated_at(reader: Reader, facts: Sequence[Fact]) -> dict[str, int]:

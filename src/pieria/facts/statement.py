@@ -9,6 +9,7 @@ from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.draft import Instant, Problems, interval, moment
 from pieria.record.factnames import checked_name, checked_predicate
+from pieria.record.trust import PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Statement:
     confidence: float | None = None
     memory: str | None = None
     source: str | None = None
+    via: str = PERSON
+    """The way in which it came, where it comes from no memory."""
 
 
 def checked_triple(problems: Problems, subject: object, predicate: object, object: object) -> tuple[str, str, str]:

@@ -12,10 +12,12 @@ from typing import NamedTuple
 from pieria.recall.answer import Overturned
 from pieria.recall.evidence import Stated
 from pieria.record.analyser import terms
+from pieria.record.changeset import Stored
 from pieria.record.fact import FactQuery
 from pieria.record.filter import ANY_TIME, Filter
 from pieria.record.memory import STATEMENT
 from pieria.record.time import is_over, moment
+from pieria.record.trust import may_overturn
 from pieria.store.facts import FactSpan
 from pieria.store.protocol import Reader
 
@@ -47,17 +49,36 @@ def find_past(reader: Reader, filter: Filter, ids: Sequence[str], asked: Collect
         return Facts({}, {})
     at = filter.now if filter.valid_at in (None, ANY_TIME) else filter.valid_at
     assert at is not None
-    every = filter.having(valid_at=ANY_TIME)
+    every = Filter(
+        now=filter.now,
+        viewer=filter.viewer,
+        known_at=filter.known_at,
+        valid_at=ANY_TIME,
+        quarantined=filter.quarantined,
+    )
     spans = [span for span in reader.spans(FactQuery(memories=tuple(ids)), every) if span.predicate_key != MENTIONS]
     over = dict(_over(spans, frozenset(asked), at))
     began = _began(reader, every, over.values(), at)
+    followed = {
+        id: [span for span in began[_slot(last)] if span.valid_from == last.valid_until and span.memory is not None]
+        for id, last in over.items()
+    }
+    held = reader.states({*followed, *(str(span.memory) for of in followed.values() for span in of)}) if over else {}
     overturned: dict[str, Overturned] = {}
     for id, last in over.items():
-        by = next((span for span in began[_slot(last)] if span.valid_from == last.valid_until), None)
+        by = next((span for span in followed[id] if _may_follow(held, str(span.memory), id)), None)
         if by is not None or last.memory == last.id:
             assert last.valid_until is not None
             overturned[id] = Overturned(None if by is None else by.memory, moment(last.valid_until))
     return Facts(overturned, {span.id: _stated(span, began, at) for span in spans if span.memory == span.id})
+
+
+def _may_follow(held: Mapping[str, Stored], new_id: str, old_id: str) -> bool:
+    """Whether the memory of the later fact is believed as far as that of the one that it takes the place of."""
+    if new_id not in held or old_id not in held:
+        return False
+    new, old = held[new_id].state, held[old_id].state
+    return may_overturn(new.via, new.trust, old.via, old.trust)
 
 
 def _over(spans: Iterable[FactSpan], asked: frozenset[str], at: int) -> Iterator[tuple[str, FactSpan]]:

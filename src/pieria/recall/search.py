@@ -79,7 +79,7 @@ def search(
         page.walk = _after(before, kept)
     order, moved = _behind_sources(sources, [one.scored for one in kept], memories)
     hits = [with_score(hit_of(one, memories[one.evidence.key], page), one, before) for one in order]
-    hits = [_with_reply(hit, one, memories, on_page) for hit, one in zip(hits, order, strict=True)]
+    hits = _with_replies(hits, [_reply_to(one, memories, on_page) for one in order], question.tokens)
     if walk is None and page.question.review > 0:
         hits = blended(hits, _reviewed(page, order, hits))
     hits = _falling(hits)
@@ -270,12 +270,24 @@ def _memories(
     return found
 
 
-def _with_reply(
-    hit: Hit, scored: Scored, memories: Mapping[CandidateKey, Memory], on_page: Collection[CandidateKey]
-) -> Hit:
+def _reply_to(
+    scored: Scored, memories: Mapping[CandidateKey, Memory], on_page: Collection[CandidateKey]
+) -> Memory | None:
     """What is a hit of the page itself is not told twice."""
     key = scored.evidence.reply
-    return hit if key is None or key in on_page else replace(hit, reply=memories.get(key))
+    return None if key is None or key in on_page else memories.get(key)
+
+
+def _with_replies(hits: Sequence[Hit], replies: Sequence[Memory | None], budget: int | None) -> list[Hit]:
+    """Each with its reply, as long as there is room for it besides the hits."""
+    left = math.inf if budget is None else budget - sum(tokens_of(hit.memory) for hit in hits)
+    told: list[Hit] = []
+    for hit, reply in zip(hits, replies, strict=True):
+        size = 0 if reply is None else tokens_of(reply)
+        fits = size <= left
+        left -= size if fits else 0
+        told.append(replace(hit, reply=reply) if reply is not None and fits else hit)
+    return told
 
 
 def _find_passages(sources: Sequence[Source], shown: Sequence[Scored]) -> None:

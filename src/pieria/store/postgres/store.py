@@ -281,6 +281,7 @@ class PostgresStore:
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
         done = repaired(self, found, terms_of, lambda: self._finish_purges(patient=True))
+        self._wordings.clear()
         if any(finding.check == INDEX and finding.remedy for finding in found) and self._build_indexes():
             done.append(INDEX)
         return done
@@ -298,7 +299,9 @@ class PostgresStore:
         if_older: bool = False,
     ) -> int:
         with self.writing() as writer:
-            return writer.rebuild_index(terms_of, analyser, progress, if_older)
+            number = writer.rebuild_index(terms_of, analyser, progress, if_older)
+        self._wordings.clear()
+        return number
 
     def describe(self) -> dict[str, Any]:
         with translated("describe", self.where), self.looking() as session:

@@ -47,7 +47,7 @@ class Wordings:
         self._begin(0)
 
     def clear(self) -> None:
-        """Of what is erased nothing is to be left in memory either."""
+        """Of what this process erases nothing is left in its memory either; and what was mended is read anew."""
         with self._lock:
             self._begin(0)
 

@@ -329,7 +329,9 @@ class SQLiteStore:
             return [*read, *marks(self), folder.mode(self.path), folder.leftovers(self.path)]
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        return repaired(self, found, terms_of, self.scrub)
+        done = repaired(self, found, terms_of, self.scrub)
+        self._wordings.clear()
+        return done
 
     def copies(self) -> list[str]:
         return folder.copies(self.path)
@@ -343,7 +345,9 @@ class SQLiteStore:
         if_older: bool = False,
     ) -> int:
         with self.writing() as writer:
-            return writer.rebuild_index(terms_of, analyser, progress, if_older)
+            number = writer.rebuild_index(terms_of, analyser, progress, if_older)
+        self._wordings.clear()
+        return number
 
     def describe(self) -> dict[str, Any]:
         with translated("describe", self.path, self._seal), self._connections.used(), self._connections.lock:
