@@ -1,6 +1,7 @@
 """Who may change what is stated: a text that nobody heeds takes no place of what is believed more."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from tests.bank.kept import Kept
@@ -65,7 +66,8 @@ def test_what_took_its_place_is_told_whatever_else_is_asked_for(bank: Bank) -> N
     note = bank.remember("Caroline lives in Madrid.", author="Ann")
     bank.facts.add("Caroline", "lives_in", "Madrid", memory=note.id, valid_from="2026-01-01")
     later = bank.facts.supersede("Caroline", "lives_in", "Porto", at="2026-02-01")
-    for narrow in ({}, {"kinds": "note"}, {"author": "Ann"}):
+    filters: tuple[dict[str, Any], ...] = ({}, {"kinds": "note"}, {"author": "Ann"})
+    for narrow in filters:
         [hit] = [hit for hit in bank.recall("where does Caroline live?", **narrow) if hit.memory.id == note.id]
         assert hit.overturned is not None and hit.overturned.by == later.id
 

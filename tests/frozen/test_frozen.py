@@ -42,6 +42,8 @@ def test_a_frozen_bank_answers_as_it_did(tmp_path: Path, version: int) -> None:
         if version < SIFTED and "near" in expected:
             expected["near"][1] = []
         answered = {question: answers[question] for question in expected}
+        # That facts of older versions get the memories which state them is a change of its own.
+        answered["changes"] = [change for change in answered["changes"] if change[1] != "facts state"]
         if version < BELIEVED:
             answered, expected = unbelieved(answered), unbelieved(expected)
         assert answered == expected

@@ -22,7 +22,7 @@ MODELS: dict[str, Any] = {
 USUAL = {"lambda": 0.01, "k": 5, "base_floor": 0.3, "beta": 1.0}
 THRESHOLDS = {
     "semantic": (0.0, 20),
-    "procedural": (0.12, 10),
+    "procedural": (0.0, 10),
     "episodic": (0.0, 30),
     "subgoal": (0.225, 10),
     "tag": (0.135, 10),
@@ -94,7 +94,7 @@ def test_what_is_said_in_part_keeps_the_rest() -> None:
     )
     assert said.session == {"auto_commit": False, "flush_timeout_ms": 120_000, "session_timeout_ms": None}
     assert said.resolve_value_function("semantic") == {"threshold": 0.1, "top_k": 20, **USUAL}
-    assert said.resolve_value_function("procedural")["threshold"] == 0.12
+    assert said.resolve_value_function("procedural")["threshold"] == 0.0
     penalties = {"validation_threshold": 0.3, "orphan_penalty": 0.5, "weak_grounding_penalty": 0.1}
     assert said.episodic_validation == penalties
 

@@ -57,7 +57,10 @@ def hold_to_statements(writer: Writer, changeset: Changeset, speaker: Speaker, n
 
 def are_due(reader: Reader) -> bool:
     """Return whether there may be facts of an older version that no memory states yet."""
-    return reader.last_fact() > 0 and reader.records(FACTS_STATED).get(KEY) != DONE
+    if not reader.last_fact():
+        return False
+    after = reader.records(FACTS_STATED).get(KEY, 0)
+    return after != DONE and bool(reader.sourceless(after, 1))
 
 
 def statement_of(row: FactRow, speaker: Speaker, at: int) -> Write:

@@ -32,9 +32,13 @@ def state_old_facts(core: Core, via: str = AGENT) -> None:
 
     Costs a look-up in a bank in which there are none.
     """
-    with core._reading() as reader:
-        if not are_due(reader):
-            return
+    try:
+        with core._reading() as reader:
+            if not are_due(reader):
+                return
+    except PieriaError as problem:
+        log.info("bank %s: whether its facts are stated is not known: %s", core.name, problem.message)
+        return
     stating = _Stating(core, via)
     if stating.step() is not None:
         background.add(stating)

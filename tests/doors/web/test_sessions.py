@@ -244,7 +244,7 @@ def test_the_trace_of_a_recall_tells_what_models_were_asked_at_which_step(
             (page,) = traces(served)
     assert '<th scope="row">get mode</th><td>server:m</td><td>1</td><td>0</td>' in page
     assert '<th scope="row">get plan</th>' in page and "<dt>Done without</dt><dd>refinement (adapter)</dd>" in page
-    assert '<th scope="row">get refined query</th><td>server:m</td><td>1</td><td>1</td>' in page
+    assert '<th scope="row">get refined query</th><td>server:m</td><td>2</td><td>1</td>' in page
 
 
 def test_an_answer_that_takes_its_time_has_a_page_of_its_own(home: object, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,8 +93,8 @@ def _lines(session: Session, rows: Sequence[int]) -> list[_Line]:
     most, read = max(READ_AT_ONCE, len(rows) * READ_EACH), 0
     found: list[_Line] = []
     for line in map(_Line._make, session.execute(sql, asked)):
-        if not isinstance(line.terms, str):
-            raise UnreadableRow(f"the terms of row {line.row} are no text")
+        if not all(isinstance(value, str) for value in (line.terms, line.begin, line.end)):
+            raise UnreadableRow(f"the text of row {line.row} or its terms are none")
         found.append(line)
         read += len(line.terms)
         if read >= most or (read >= READ_ANYHOW and effort.is_late()):
