@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 VECTOR_FEATURES = ("dense", "window", "rule_fit", "wish_fit")
 QUESTION_SHARE, ON_THE_SPOT_SHARE = 0.5, 0.25
 """Of the time that is left for an answer, what these may take: words need some of it too."""
-ON_THE_SPOT_SECONDS = 0.15
+ON_THE_SPOT_SECONDS = 0.1
 """No more is spent on what has no vectors yet: by words alone most of it is found as well."""
 
 
