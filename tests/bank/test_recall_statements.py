@@ -1,5 +1,6 @@
 """How often one recall asks its store: each time is a way to the server and back."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,12 +18,14 @@ NOTES, ASKED = 60, "What did Maya say about the heron?"
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every statement from here on."""
+    """Every statement of this thread from here on: the background asks on its own account."""
     noted: list[str] = []
+    me = threading.get_ident()
 
     def noting(execute: Callable[..., Any]) -> Callable[..., Any]:
         def executed(*given: Any, **how: Any) -> Any:
-            noted.append(next(value for value in given if isinstance(value, str)))
+            if threading.get_ident() == me:
+                noted.append(next(value for value in given if isinstance(value, str)))
             return execute(*given, **how)
 
         return executed
