@@ -9,7 +9,7 @@ from tests.bank.kept import Kept
 from tests.bank.test_embedding import INSTALLED
 
 import pieria
-from pieria.bank import Bank, background, stating
+from pieria.bank import Bank, background, older_facts
 from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record.changeset import Changeset
 from pieria.record.factnames import row_of
@@ -307,7 +307,7 @@ def without_statements(bank: Bank, names: int) -> None:
 
 
 def test_facts_of_an_older_version_are_stated_when_it_is_opened(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stating, "AT_ONCE", 2)
+    monkeypatch.setattr(older_facts, "AT_ONCE", 2)
     monkeypatch.setattr(background.background, "add", lambda worker: True)
     with kept.opened("notes") as bank:
         without_statements(bank, 5)
@@ -325,7 +325,7 @@ def test_facts_of_an_older_version_are_stated_when_it_is_opened(kept: Kept, monk
 
 
 def test_the_rest_of_older_facts_is_stated_in_the_background(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stating, "AT_ONCE", 2)
+    monkeypatch.setattr(older_facts, "AT_ONCE", 2)
     handed: list[Any] = []
     monkeypatch.setattr(background.background, "add", handed.append)
     with kept.opened("notes") as bank:

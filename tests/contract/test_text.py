@@ -468,13 +468,9 @@ def test_of_a_term_beyond_the_budget_the_newest_are_looked_at(store: Store) -> N
 
 def test_runs_are_counted_word_after_word(store: Store) -> None:
     apply(store, memory("heron stork crane, stork owl finch", "a"), memory("heron stork owl, heron stork owl", "b"))
-    runs = [("heron", "stork"), ("heron", "stork", "owl")]
     with store.reading() as reader:
-        found = reader.counts([1, 2], ["heron"], runs)
-    assert {row: held.runs for row, held in found.items()} == {
-        1: {("heron", "stork"): 1},
-        2: {("heron", "stork"): 2, ("heron", "stork", "owl"): 2},
-    }
+        found = reader.holdings([1, 2], [], [("heron", "stork"), ("heron", "stork", "owl")])
+    assert found.runs.tolist() == [[1, 2], [0, 2]]
 
 
 def test_frequencies_count_every_version(store: Store) -> None:

@@ -14,7 +14,7 @@ from pieria.store.text import weight
 
 
 def candidate(row: int = 1, length: int = 10, **counts: int) -> Candidate:
-    return Candidate(row, Terms(length, len(counts), counts, {}))
+    return Candidate(row, Terms(length, len(counts), counts))
 
 
 def plain(known: Corpus, one: Candidate) -> float:

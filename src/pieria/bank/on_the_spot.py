@@ -107,7 +107,8 @@ class OnTheSpot:
             part = _fitting(left, min(AT_ONCE, (until - begun) / self._pace) if self._pace else AT_ONCE)
             if not part:
                 # What took long once, as a model does that has to be loaded, need not the next time.
-                self._pace *= SPEEDING_UP if len(left) == len(texts) else 1.0
+                if len(left) == len(texts):
+                    self._pace *= SPEEDING_UP
                 return
             yield part, embedder.passages(part, meter).vectors
             self._pace = (perf_counter() - begun) / max(LEAST, sum(map(len, part)))

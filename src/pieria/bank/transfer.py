@@ -14,10 +14,10 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pieria.bank.older_facts import begin_anew
 from pieria.bank.quarantine_records import JOINED, by_ids, check_record, hold_to_quarantines, narrowed
 from pieria.bank.replies_transfer import ExportReport, ImportReport, RestoreReport
 from pieria.bank.statements import hold_to_statements
-from pieria.bank.stating import begin_anew
 from pieria.errors import InputError, PieriaError, TransferError
 from pieria.facts import aliases
 from pieria.learning.distilling.pieces import HEARD

@@ -25,14 +25,11 @@ Run = tuple[str, ...]
 
 
 class Terms(NamedTuple):
-    """What a version holds of the asked terms: those that it holds, and the runs of terms that stand in it, each so
-    often as it does.
-    """
+    """What a version holds of the asked terms: those that it holds, each so often as it does."""
 
     length: int
     distinct: int
     counts: Mapping[str, int]
-    runs: Mapping[Run, int]
 
 
 class Told(NamedTuple):

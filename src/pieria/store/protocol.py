@@ -229,7 +229,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     def placed(self, filter: Filter) -> list[Placed]:
         """Every visible memory, without its text, in the order of their rows."""
 
-    def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
+    def counts(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, Terms]:
         """What rows at hand hold of the terms; visible or not, and with nothing of them in it as well."""
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
 from pieria.bank.metering import Budgets
-from pieria.bank.stating import state_old_facts
+from pieria.bank.older_facts import state_old_facts
 from pieria.bank.vault_at import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline

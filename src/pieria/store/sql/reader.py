@@ -217,8 +217,8 @@ class SQLReader(QueueRows, FactRows, CopyReads):
         found = self._session.execute(self._sql["placed"].format(where=where), params)
         return [Placed._make((*values[:-1], names_of(values[-1]))) for values in found]
 
-    def counts(self, rows: Sequence[int], terms: Collection[str], runs: Collection[Run] = ()) -> dict[int, Terms]:
-        return self._texts(rows).each(list(terms), runs)
+    def counts(self, rows: Sequence[int], terms: Collection[str]) -> dict[int, Terms]:
+        return self._texts(rows).each(list(terms))
 
     def states(self, ids: Iterable[str], filter: Filter | None = None) -> dict[str, Stored]:
         if filter is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,17 +56,14 @@ class Texts:
             glances=[one.glance for one in self.of.values()],
         )
 
-    def each(self, terms: Sequence[str], runs: Collection[Run]) -> dict[int, Terms]:
-        """The same of each text by itself."""
-        order = list(runs)
-        held = self.holdings(terms, order)
-        counts, ran = held.counts.T.astype(int).tolist(), held.runs.T.astype(int).tolist()
+    def each(self, terms: Sequence[str]) -> dict[int, Terms]:
+        """The same of each text by itself, without runs."""
+        counts = self.holdings(terms, ()).counts.T.astype(int).tolist()
         return {
             row: Terms(
                 one.length,
                 one.distinct,
                 {term: number for term, number in zip(terms, counts[line], strict=True) if number},
-                {run: number for run, number in zip(order, ran[line], strict=True) if number},
             )
             for line, (row, one) in enumerate(self.of.items())
         }

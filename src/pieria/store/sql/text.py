@@ -204,7 +204,7 @@ class TextIndex:
         seen = [row for (row,) in self._session.execute(sql, {**params, "rows": self._session.listed(rows)})]
         texts = self._wordings.of(self._session, seen, self._head.analyser)
         self._broken_off |= len(texts.of) < len(seen)
-        held = texts.each(terms, ())
+        held = texts.each(terms)
         return [Candidate(row, of) for row, of in held.items() if of.counts]
 
     def _postings(self, terms: Sequence[str], statement: str = "postings") -> dict[str, list[int]]:

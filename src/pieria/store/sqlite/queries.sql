@@ -146,9 +146,6 @@ SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_unti
 FROM state s CROSS JOIN content c ON c.row = s.row
 WHERE {where} ORDER BY s.row
 
--- name: terms_of
-SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.row = j.value
-
 -- name: states
 SELECT s.@state FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
 
