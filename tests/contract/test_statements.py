@@ -1,10 +1,13 @@
 """A statement that one store has, every store has, under the same name."""
 
+import re
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+import pieria
 from pieria.store.postgres.statements import statements as on_postgres
 from pieria.store.sqlite.statements import statements as on_sqlite
 
@@ -25,6 +28,23 @@ def test_a_file_has_the_same_statements_in_every_store(file: str) -> None:
     assert on_sqlite(file).keys() == on_postgres(file).keys()
     assert all(on_sqlite(file).values())
     assert all(on_postgres(file).values())
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_every_statement_asked_for_is_there_and_no_other(store: str) -> None:
+    """A statement that only a seldom-run line asks for is missed when that line runs: by a user."""
+    source = Path(str(files(pieria))) / "store"
+    code = "\n".join(path.read_text() for room in ("sql", store) for path in (source / room).glob("*.py"))
+    told = on_sqlite if store == "sqlite" else on_postgres
+    there = {name for file in sql_files(store) for name in told(file)}
+    asked = set(re.findall(r"""\b_?sql\["([\w.]+)"\]""", code))
+    assert asked
+    assert asked - there == set()
+    patterns = set(re.findall(r'f"(\w+\.\{\w+\}\w*|\w+_\{\w+\})"', code))
+    patterns |= {"{what}.vectors", "{name}.probe", "{name}_is"}
+    made = "|".join(re.escape(re.sub(r"\{\w+\}", "*", pattern)).replace(r"\*", r"[\w.]+") for pattern in patterns)
+    named = set(re.findall(r"""["']([\w.]+)["']""", code))
+    assert {name for name in there - named if not re.fullmatch(made, name)} == set()
 
 
 @pytest.mark.parametrize("file", sorted(sql_files("postgres") - {"bank.sql"}))

@@ -169,6 +169,11 @@ SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_unti
 FROM state s JOIN content c ON c.bank = %(bank)s AND c.row = s.row
 WHERE s.bank = %(bank)s AND {where} ORDER BY s.row
 
+-- name: terms_of
+SELECT t.row, t.length, t.terms
+FROM unnest(%(rows)s::bigint[]) WITH ORDINALITY j (value, place) JOIN terms t ON t.bank = %(bank)s AND t.row = j.value
+ORDER BY j.place
+
 -- name: states
 SELECT s.@state
 FROM unnest(%(ids)s::text[]) WITH ORDINALITY j (value, place) JOIN state s ON s.bank = %(bank)s AND s.id = j.value
@@ -689,9 +694,6 @@ SELECT abs(contents - termed) + abs(contents - documents) + abs(written - counte
         (SELECT value FROM counter WHERE bank = %(bank)s AND name = 'documents') AS documents,
         (SELECT value FROM counter WHERE bank = %(bank)s AND name = 'terms') AS counted
 ) held
-
--- name: unfinished_purge
-SELECT value FROM counter WHERE bank = %(bank)s AND name = 'unscrubbed'
 
 -- name: finish_purge
 -- Unless more was erased since.

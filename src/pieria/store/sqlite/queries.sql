@@ -146,6 +146,9 @@ SELECT s.id, s.place, coalesce(s.type, s.kind), s.at, s.valid_from, s.valid_unti
 FROM state s CROSS JOIN content c ON c.row = s.row
 WHERE {where} ORDER BY s.row
 
+-- name: terms_of
+SELECT t.row, t.length, t.terms FROM json_each(:rows) j CROSS JOIN terms t ON t.row = j.value
+
 -- name: states
 SELECT s.@state FROM json_each(:ids) j CROSS JOIN state s ON s.id = j.value WHERE {where}
 
@@ -593,9 +596,6 @@ WHERE s.known_until <> 9223372036854775807
 SELECT abs((SELECT count(*) FROM content) - (SELECT count(*) FROM terms))
      + abs((SELECT count(*) FROM content) - (SELECT value FROM counter WHERE name = 'documents'))
      + abs((SELECT coalesce(sum(length), 0) FROM terms) - (SELECT value FROM counter WHERE name = 'terms'))
-
--- name: unfinished_purge
-SELECT value FROM counter WHERE name = 'unscrubbed'
 
 -- name: finish_purge
 UPDATE counter SET value = 0 WHERE name = 'unscrubbed' AND value <> 0

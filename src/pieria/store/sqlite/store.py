@@ -167,7 +167,7 @@ class SQLiteStore:
             connection = self._connections.writer()
             self._bring_up_to_date(connection)
             self._patiently(connection, lambda: connection.execute("PRAGMA journal_mode = WAL"))
-            unfinished = connection.execute(statements("queries.sql")["unfinished_purge"]).fetchone()
+            unfinished = connection.execute(statements("engine.sql")["unfinished_purge"]).fetchone()
             unsifted = connection.execute(statements("codes.sql")["unsifted"]).fetchone()
         if unsifted and unsifted[0]:
             with self.writing() as writer:
