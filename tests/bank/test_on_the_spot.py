@@ -76,7 +76,8 @@ def test_of_a_long_text_the_passage_that_holds_most_of_the_question_is_compared(
         found = bank.recall("Which boat is for sale in the harbour?")
     assert found[0].memory.id == "long"
     assert "harbour has a vessel" in found[0].snippet
-    assert found[0].why["dense"] > 0.9
+    # Its beginning is beside the point.
+    assert 0.9 > found[0].why["dense"] > 0.3
 
 
 def test_of_every_text_the_lead_comes_before_the_rest_of_any(bank: Bank, model: Counting) -> None:
@@ -103,8 +104,9 @@ def test_the_leads_of_long_texts_are_made_before_their_passages(tmp_path: Path, 
         bank._embedding.wake()
         assert bank._embedding._rested.wait(SOON)
         leads = [text.startswith("Day ") and len(text) <= LEAD for text in model.seen]
-        assert leads[:3] == [model.is_at_hand] * 3
-        assert sum(leads) == 3 * model.is_at_hand
+        # A model that is elsewhere makes them together with the passages, in one call.
+        assert all(leads[:3]) is model.is_at_hand
+        assert sum(leads) == 3
         # The passages speak for themselves now.
         assert bank._embedding._on_the_spot.kept(model.seen) == {}
 

@@ -1,4 +1,4 @@
-"""The vectors of standing rules: a kind of their own that comes and goes with the passages of its text."""
+"""The vectors of standing rules and of leads: kinds of their own that come and go with the passages of their text."""
 
 import pytest
 from tests.contract.making import apply, memory
@@ -9,6 +9,10 @@ from pieria.store.protocol import Embedded, Store
 
 def rule(row: int, vector: Vector, number: int = 0) -> Embedded:
     return Embedded(row, "rule", number, 100 * number, 100 * number + 50, vector)
+
+
+def lead(row: int, vector: Vector) -> Embedded:
+    return Embedded(row, "lead", 0, 0, 50, vector)
 
 
 def test_the_vectors_of_rules_are_a_kind_of_their_own(store: Store) -> None:
@@ -45,6 +49,24 @@ def test_new_passages_take_the_place_of_the_rules_before_too(store: Store) -> No
     with store.reading() as reader:
         assert {row: len(held) for row, held in reader.vectors(rows).items()} == {rows[0]: 1, rows[1]: 1}
         assert reader.similarities(two, rows, "rule")[rows[1]].similarity < 0.9
+    well(store)
+
+
+def test_leads_are_a_kind_of_their_own_that_may_come_before_the_passages(store: Store) -> None:
+    rows = apply(store, memory("a", "a"), memory("b", "b")).rows
+    enter(store)
+    one, two, three = drawn(8, 3)
+    put(store, lead(rows[0], one), lead(rows[1], two))
+    assert rows_near(store, two, what="lead") == [rows[1], rows[0]]
+    assert rows_near(store, two) == []
+    assert {row for row, what in pending(store) if what == "passage"} == set(rows)
+    put(store, passage(rows[0], two), lead(rows[0], three))
+    assert {row for row, what in pending(store) if what == "passage"} == {rows[1]}
+    with store.reading() as reader:
+        assert {row: len(held) for row, held in reader.vectors(rows, "lead").items()} == dict.fromkeys(rows, 1)
+        near = reader.nearness([three], rows, ["passage", "lead"])
+    assert near["lead"][0, 0] == pytest.approx(1, abs=1e-3)
+    assert [value == value for value in near["passage"][:, 0].tolist()] == [True, False]
     well(store)
 
 

@@ -49,6 +49,7 @@ class Evidence:
     occasion: Hashable = None
     at: int = 0
     dense: float | None = None
+    lead: float | None = None
     window: float | None = None
     nearer: float = 0.0
     bare: float | None = None
@@ -142,7 +143,7 @@ def pool_of(told: Sequence[Evidence], asked: Asked = ASKED) -> Pool:
     )
 
 
-NUMBERS = ("dense", "window", "nearer", "bare", "rule", "wish", "place", "importance", "strength", "fact")
+NUMBERS = ("dense", "lead", "window", "nearer", "bare", "rule", "wish", "place", "importance", "strength", "fact")
 FLAGS = ("by_named", "is_turn", "is_summary", "by_agent", "asks", "tells_time", "says_when")
 
 
@@ -231,6 +232,7 @@ def evidence(drawn: random.Random, row: int) -> Evidence:
         occasion=drawn.choice([None, "a", "b"]),
         at=micros(2023, 5, 1) + drawn.randrange(30) * DAY,
         dense=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
+        lead=drawn.choice([None, None, drawn.uniform(-0.1, 0.9)]),
         window=drawn.choice([None, drawn.uniform(-0.1, 0.9)]),
         rule=drawn.choice([None, None, drawn.uniform(0, 0.9)]),
         wish=drawn.choice([None, None, drawn.uniform(0, 0.9)]),

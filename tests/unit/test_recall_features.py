@@ -126,6 +126,26 @@ def test_what_was_not_embedded_yet_is_guessed_by_its_words_and_beside_what_was()
     assert column("dense", one(1), one(2, dense=0.1)) == pytest.approx([0.45 * 0.42, 0.1])
 
 
+def test_a_long_text_is_as_near_as_its_beginning_more_than_as_its_nearest_passage() -> None:
+    pool = (one(1, dense=0.5), one(2, dense=0.5, lead=0.6), one(3, dense=0.9, lead=0.1))
+    assert column("dense", *pool) == pytest.approx([0.5, 0.6 * 0.6 + 0.4 * 0.5, 0.6 * 0.1 + 0.4 * 0.9])
+
+
+def test_of_a_long_text_whose_beginning_was_not_embedded_that_is_estimated() -> None:
+    pool = (one(1, Held(199, 90, {}), dense=0.5), one(2, Held(200, 90, {}), dense=0.5), one(3, Held(200, 90, {})))
+    short, long, waiting = column("dense", *pool)
+    assert short == 0.5
+    assert long == pytest.approx(0.6 * 0.7 * 0.5 + 0.4 * 0.5)
+    assert waiting == pytest.approx(0.5 * 0.42)
+
+
+def test_by_a_beginning_is_estimated_how_near_the_rest_is() -> None:
+    near, far, holds = one(1, lead=0.6), one(2, lead=0.1), one(3, held(heron=1, nest=1), lead=0.1)
+    rest = [0.6, 0.1 + 0.7 * 0.1, 0.1 + 0.7 * 0.1 + 0.2 * 5 / 6]
+    expected = [0.6 * lead + 0.4 * passage for lead, passage in zip([0.6, 0.1, 0.1], rest, strict=True)]
+    assert column("dense", near, far, holds) == pytest.approx(expected)
+
+
 def test_a_turn_without_a_window_is_as_near_as_it_and_its_neighbours_are_alone() -> None:
     turns = (one(1, dense=0.6), one(2, dense=0.1, before=(0, 1)), one(3, dense=0.5, window=0.3, before=(0, 2)))
     first, second, third = column("window", *turns)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
+from pieria.bank.leads import Leads
 from pieria.bank.metering import BankMeter
 from pieria.bank.on_the_spot import OnTheSpot, precedence
 from pieria.bank.questioning import asked
@@ -85,6 +86,7 @@ class Embedding:
         self._rested = threading.Event()
         self._aside: set[object] = set()
         self._on_the_spot = OnTheSpot()
+        self._leads = Leads()
         self._meter.start_anew()
 
     @property
@@ -340,6 +342,7 @@ class Embedding:
         space = self._embedder.told(self._meter)
         with self._store.writing(_left(deadline)) as writer:
             entered = writer.set_space(space.name, space.dimension)
+        self._leads.start_anew()
         self._has_old = True
         self.refused.clear()
         self.wake()
@@ -395,16 +398,16 @@ class Embedding:
 
         After a while it is content with some: what was written meanwhile comes before the rest.
         """
-        from pieria.bank.texts import in_parts, leads_of, tasks_of
+        from pieria.bank.texts import in_parts, tasks_of
 
+        if self._background.is_current() and not self._lead(deadline):
+            return None
         with self._store.reading() as reader:
             seen = reader.head().seq
             tasks = tasks_of(reader, pending)
         empty = sorted(set(pending).difference(task.item for task in tasks))
         if empty:
             self._put([], seen, deadline, empty)
-        if self._background.is_current() and not self._lead(leads_of(tasks), deadline):
-            return None
         over, done = time.monotonic() + STEP, set(empty)
         for part in in_parts(tasks):
             if not self._embed_part(part, seen, deadline):
@@ -414,13 +417,18 @@ class Embedding:
                 break
         return len(done)
 
-    def _lead(self, leads: Sequence[str], deadline: float | None) -> bool:
-        """Makes the leads of long texts before all their passages: they speak for them while those are made."""
+    def _lead(self, deadline: float | None) -> bool:
+        """Stores the leads of long texts before any passages. False where time ran out, or the bank was closed."""
         assert self._embedder is not None
-        if self._embedder.is_at_hand and leads:
+        while self._embedder.is_at_hand:
+            with self._store.reading() as reader:
+                seen, tasks = reader.head().seq, self._leads.next(reader)
+            if tasks is None:
+                break
             if not self._may_go_on(deadline):
                 return False
-            self._on_the_spot.ahead(self._embedder, leads, self._meter)
+            made = self._on_the_spot.ahead(self._embedder, [task.text for task in tasks], self._meter)
+            self._put([task.put_as(made[task.text]) for task in tasks], seen, deadline)
         return True
 
     def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
@@ -434,7 +442,7 @@ class Embedding:
         found.vectors.update(known)
         refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}
         self.refused.add(refused)
-        vectors = [_stored(task, found.vectors[task.text]) for task in tasks if task.item not in refused]
+        vectors = [task.put_as(found.vectors[task.text]) for task in tasks if task.item not in refused]
         if vectors:
             self._put(vectors, seen, deadline)
         self._on_the_spot.let_go([*known, *(lead(task.text) for task in tasks if task.number == 0)])
@@ -470,8 +478,7 @@ class Embedding:
     def _complaint(self) -> str | None:
         """What to know of the model, if anything."""
         assert self._embedder is not None
-        problem = self.problem
-        if problem is not None:
+        if (problem := self.problem) is not None:
             return f"{problem.message}; it is tried again"
         return self.refused.told or self._embedder.note
 
@@ -491,7 +498,3 @@ class Embedding:
 def _left(deadline: float | None) -> float | None:
     """How long somebody else may be waited for."""
     return None if deadline is None else max(0.0, deadline - time.monotonic())
-
-
-def _stored(task: Task, vector: NDArray[np.float32]) -> Embedded:
-    return Embedded(task.row, task.what, task.number, task.start, task.stop, vector, task.members, task.known_from)

@@ -79,11 +79,14 @@ class OnTheSpot:
             for text in texts:
                 self._kept.pop(text, None)
 
-    def ahead(self, embedder: Embedder, texts: Sequence[str], meter: Meter) -> None:
+    def ahead(self, embedder: Embedder, texts: Sequence[str], meter: Meter) -> Vectors:
         """Makes and keeps these, whatever time it takes: for the background, before it has a question to answer."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self.kept([text])]
+        found = self.kept(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
         if missing:
-            self._keep(dict(zip(missing, embedder.passages(missing, meter).vectors, strict=True)))
+            found.update(zip(missing, embedder.passages(missing, meter).vectors, strict=True))
+            self._keep({text: found[text] for text in missing})
+        return found
 
     def made(self, embedder: Embedder, texts: Sequence[str], until: float, meter: Meter) -> Vectors:
         """The vectors of as many texts, in their order, as there is time for. Raises what the model raises."""

@@ -37,6 +37,7 @@ RULE, WISHES = ("rule",), ("preference", "profile")
 HEEDED = (*RULING, AGENT)
 """The ways in whose rules and wishes are candidates for what they are about. Mined and foreign text has to be found."""
 PASSAGE: Kind = "passage"
+LEAD: Kind = "lead"
 NARROWING = (
     *("ids", "types", "tags", "entities", "files", "standing", "author", "author_type", "channel", "source"),
     *("since", "until", "pinned"),
@@ -116,12 +117,9 @@ def _text(look: Look, part: Part) -> list[int]:
 def _by_passages(look: Look, part: Part) -> list[int]:
     match = _near(look, part, PASSAGE)
     part.nearest.update({near.row: near.start for near in match})
-    rows = [near.row for near in match]
+    by_lead = _near(look, part, LEAD)[: look.want // 2]
     lately = embedded(part, look.known.weights)
-    if not lately:
-        return rows
-    alike = part.alike[PASSAGE]
-    return sorted({*rows, *lately}, key=lambda row: (-alike[row], -row))[: look.want]
+    return list(dict.fromkeys([*(near.row for near in (*match, *by_lead)), *lately]))
 
 
 def _by_windows(look: Look, part: Part) -> list[int]:

@@ -50,7 +50,7 @@ def confidence(asked: Asked, columns: Columns, pool: Pool, texts: Texts) -> floa
     if not len(pool):
         return 0.0
     first_hand = ~pool.is_summary if not pool.is_summary.all() else pool.is_summary
-    if np.isnan(pool.dense).all():
+    if not pool.is_compared.any():
         return float(columns["cover"][first_hand].max())
     turns = np.flatnonzero(first_hand & pool.is_turn)
     alone = np.flatnonzero(first_hand & ~pool.is_turn)

@@ -35,6 +35,13 @@ GUESSED, GUESSED_BY_WORDS, GUESSED_BY_SHARE = 0.42, 0.08, 0.33
 """How near, against the nearest, a text is on average that holds no word of the question; and what words add to it."""
 EXPECTED = 0.45
 """How near the nearest is at least, as a rule: where little is embedded, it may be among what is not."""
+LEADING = 0.6
+"""The share of its beginning in how near a long text is."""
+BY_LEAD, BY_LEAD_SHARE, BY_LEAD_WORDS = 0.1, 0.7, 0.2
+"""How near the nearest passage of a long text is on average: by how near its beginning is, and what words add to it."""
+LONG, LED_BY = 200.0, 0.7
+"""A text of so many terms has several passages; how near its beginning is on average, by how near the nearest is. Such
+as came with vectors of their own, or were embedded before beginnings were, have no other."""
 OWN_SHARE, WINDOW_SHARES, RISE = 0.2, {1: 0.22, 2: 0.24}, 0.13
 """What a turn, and each neighbour at this distance, has of what they mean together; which is more than on average."""
 THIN = 5.0
@@ -62,8 +69,7 @@ def features(asked: Asked, pool: Pool) -> Columns:
     lexical = lean * _by_best(_with_neighbours(weights, known, pool)) + (1 - lean) * own
     cover = _coverage(weights, known, held)
     guessed = GUESSED + GUESSED_BY_WORDS * lexical + GUESSED_BY_SHARE * cover
-    nearest = 0.0 if np.isnan(pool.dense).all() else max(EXPECTED, float(np.nanmax(pool.dense)))
-    dense = np.where(np.isnan(pool.dense), nearest * guessed, pool.dense)
+    dense = _nearness(pool, guessed, cover)
     best = max(0.0, float(dense.max(initial=0.0)))
     base = _by_best(LEXICAL_PART * lexical + DENSE_PART * _standing_out(dense, best))
     overview, when = float(asked.is_overview), float(asked.is_when)
@@ -97,6 +103,19 @@ def features(asked: Asked, pool: Pool) -> Columns:
         "usage": np.array([0.0 if used is UNUSED else proven(used) for used in pool.used]),
         "validity": pool.says_when.astype(float),
     }
+
+
+def _nearness(pool: Pool, guessed: Floats, cover: Floats) -> Floats:
+    """How near each is as a whole. What was not compared is estimated: by its beginning, or else by its words.
+
+    What a long text is about mostly stands at its beginning, and among many passages one is near by chance.
+    """
+    by_lead = np.maximum(pool.lead, BY_LEAD + BY_LEAD_SHARE * pool.lead + BY_LEAD_WORDS * cover)
+    whole = np.where(np.isnan(pool.dense), by_lead, pool.dense)
+    lead = np.where(np.isnan(pool.lead) & (pool.lengths[: len(pool)] >= LONG), LED_BY * pool.dense, pool.lead)
+    near = np.where(np.isnan(lead), whole, LEADING * lead + (1 - LEADING) * whole)
+    nearest = max(EXPECTED, float(np.nanmax(near))) if pool.is_compared.any() else 0.0
+    return np.where(pool.is_compared, near, nearest * guessed)
 
 
 def of_use(asked: Asked, pool: Pool, fading: Fading) -> Columns:

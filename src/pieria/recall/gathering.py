@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-COMPARED: Mapping[str, Kind] = {"dense": "passage", "window": "window"}
+COMPARED: Mapping[str, tuple[Kind, ...]] = {"dense": ("passage", "lead"), "window": ("window",)}
 WORTH_FOLDING = 60
 """Characters from which on a text takes up room if it is shown twice."""
 LATE = "there was no time left for it"
@@ -122,7 +122,7 @@ class Gathering:
 
     def _fill(self, wanted: Wanted, look: Look) -> None:
         effort.pause()
-        kinds = [what for arm, what in COMPARED.items() if arm in self._arms]
+        kinds = [what for arm, of in COMPARED.items() if arm in self._arms for what in of]
         for part in self._parts:
             if "context" in self._arms:
                 part.line_up(REACH, LENDING)

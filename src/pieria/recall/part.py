@@ -145,8 +145,7 @@ class Part:
             known = zip(rows, column.tolist(), strict=True)
             self.alike.setdefault(kind, {}).update((row, value) for row, value in known if value == value)
         if matter is not None:
-            self._note_nearer(rows, [told[kind][:, 1] - told[kind][:, 0] for kind in kinds])
-
+            self._note_nearer(rows, [told[kind][:, 1] - told[kind][:, 0] for kind in kinds if kind != "lead"])
         if bare is not None and "passage" in told:
             self.bare.update(zip(rows, told["passage"][:, -1].tolist(), strict=True))
 

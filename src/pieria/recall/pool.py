@@ -51,6 +51,8 @@ class Pool:
     beside: Mapping[int, Lines]
     """By distance, the line of the neighbour."""
     dense: Floats
+    lead: Floats
+    """How near the beginning of a long text is."""
     window: Floats
     nearer: Floats
     """By how much it is more like the question without the names of those who speak than like the whole."""
@@ -99,6 +101,11 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def is_compared(self) -> Flags:
+        """Whether anything of its meaning was compared with the question's."""
+        return ~(np.isnan(self.dense) & np.isnan(self.lead))
 
     def candidate(self, number: int) -> Candidate:
         return Candidate(self, number)

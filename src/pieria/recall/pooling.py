@@ -65,6 +65,7 @@ def pooled(parts: Sequence[Part], told: Sequence[Told], named: frozenset[str], r
         quoted=held.quoted[: len(keys)],
         beside=beside,
         dense=_known(passages),
+        lead=_known([part.alike.get("lead", {}).get(row) for part, row in each]),
         window=_known([part.alike.get("window", {}).get(row) for part, row in each]),
         nearer=np.array([part.nearer.get(row, 0.0) for part, row in each], dtype=float),
         bare=_known([part.bare.get(row) for part, row in each]),

@@ -7,13 +7,14 @@ time for is estimated when it is scored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 from pieria.recall.part import Part
 from pieria.record.analyser import terms
 from pieria.record.passages import LEAD, lead, passages
+from pieria.store.protocol import Kind
 
 NEWEST = 20
 """Of what was written last and waits, so many are looked at whether they hold a word of the question or not."""
@@ -23,6 +24,7 @@ BEST = 8
 
 class Piece(NamedTuple):
     row: int
+    what: Kind
     start: int
     text: str
 
@@ -34,16 +36,18 @@ def embedded(part: Part, weights: Mapping[str, float]) -> list[int]:
         return []
     waiting = source.reader.unembedded(list(part.found), NEWEST)
     seen = source.reader.outlines(waiting, source.filter)
-    pieces = _pieces(part, [row for row in _in_turn(waiting) if row in seen], weights)
+    rows = [row for row in _in_turn(waiting) if row in seen]
+    led = source.reader.similarities(source.vector, rows, "lead")
+    pieces = _pieces(part, rows, led, weights)
     vectors = source.embed([piece.text for piece in pieces])
-    alike = part.alike.setdefault("passage", {})
+    near = {row: span.similarity for row, span in led.items()}
     for piece in pieces:
         if piece.text in vectors:
             similarity = float(vectors[piece.text] @ source.vector)
-            if similarity > alike.get(piece.row, -1.0):
-                alike[piece.row], part.nearest[piece.row] = similarity, piece.start
-    compared = {piece.row for piece in pieces if piece.row in alike}
-    return sorted(compared, key=lambda row: (-alike[row], -row))
+            part.alike.setdefault(piece.what, {})[piece.row] = similarity
+            if similarity > near.get(piece.row, -1.0):
+                near[piece.row], part.nearest[piece.row] = similarity, piece.start
+    return sorted(near, key=lambda row: (-near[row], -row))
 
 
 def _in_turn(waiting: Sequence[int]) -> list[int]:
@@ -52,15 +56,19 @@ def _in_turn(waiting: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(row for pair in zip_longest(waiting, newest) for row in pair if row is not None))
 
 
-def _pieces(part: Part, rows: Sequence[int], weights: Mapping[str, float]) -> list[Piece]:
-    """The lead of each row; then, of the first ones, the passage that holds most of the question."""
+def _pieces(part: Part, rows: Sequence[int], led: Collection[int], weights: Mapping[str, float]) -> list[Piece]:
+    """The lead of each row that has none; then, of the first ones, the passage that holds most of the question."""
     read = part.source.reader.readable(rows)
     there = [(row, f"{read[row].title}\n" if read[row].title else "", read[row].text) for row in rows if row in read]
-    leads = [Piece(row, 0, lead(title + text)) for row, title, text in there]
+    leads = [_first(row, title + text) for row, title, text in there if row not in led]
     best = [_best(row, title, text, weights) for row, title, text in there[:BEST] if len(title + text) > LEAD]
     return leads + best
 
 
+def _first(row: int, text: str) -> Piece:
+    return Piece(row, "lead" if len(text) > LEAD else "passage", 0, lead(text))
+
+
 def _best(row: int, title: str, text: str, weights: Mapping[str, float]) -> Piece:
-    pieces = [Piece(row, start, title + text[start:end]) for start, end in passages(text)]
+    pieces = [Piece(row, "passage", start, title + text[start:end]) for start, end in passages(text)]
     return max(pieces, key=lambda piece: (sum(weights.get(term, 0.0) for term in set(terms(piece.text))), -piece.start))

@@ -45,9 +45,10 @@ if TYPE_CHECKING:
 ORDERS = ("newest", "oldest", "changed", "important")
 WHERE = ("path", "server", "database")
 """What of a store's description says where it is."""
-Kind = Literal["passage", "window", "rule"]
-"""What a vector stands for: part of a text, a turn with its neighbours in the session, or a sentence of a text that
-lays down a standing rule. Rules come with the passages of their text, and are never pending by themselves."""
+Kind = Literal["passage", "window", "rule", "lead"]
+"""What a vector stands for: part of a text, a turn with its neighbours in the session, a sentence of a text that lays
+down a standing rule, or the beginning of a text of several passages. Rules and leads come with the passages of their
+text, and are never pending by themselves."""
 WINDOW_REACH = 2
 """How many neighbours on either side a window may take in: so far a change makes windows pending again."""
 Progress = Callable[[int, int], object]

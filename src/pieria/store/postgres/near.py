@@ -50,10 +50,13 @@ class PostgresVectors(VectorReads):
 
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind) -> VectorMatch:
         space = self.space()
-        if space is None:
+        if space is None or (what == "lead" and not self._has_leads()):
             return VectorMatch([])
         question = normalised([vector], space.dimension)[0]
         return Search(self._server, space, question, filter, what).match(want)
+
+    def _has_leads(self) -> bool:
+        return any(line[-1] for line in self._session.remembered(self._sql["space"]))
 
     def _of_rows(self, rows: Sequence[int], what: Kind, space: Space) -> list[Stored]:
         found = super()._of_rows(rows, what, space)

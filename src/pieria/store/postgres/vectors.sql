@@ -1,7 +1,10 @@
 -- Every statement about vectors and what is still to be embedded.
 
 -- name: space
-SELECT number, name, dimension, first_entry, NOT EXISTS (SELECT 1 FROM pending WHERE bank = %(bank)s)
+-- The last column: whether any text has a lead. Most banks hold none so long, and are not searched for any.
+SELECT
+    number, name, dimension, first_entry, NOT EXISTS (SELECT 1 FROM pending WHERE bank = %(bank)s),
+    EXISTS (SELECT 1 FROM embedded e WHERE e.bank = %(bank)s AND e.space = space.number AND e.what = 'lead')
 FROM space WHERE bank = %(bank)s AND current = 1
 
 -- name: leave_space

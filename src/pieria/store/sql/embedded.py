@@ -20,7 +20,7 @@ from pieria.store.vectors import packed
 SPACE_ENTRIES = 1_024
 """The entries of a space begin with a multiple of it, in every store, so that a bank is the same wherever it lives."""
 
-REPLACED = {"passage": ("passage", "rule")}
+REPLACED = {"passage": ("passage", "rule", "lead")}
 """What goes when others of a kind are put in its place, where it is more than that kind."""
 
 
@@ -209,8 +209,8 @@ class VectorRows:
             raise ConflictError(f"the vectors are of space {space}, and the bank's space is {now}", hint=hint)
         return int(held[2])
 
-    def _current(self) -> tuple[int, str, int, int, int] | None:
-        found: tuple[int, str, int, int, int] | None = self._session.execute(self._sql["space"]).fetchone()
+    def _current(self) -> tuple[int, str, int, int] | None:
+        found: tuple[int, str, int, int] | None = self._session.execute(self._sql["space"]).fetchone()
         return found
 
     def _space_number(self) -> int:

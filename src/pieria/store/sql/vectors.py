@@ -32,7 +32,7 @@ class VectorReads(ABC):
         self._sql = session.statements("vectors.sql")
 
     def space(self) -> Space | None:
-        for number, name, dimension, _, is_whole in self._session.remembered(self._sql["space"]):
+        for number, name, dimension, _, is_whole, *_ in self._session.remembered(self._sql["space"]):
             return Space(number, name, dimension, bool(is_whole))
         return None
 

@@ -21,7 +21,7 @@ SIZE = SPACE_ENTRIES
 ROW = 8
 LIKE = 16
 """Less than this part of a code's signs may differ from those of its vector."""
-KINDS = {"passage": 1, "window": 2, "rule": 3}
+KINDS = {"passage": 1, "window": 2, "rule": 3, "lead": 4}
 NAMES = {number: name for name, number in KINDS.items()}
 
 
