@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from pieria.workspace import open as open
     from pieria.workspace import remove_bank as remove_bank
     from pieria.workspace import restore as restore
-    from pieria.workspace.sealing import rekey as rekey
-    from pieria.workspace.sealing import seal as seal
-    from pieria.workspace.sealing import unseal as unseal
+    from pieria.workspace.seal import rekey as rekey
+    from pieria.workspace.seal import seal as seal
+    from pieria.workspace.seal import unseal as unseal
 
     __version__: str
 
@@ -124,12 +124,12 @@ _HOMES = {
     "Workspace": "pieria.workspace",
     "copy": "pieria.workspace",
     "open": "pieria.workspace",
-    "rekey": "pieria.workspace.sealing",
+    "rekey": "pieria.workspace.seal",
     "remove_bank": "pieria.workspace",
     "restore": "pieria.workspace",
     "safe_notify": "pieria.notifier",
-    "seal": "pieria.workspace.sealing",
-    "unseal": "pieria.workspace.sealing",
+    "seal": "pieria.workspace.seal",
+    "unseal": "pieria.workspace.seal",
 }
 
 

@@ -56,7 +56,7 @@ async def cancelled_at_random(chance: Random, data: str | None) -> set[int]:
 @in_a_loop
 async def test_what_has_not_begun_is_withdrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     own = Pool()
-    monkeypatch.setattr("pieria.aio.calling.pool", own)
+    monkeypatch.setattr("pieria.aio.call.pool", own)
     # Nobody gives a place up.
     monkeypatch.setattr("pieria.aio.threads.MOMENT", 3600.0)
     async with pieria.aio.open("notes") as bank:

@@ -33,7 +33,7 @@ from pieria.errors import (
     UnreachableError,
 )
 from pieria.record.changeset import Changeset
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.job import Job, JobQuery, Lease, Outcome, Progress, new_job
 from pieria.record.time import micros

@@ -20,7 +20,7 @@ from pieria.errors import InputError
 from pieria.models import EmbeddingResponse
 from pieria.recall.answer import Recall
 from pieria.recall.arms import ARMS
-from pieria.recall.gathering import LATE
+from pieria.recall.candidates import LATE
 from pieria.recall.search import tokens_of
 
 INSTALLED = Path(sys.prefix) / "share" / "pieria" / "models"

@@ -18,8 +18,8 @@ from pieria.doors.cli.shown.reasons import lacking, reasons
 from pieria.doors.web.pages.recall import reasoned
 from pieria.errors import CorruptError, InputError
 from pieria.recall.answer import Recall
-from pieria.recall.gathering import LATE
-from pieria.recall.reranking import BY_WORDS, FIRST, FOREIGN, LONGEST, OVERVIEW, combined
+from pieria.recall.candidates import LATE
+from pieria.recall.rerank import BY_WORDS, FIRST, FOREIGN, LONGEST, OVERVIEW, combined
 from pieria.recall.walk import Pins, Reranked, Walk, walk_of
 from pieria.record.cursor import parts_of, written
 

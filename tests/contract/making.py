@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pieria.record.changeset import Applied, Changeset, State, Write
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.fact import FactRow
 from pieria.record.filter import Filter

@@ -25,7 +25,7 @@ from pieria.errors import LimitError
 from pieria.record import effort
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Content, Mark, Write
-from pieria.record.composing import terms_of
+from pieria.record.rows import terms_of
 from pieria.record.filter import Filter
 from pieria.store.protocol import ORDERS, Store, TextMatch
 from pieria.store.sql import wordings

@@ -14,7 +14,7 @@ from pieria.bank.handlers import Effect, Handler
 from pieria.bank.work import Rules, Work
 from pieria.errors import AdapterError, BudgetError
 from pieria.record.changeset import Changeset
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import NewMemory, checked
 
 HASTY = Rules(lease=2.0, first_pause=0.02, longest_pause=0.2, poll=0.02)

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pieria.aio.mirroring import Opening as Opening
+from pieria.aio.mirror import Opening as Opening
 from pieria.bank.analyzing import Analysis, Enriched
 from pieria.bank.asking import Names
 from pieria.bank.comparing import Likeness
@@ -78,8 +78,8 @@ from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import Step
 from pieria.learning.traces import EpisodeTrace
 from pieria.models.mind import Named
-from pieria.models.minds.llm.asking import Override
-from pieria.models.minds.llm.replacing import OwnPrompt
+from pieria.models.minds.llm.request import Override
+from pieria.models.minds.llm.custom_prompts import OwnPrompt
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.record.change import Change
@@ -98,7 +98,7 @@ from pieria.sessions.queue import Callback as Callback_of_queue
 from pieria.sessions.session import Progress as Progress_of_session
 from pieria.sessions.state import SessionState
 from pieria.store.protocol import Progress
-from pieria.upkeep.reviewing import Curve, Retained
+from pieria.upkeep.review import Curve, Retained
 from pieria.workspace.graph_care import Callback as Callback_of_graph_care
 from pieria.workspace.graph_care import Summary
 from pieria.workspace.sessions import Callback

@@ -25,7 +25,7 @@ from pieria.bank.vault import Vault
 from pieria.bank.working import Worker
 from pieria.sessions import Session
 from pieria.workspace import Workspace, copy, open, remove_bank, restore
-from pieria.workspace.sealing import rekey, seal, unseal
+from pieria.workspace.seal import rekey, seal, unseal
 
 NONE: Mapping[str, type] = MappingProxyType({})
 

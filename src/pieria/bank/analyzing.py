@@ -45,7 +45,7 @@ class Analyzing(Core):
         check.text(text, "text")
         if self._namer is not None:
             return self._namer(text)
-        from pieria.models.minds.rules.naming import named
+        from pieria.models.minds.rules.names import named
 
         return named(text)
 

@@ -20,11 +20,11 @@ from pieria.bank.recalling import EMBEDDED, QUESTION_SECONDS, embeddable
 from pieria.bank.reranking import reranks_of
 from pieria.errors import InputError, NewerVersionError, PieriaError
 from pieria.recall.answer import Recall
-from pieria.recall.gathering import LATE, OFF
+from pieria.recall.candidates import LATE, OFF
 from pieria.recall.page import Question
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, MOST, POLICIES, PRODUCT, Policy, custom
-from pieria.recall.reading import reading, without_named
+from pieria.recall.query import reading, without_named
 from pieria.recall.search import search
 from pieria.recall.walk import EXPECTED, Walk, walk_of
 from pieria.record import check, effort

@@ -11,7 +11,7 @@ from pieria.record import check
 from pieria.record.draft import Instant, Problems, last_moment, moment
 from pieria.record.end import End
 from pieria.record.filter import ANY_TIME, Filter, Viewer
-from pieria.record.indexing import compared
+from pieria.record.index_terms import compared
 from pieria.record.memory import AUTHOR_TYPES, KINDS, SCOPES, STATUSES, VISIBLE_STATUSES, nothing
 
 Names = str | Iterable[str]

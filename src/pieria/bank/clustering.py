@@ -21,9 +21,10 @@ from pieria.record.link import End
 from pieria.record.memory import KINDS, LISTED_KINDS, Memory
 from pieria.record.time import micros
 from pieria.store.protocol import Reader, Writer
-from pieria.upkeep import clustering, merging
-from pieria.upkeep.selecting import selected
-from pieria.upkeep.sleeping import SUMMARY, said
+from pieria.upkeep import clusters as clustering
+from pieria.upkeep import merge as merging
+from pieria.upkeep.selection import selected
+from pieria.upkeep.sleep import SUMMARY, said
 
 if TYPE_CHECKING:
     import numpy as np

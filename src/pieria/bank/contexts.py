@@ -17,7 +17,7 @@ from pieria.record import check
 from pieria.record.changeset import Changeset, Record
 from pieria.record.draft import Instant, Problems
 from pieria.record.end import End
-from pieria.record.fading import DAY
+from pieria.record.decay import DAY
 from pieria.record.filter import Viewer
 from pieria.store.protocol import Writer
 

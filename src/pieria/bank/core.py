@@ -21,16 +21,16 @@ from pieria.bank.screening import Screen, Screened
 from pieria.bank.statements import Speaker, hold_to_statements
 from pieria.bank.using import Uses
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
-from pieria.learning.minding import Thinker
+from pieria.learning.models import Thinker
 from pieria.notifier import Event
 from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, State, Stored
-from pieria.record.composing import terms_of
+from pieria.record.rows import terms_of
 from pieria.record.draft import Instant, Problems
 from pieria.record.draft import moment as read_moment
-from pieria.record.fading import Fading
+from pieria.record.decay import Fading
 from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory

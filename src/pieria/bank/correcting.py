@@ -14,7 +14,7 @@ from pieria.bank.tracing import REVISES
 from pieria.errors import ConflictError, InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, State, Stored, Write
-from pieria.record.composing import content_of, type_of, with_index
+from pieria.record.rows import content_of, type_of, with_index
 from pieria.record.draft import Draft, Instant, NewMemory, Problems, checked, moment, seen_by
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, End, LinkRow, row_of

@@ -11,7 +11,7 @@ from pieria.bank.proposing import MOST, Held, Lessons, lessons_of, take_in
 from pieria.bank.replies_lessons import Decided, Learnt, Proposal, Proposals
 from pieria.errors import AccessError, ConflictError, NotFoundError
 from pieria.learning.distilling import pieces
-from pieria.learning.lessons import weighing
+from pieria.learning.lessons import weight as weighing
 from pieria.record import check
 from pieria.record.changeset import Changeset
 from pieria.record.lesson import ACCEPTED, DECLINED, PROPOSED, RULE, STATES, SUPERSEDED, TYPES, WORTH_A_LOOK

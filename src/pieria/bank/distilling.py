@@ -21,7 +21,7 @@ from pieria.learning.distilling.pieces import Piece, State, alike, session_key, 
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, Write
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import Draft, NewMemory, checked
 from pieria.record.event import SPOKEN, Event, capped
 from pieria.record.filter import Filter, Viewer
@@ -38,7 +38,7 @@ from pieria.store.protocol import Progress, Reader, Writer
 if TYPE_CHECKING:
     from pieria.bank.observing import Observing
     from pieria.learning.distilling.observations import Distilled, Observation
-    from pieria.learning.lessons.finding import Learned
+    from pieria.learning.lessons.finder import Learned
     from pieria.record.repetition import Runs
 
 AT_ONCE = 500
@@ -293,7 +293,7 @@ def piece_of(bank: Observing, host: str, session: str) -> Piece:
 
 
 def learned_of(bank: Observing, piece: Piece, problem: str | None = None) -> Learned:
-    from pieria.learning.lessons.finding import learned
+    from pieria.learning.lessons.finder import learned
     from pieria.models.minds.rules import RuleMind
 
     mind = bank.mind if problem is None else RuleMind()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pieria.bank.core import EVERYTHING, Plan
 from pieria.bank.extracting import MENTIONS, SOURCE, TIMES, UNSAID, Extracted, Extracting, Read, Wanted, drawn_from
 from pieria.errors import InputError, PieriaError, PrivacyError
-from pieria.facts import adding
+from pieria.facts import addition as adding
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import declaration
 from pieria.facts.sources import as_written, shown, times_of

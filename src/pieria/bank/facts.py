@@ -9,12 +9,15 @@ from typing import Any
 from pieria.bank.core import Core
 from pieria.bank.replies import Receipt
 from pieria.errors import InputError, NotFoundError
-from pieria.facts import adding, ending, predicates, querying, summary
-from pieria.facts.adding import Planned
+from pieria.facts import predicates, summary
+from pieria.facts import addition as adding
+from pieria.facts import end as ending
+from pieria.facts import query as querying
+from pieria.facts.addition import Planned
 from pieria.facts.aliases import Aliases
 from pieria.facts.aliases import Planned as PlannedAlias
 from pieria.facts.predicates import Predicate
-from pieria.facts.querying import DIRECTIONS, Question
+from pieria.facts.query import DIRECTIONS, Question
 from pieria.facts.sources import Times, as_written, shown, times_of, was_seen
 from pieria.facts.statement import Statement, checked_moment, checked_statement, checked_triple
 from pieria.facts.summary import Conflict, Entity, FactStats

@@ -30,8 +30,8 @@ from pieria.graph.graph import Graph, in_order, same_label
 from pieria.graph.memories import SEEN_AS, memory_of, node_of
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import NODE_TYPES, Episodic, Node, Tag
-from pieria.graph.valuing import checked_types, params_of
-from pieria.learning.rewriting import rewritten
+from pieria.graph.value_function import checked_types, params_of
+from pieria.learning.renamed_ids import rewritten
 from pieria.notifier import Tell, telling
 from pieria.record import check
 from pieria.record.analyser import terms

@@ -16,17 +16,17 @@ from pieria.bank.grounding import noted, strangers
 from pieria.graph.changeset import Tie
 from pieria.graph.edge import Edge
 from pieria.graph.nodes import NODE_TYPES, Node
-from pieria.graph.tending import AT_ONCE, Look, Pair, pages
+from pieria.graph.view import AT_ONCE, Look, Pair, pages
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import State, Stored, Write
-from pieria.record.fading import FADING_TIERS, IMPORTANT
+from pieria.record.decay import FADING_TIERS, IMPORTANT
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, REVISES, End, Link, LinkRow, row_of
 from pieria.record.time import micros, moment
 from pieria.record.usage import UNUSED, use_of
 from pieria.store.protocol import Reader, Writer
-from pieria.upkeep.merging import facts_taken
+from pieria.upkeep.merge import facts_taken
 
 if TYPE_CHECKING:
     from pieria.bank.graph import BankGraph

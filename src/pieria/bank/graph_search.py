@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pieria.bank.graph_reading import GraphReading, Met
 from pieria.graph.edge import Edge
 from pieria.graph.nodes import Node
-from pieria.graph.searching import Held, Problem, Question, Reached, passed
-from pieria.graph.valuing import Values, params_of
+from pieria.graph.search import Held, Problem, Question, Reached, passed
+from pieria.graph.value_function import Values, params_of
 from pieria.recall.arms import QUOTA
 from pieria.record.analyser import terms
 from pieria.record.certainty import alone

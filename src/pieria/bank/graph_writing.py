@@ -19,7 +19,7 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.similarity import cosine_similarity
 from pieria.record.changeset import Changeset as Change
 from pieria.record.changeset import State, Stored, Write
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import Draft
 from pieria.record.filter import Filter
 from pieria.record.ids import new_id

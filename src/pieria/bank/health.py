@@ -17,7 +17,7 @@ from pieria.bank.replies import Diagnosis, Stats
 from pieria.bank.session_records import Census, counted
 from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.record import check
-from pieria.record.composing import terms_of
+from pieria.record.rows import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import STATEMENT
 from pieria.record.time import iso, moment

@@ -17,8 +17,8 @@ from pieria.bank.turns import turns
 from pieria.errors import ConflictError, InputError
 from pieria.learning.episode import Episode
 from pieria.learning.experience import Experience, Taken
-from pieria.learning.preparing import prepared
-from pieria.learning.structuring import extract
+from pieria.learning.draft import prepared
+from pieria.learning.trajectory import extract
 from pieria.record import check
 from pieria.record.changeset import Record
 from pieria.record.draft import Problems

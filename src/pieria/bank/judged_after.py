@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from pieria.record import check
 from pieria.record.changeset import Cut
-from pieria.record.indexing import indexed_terms
+from pieria.record.index_terms import indexed_terms
 from pieria.record.link import DRAWN_FROM, End
 from pieria.store.protocol import Reader
 

@@ -22,7 +22,7 @@ from pieria.bank.session_summaries import is_current, summed_up
 from pieria.errors import ConflictError, PieriaError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record
-from pieria.record.composing import terms_of
+from pieria.record.rows import terms_of
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import Filter, Viewer
 from pieria.record.job import Job
@@ -30,10 +30,16 @@ from pieria.record.memory import GIVEN_KINDS, Memory
 from pieria.record.trust import AGENT
 from pieria.store.parts import counts
 from pieria.store.protocol import Progress, Reader, Writer
-from pieria.upkeep import fading, grouping, promoting, selecting, shortening, sleeping, validating
-from pieria.upkeep.promoting import Promotion
-from pieria.upkeep.shortening import Shortened
-from pieria.upkeep.sleeping import Summary
+from pieria.upkeep import faded as fading
+from pieria.upkeep import groups as grouping
+from pieria.upkeep import promotion as promoting
+from pieria.upkeep import selection as selecting
+from pieria.upkeep import shorten as shortening
+from pieria.upkeep import sleep as sleeping
+from pieria.upkeep import validation as validating
+from pieria.upkeep.promotion import Promotion
+from pieria.upkeep.shorten import Shortened
+from pieria.upkeep.sleep import Summary
 
 if TYPE_CHECKING:
     import numpy as np

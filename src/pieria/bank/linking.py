@@ -222,7 +222,7 @@ class Linking(Core):
         problems.settle()
         if not (accesses or reviews or crossings or reward is not None):
             raise InputError("accesses", "at least one use to count", 0)
-        from pieria.upkeep.reviewing import strengthened
+        from pieria.upkeep.review import strengthened
 
         holders = self._holders(wanted)
         for holder, theirs in holders.items():

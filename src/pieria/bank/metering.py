@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pieria.errors import BudgetError, PieriaError, ReadOnlyError
-from pieria.models.metering import Meter
+from pieria.models.meter import Meter
 from pieria.record import check
 from pieria.record.ledger import Spent
 from pieria.record.time import Clock

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pieria.bank.questioning import asked
 from pieria.models import Embedder
-from pieria.models.metering import Meter
+from pieria.models.meter import Meter
 
 if TYPE_CHECKING:
     import numpy as np

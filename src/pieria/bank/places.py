@@ -22,7 +22,7 @@ from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
 from pieria.record.filter import ANY_TIME
-from pieria.record.indexing import compared
+from pieria.record.index_terms import compared
 from pieria.record.link import End, LinkRow, row_of
 from pieria.record.memory import ENDINGS, LISTED_KINDS, Frozen
 from pieria.record.time import is_over, is_to_come, moment

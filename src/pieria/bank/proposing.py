@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pieria.learning.lessons import weighing
+from pieria.learning.lessons import weight as weighing
 from pieria.record.changeset import Changeset, State, Stored, Write
-from pieria.record.composing import content_of, first_write, with_index
+from pieria.record.rows import content_of, first_write, with_index
 from pieria.record.draft import Draft, checked
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.ids import derived_id, new_id
@@ -27,8 +27,8 @@ from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
     from pieria.bank.observing import Observing
-    from pieria.learning.lessons.failing import Vain
-    from pieria.learning.lessons.finding import Found, Learned
+    from pieria.learning.lessons.failures import Vain
+    from pieria.learning.lessons.finder import Found, Learned
 
 MOST = 2_000
 """Lessons that a new one is compared with, the newest."""

@@ -82,7 +82,7 @@ class Recalling(Core):
         from pieria.bank.answering import answer, mark, ranking_of
         from pieria.recall.page import Question
         from pieria.recall.policies import MOST
-        from pieria.recall.reading import reading
+        from pieria.recall.query import reading
         from pieria.record.zones import checked_zone
 
         problems = Problems()

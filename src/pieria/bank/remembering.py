@@ -19,7 +19,7 @@ from pieria.errors import ConflictError, InputError, PrivacyError, UnavailableEr
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Write
-from pieria.record.composing import first_write, memory_of
+from pieria.record.rows import first_write, memory_of
 from pieria.record.draft import Draft, Instant, NewMemory, as_new, checked
 from pieria.record.end import End
 from pieria.record.filter import Filter, Viewer

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pieria.upkeep.clustering import DIGITS, Cluster, Pair
-from pieria.upkeep.merging import Merging
+from pieria.upkeep.clusters import DIGITS, Cluster, Pair
+from pieria.upkeep.merge import Merging
 
 
 @dataclass(frozen=True, slots=True)

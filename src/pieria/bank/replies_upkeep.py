@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pieria.store.protocol import Finding
-from pieria.upkeep.fading import Faded
-from pieria.upkeep.promoting import Promotion
-from pieria.upkeep.shortening import Shortened
-from pieria.upkeep.sleeping import Summary
-from pieria.upkeep.validating import Problem
+from pieria.upkeep.faded import Faded
+from pieria.upkeep.promotion import Promotion
+from pieria.upkeep.shorten import Shortened
+from pieria.upkeep.sleep import Summary
+from pieria.upkeep.validation import Problem
 
 LITTLE, WORTH = 1 << 20, 0.1
 """Bytes, or the share of all bytes, that are worth to be given back."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pieria.record.time import iso
-from pieria.upkeep.promoting import Promotion
+from pieria.upkeep.promotion import Promotion
 
 
 @dataclass(frozen=True, slots=True)

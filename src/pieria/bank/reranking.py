@@ -11,7 +11,7 @@ from pieria.bank.questioning import asked
 from pieria.bank.recalling import embeddable
 from pieria.errors import AdapterError
 from pieria.models.reranker import STEP
-from pieria.recall.reranking import Reranks
+from pieria.recall.rerank import Reranks
 
 SHARE = 0.5
 """Of the time that is left, what the reranker may take."""

@@ -10,14 +10,14 @@ from pieria.bank.asking import Names
 from pieria.record import check
 from pieria.record.draft import Instant
 from pieria.record.end import End
-from pieria.record.fading import Wear
+from pieria.record.decay import Wear
 from pieria.record.filter import Filter
 from pieria.record.memory import LISTED_KINDS
 from pieria.record.usage import UNUSED
 from pieria.store.parts import Outline
 from pieria.store.protocol import Reader
-from pieria.upkeep.fading import worn
-from pieria.upkeep.reviewing import Retained, retained
+from pieria.upkeep.faded import worn
+from pieria.upkeep.review import Retained, retained
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

@@ -14,7 +14,7 @@ from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, State, Write
 from pieria.record.filter import Filter, Viewer
 from pieria.record.ids import new_id
-from pieria.record.indexing import SAID_KINDS, stated
+from pieria.record.index_terms import SAID_KINDS, stated
 from pieria.record.link import DRAWN_FROM, OVERTURNS, REVISES, End, Link, LinkRow, row_of
 from pieria.record.memory import PROPOSAL_STATUSES, Memory
 from pieria.record.reversal import Reversal, find_reversals

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.bank.using import Noted, spaced_uses, with_noted
 from pieria.errors import ConflictError, NotFoundError
-from pieria.recall.lasting import drawn_on
+from pieria.recall.dependents import drawn_on
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write
-from pieria.record.fading import may_go
-from pieria.record.indexing import compared
+from pieria.record.decay import may_go
+from pieria.record.index_terms import compared
 from pieria.record.usage import Use
 from pieria.store.protocol import Reader, Writer
-from pieria.upkeep.fading import Worn, worn
-from pieria.upkeep.reviewing import Curve, Retained, curve, due, is_foreign, retained, strengthened
+from pieria.upkeep.faded import Worn, worn
+from pieria.upkeep.review import Curve, Retained, curve, due, is_foreign, retained, strengthened
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pieria.errors import ConflictError, UnavailableError
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
 from pieria.sessions.opened import Judges, Judging, Own
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.memories import memory_of
 from pieria.graph.nodes import Episodic, Source
-from pieria.graph.writing import read, written
+from pieria.graph.json_nodes import read, written
 from pieria.learning.steps import Step
 from pieria.record import check
 from pieria.record.changeset import Changeset as Change

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from pieria.bank.tracing import OUTGROWN
 from pieria.record.changeset import Changeset, Write
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import NewMemory, checked
 from pieria.record.memory import Memory
 from pieria.record.time import micros
 from pieria.record.trust import AGENT
 from pieria.store.protocol import Reader, Writer
 from pieria.upkeep.sessions import NOTHING_LEFT, TYPE, Lived, free_id, lived, ties
-from pieria.upkeep.sleeping import SUMMARY
+from pieria.upkeep.sleep import SUMMARY
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

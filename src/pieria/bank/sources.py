@@ -26,7 +26,7 @@ from pieria.errors import ConflictError, InputError
 from pieria.record import check
 from pieria.record.analyser import terms
 from pieria.record.changeset import Changeset, Record, State, Stored, Write
-from pieria.record.composing import first_write
+from pieria.record.rows import first_write
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.filter import Filter
 from pieria.record.memory import ENDINGS, Memory

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from pieria.errors import InputError
 from pieria.record.changeset import FACTS_STATED, Changeset, Stored, Write
-from pieria.record.composing import first_write, names_of, terms_of
+from pieria.record.rows import first_write, names_of, terms_of
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.fact import FactQuery, FactRow
 from pieria.record.factnames import checked_name, folded, row_of
 from pieria.record.filter import Filter, Viewer
-from pieria.record.indexing import labels
+from pieria.record.index_terms import labels
 from pieria.record.memory import STATEMENT
 from pieria.record.privacy import find_secrets
 from pieria.record.trust import lowered

@@ -23,7 +23,7 @@ from pieria.facts import aliases
 from pieria.learning.distilling.pieces import HEARD
 from pieria.record import check
 from pieria.record.changeset import Content, Record, State
-from pieria.record.composing import names_of, written_list
+from pieria.record.rows import names_of, written_list
 from pieria.record.fact import FactRow
 from pieria.record.factnames import checked_name, checked_predicate, folded, folded_predicate
 from pieria.record.link import LinkRow
@@ -33,14 +33,15 @@ from pieria.record.trust import AGENT, DECLINED_RULES, HEARSAY, lowered, lowest
 from pieria.store.files import stamp
 from pieria.store.protocol import Progress, Reader
 from pieria.store.seal import Seal
-from pieria.store.sqlite import is_database, is_live_database, restoring
+from pieria.store.sqlite import is_database, is_live_database
+from pieria.store.sqlite import restore as restoring
 from pieria.transfer import mnemex
-from pieria.transfer.checking import LISTED
-from pieria.transfer.checking import check as checked_file
-from pieria.transfer.exporting import Export
+from pieria.transfer.check import LISTED
+from pieria.transfer.check import check as checked_file
+from pieria.transfer.export import Export
 from pieria.transfer.file import ELSEWHERE, Aside, Source, given_path, may_be_replaced
-from pieria.transfer.importing import ON_ERROR, is_replayed, planned
-from pieria.transfer.joining import MODES
+from pieria.transfer.import_run import ON_ERROR, is_replayed, planned
+from pieria.transfer.join import MODES
 from pieria.transfer.problem import Problem
 from pieria.transfer.rules import Rules
 from pieria.transfer.tally import Tally

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pieria.bank.background import LAST_STEP, Background
 from pieria.errors import BusyError, ClosedError, PieriaError
 from pieria.record.changeset import Changeset
-from pieria.record.fading import Wear, spaced
+from pieria.record.decay import Wear, spaced
 from pieria.record.time import Clock, micros, moment
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.parts import Told

@@ -24,14 +24,14 @@ from pieria.record.memory import KINDS, Memory
 from pieria.record.time import instant
 from pieria.record.usage import UNUSED
 from pieria.store.files import alone
-from pieria.upkeep.promoting import Promotion
-from pieria.upkeep.selecting import selected
+from pieria.upkeep.promotion import Promotion
+from pieria.upkeep.selection import selected
 from pieria.vault import markdown
 from pieria.vault.folder import Folder, Seen, digest_of
-from pieria.vault.leading import RELATION
-from pieria.vault.naming import free_name, note_name, same_name
+from pieria.vault.note_links import RELATION
+from pieria.vault.file_names import free_name, note_name, same_name
 from pieria.vault.note import TARGETS, Page, Tie, heading, page_of, said_in
-from pieria.vault.taking import decoded
+from pieria.vault.note_import import decoded
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

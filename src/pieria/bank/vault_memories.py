@@ -10,10 +10,10 @@ from pieria.bank.vault_marks import NOTES, Mark, is_as, paths_in
 from pieria.errors import ConflictError, InputError, NotFoundError, PieriaError, PrivacyError
 from pieria.record.changeset import Changeset, Record, Stored
 from pieria.vault import front, markdown
-from pieria.vault.deciding import AS_IT_WAS, CONFLICT, EDITED, decided
+from pieria.vault.decisions import AS_IT_WAS, CONFLICT, EDITED, decided
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Page, Said, changes, said_in
-from pieria.vault.taking import decoded
+from pieria.vault.note_import import decoded
 
 if TYPE_CHECKING:
     from pieria.bank.vault_sync import File, Vaulted

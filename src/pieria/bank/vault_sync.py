@@ -21,11 +21,11 @@ from pieria.record.ids import new_id
 from pieria.record.link import LinkRow, row_of
 from pieria.record.time import iso
 from pieria.record.trust import HEARSAY
-from pieria.vault import leading
+from pieria.vault import note_links as leading
 from pieria.vault.folder import Folder, Scan, Seen, digest_of
 from pieria.vault.front import BadFrontError
 from pieria.vault.note import Said, may_be_of_memory, said_in
-from pieria.vault.taking import EMPTY, NOT_TEXT, WING, decoded, note_id, taken
+from pieria.vault.note_import import EMPTY, NOT_TEXT, WING, decoded, note_id, taken
 
 if TYPE_CHECKING:
     from pieria.bank import Bank

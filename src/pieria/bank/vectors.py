@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pieria.errors import PieriaError
 from pieria.models import Embedder
-from pieria.models.metering import Meter
+from pieria.models.meter import Meter
 
 if TYPE_CHECKING:
     import numpy as np

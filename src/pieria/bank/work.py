@@ -23,7 +23,7 @@ from pieria.store.protocol import Reader, Writer
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.models.metering import Meter
+    from pieria.models.meter import Meter
 
 log = logging.getLogger(__name__)
 

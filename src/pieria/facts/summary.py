@@ -10,7 +10,7 @@ from typing import Any
 
 from pieria.facts.aliases import Aliases
 from pieria.facts.predicates import Predicate, listed, single_valued
-from pieria.facts.querying import alike, at_all_times, time_of, whole, widest
+from pieria.facts.query import alike, at_all_times, time_of, whole, widest
 from pieria.record.fact import Fact, FactQuery
 from pieria.record.factnames import folded, folded_predicate
 from pieria.record.filter import Filter

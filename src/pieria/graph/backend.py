@@ -10,7 +10,7 @@ from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
-from pieria.graph.valuing import params_of, score_of
+from pieria.graph.value_function import params_of, score_of
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 

@@ -18,7 +18,7 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.near import Directions
 from pieria.graph.nodes import Node, Tag, all_linked_ids
 from pieria.graph.persistence import JsonLines, Persistence
-from pieria.graph.valuing import checked_types
+from pieria.graph.value_function import checked_types
 from pieria.record import check
 from pieria.record.time import Clock, system_clock
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pieria.hermes.behind import Behind
-from pieria.hermes.recalling import Recalling
+from pieria.hermes.recall import Recalling
 from pieria.toolsets import Banks, Host
 from pieria.toolsets.paths import paths_of_user
 from pieria.workspace import Workspace

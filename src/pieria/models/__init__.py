@@ -10,7 +10,7 @@ from pieria.models.embedder import Embedder, Passages
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Identity, Space
 from pieria.models.library import Library
 from pieria.models.llm import LLM, LLMResponse
-from pieria.models.naming import NONE
+from pieria.models.names import NONE
 from pieria.models.pipelines import checked_pipeline, pipeline
 from pieria.models.providers import PROVIDERS as LLM_PROVIDERS
 from pieria.models.providers import checked_llm, language_model, provider_of

@@ -12,7 +12,7 @@ from typing import Any
 from pieria import telemetry
 from pieria.errors import AdapterError, InputError, PieriaError, ReplyError
 from pieria.models.llm import LLM, USAGE, LLMResponse, Message, checked_messages, checked_schema, tokens
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 
 class Chat:

@@ -16,7 +16,7 @@ from pieria.errors import AdapterError, PieriaError
 from pieria.models.embedders.pieces import EstimatedPieces, Pieces
 from pieria.models.embedding import FLOOR, Embedding, EmbeddingResponse, Space, identity_of, space_of
 from pieria.models.llm import USAGE, tokens
-from pieria.models.metering import UNMETERED, Meter
+from pieria.models.meter import UNMETERED, Meter
 
 if TYPE_CHECKING:
     import numpy as np

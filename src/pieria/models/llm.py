@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pieria.errors import InputError
 from pieria.models.embedding import checked_text
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 Message = Mapping[str, str]
 ROLES = ("system", "user", "assistant")

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.errors import AdapterError, InputError
-from pieria.models.naming import NONE
+from pieria.models.names import NONE
 
 if TYPE_CHECKING:
     from pieria.models.mind import Named
-    from pieria.models.minds.rules.naming import Placed
+    from pieria.models.minds.rules.names import Placed
 
 AUTO = "auto"
 KNOWN = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm", "xx_ent_wiki_sm")
@@ -69,13 +69,13 @@ class Pipeline:
         self._name = name
 
     def __call__(self, text: str) -> list[Named]:
-        from pieria.models.minds.rules.naming import named
+        from pieria.models.minds.rules.names import named
 
         return named(text, list(self._spotted(text)))
 
     def _spotted(self, text: str) -> Iterator[Placed]:
         from pieria.models.mind import Named
-        from pieria.models.minds.rules.naming import Placed
+        from pieria.models.minds.rules.names import Placed
 
         pipeline = _pipeline(self._name)
         for begin in range(0, len(text), _LONGEST):

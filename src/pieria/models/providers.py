@@ -12,7 +12,7 @@ from typing import Any
 from pieria.errors import InputError
 from pieria.models.chat import Chat
 from pieria.models.llm import LLM
-from pieria.models.naming import NONE, refuse_further, spelt
+from pieria.models.names import NONE, refuse_further, spelt
 
 WHAT = "llm"
 SERVER = ("base_url", "api_key", "seconds")

@@ -16,7 +16,7 @@ from pieria.models import shelf
 from pieria.models.catalogue import DEFAULT, model_named
 from pieria.models.embedder import Embedder
 from pieria.models.embedding import Embedding
-from pieria.models.naming import NONE, refuse_further, spelt
+from pieria.models.names import NONE, refuse_further, spelt
 
 AUTO = "auto"
 """The installed model, and the floor where there is none."""
@@ -43,7 +43,7 @@ def _local(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
 
 
 def _hashing(model: str, models: Path, options: Mapping[str, Any]) -> Embedding:
-    from pieria.models.embedders.hashing import HashingEmbedding
+    from pieria.models.embedders.hash_floor import HashingEmbedding
 
     if model and not model.isdecimal():
         raise InputError("embedder", "hashing, or hashing: and a number of dimensions", f"hashing:{model}")

@@ -14,7 +14,7 @@ from typing import Protocol
 from pieria import telemetry
 from pieria.errors import AdapterError, PieriaError
 from pieria.models.llm import USAGE, tokens
-from pieria.models.metering import UNMETERED, Meter
+from pieria.models.meter import UNMETERED, Meter
 
 STEP = "rerank"
 """What a call is counted as."""

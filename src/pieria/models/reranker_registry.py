@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.models.naming import NONE, refuse_further, spelt
+from pieria.models.names import NONE, refuse_further, spelt
 from pieria.models.reranker import SECONDS, Reranker
 
 WHAT = "reranker"

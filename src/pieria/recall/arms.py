@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from pieria.recall.evidence import Span
 from pieria.recall.part import Part
-from pieria.recall.ranking import Corpus, ranked
-from pieria.recall.reading import Reading, without_names
+from pieria.recall.bm25 import Corpus, ranked
+from pieria.recall.query import Reading, without_names
 from pieria.recall.unembedded import embedded
 from pieria.record.analyser import STOP_WORDS, terms
 from pieria.record.filter import ANY_TIME, Filter

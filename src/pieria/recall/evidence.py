@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pieria.recall.ranking import Corpus
+from pieria.recall.bm25 import Corpus
 from pieria.record.expected import Expected
 
 Key = tuple[int, int]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from pieria.recall.evidence import Asked, Span, Stated
 from pieria.recall.pool import Flags, Floats, Pool
-from pieria.recall.ranking import SATURATION, Corpus
-from pieria.record.fading import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
+from pieria.recall.bm25 import SATURATION, Corpus
+from pieria.record.decay import DAY, RECENCY_DAYS, Fading, frequency, proven, reward
 from pieria.record.usage import UNUSED
 
 OWN_LENGTH, WINDOW_LENGTH = 0.4, 0.6

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pieria.recall.answer import Overturned
 from pieria.recall.evidence import Key, Stated
-from pieria.record.fading import Wear
+from pieria.record.decay import Wear
 from pieria.record.usage import Usage
 from pieria.store.parts import Parts
 

@@ -12,18 +12,18 @@ from typing import NamedTuple
 from pieria.errors import CorruptError
 from pieria.recall.answer import Hit, Recall
 from pieria.recall.evidence import Key as CandidateKey
-from pieria.recall.explaining import hit_of, plan_of
-from pieria.recall.gathering import LATE
-from pieria.recall.lasting import drawn_on
+from pieria.recall.explanation import hit_of, plan_of
+from pieria.recall.candidates import LATE
+from pieria.recall.dependents import drawn_on
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.pool import Candidate
-from pieria.recall.ranking import behind_sources
-from pieria.recall.reranking import Reranks, placed, rerank, with_score
-from pieria.recall.reviewing import Due, blended, due
+from pieria.recall.bm25 import behind_sources
+from pieria.recall.rerank import Reranks, placed, rerank, with_score
+from pieria.recall.due import Due, blended, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record import effort
-from pieria.record.fading import may_go
+from pieria.record.decay import may_go
 from pieria.record.link import DRAWN_FROM, End
 from pieria.record.memory import Memory
 from pieria.record.tokens import estimated_tokens

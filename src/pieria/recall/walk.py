@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pieria.recall.ranking import Corpus, corpus
+from pieria.recall.bm25 import Corpus, corpus
 from pieria.record import cursor as writing
 from pieria.record.cursor import is_share, is_whole
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from pieria.record.lettering import lowered, spaced
+from pieria.record.letters import lowered, spaced
 
 KINDS = (*("order", "summary", "count", "when", "where", "who", "which", "why", "how", "yes-no", "request", "update"),)
 

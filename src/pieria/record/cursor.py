@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pieria.errors import InputError
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 LIMIT = 100_000
 """Characters of a cursor: room for the thousands of rows that were shown to one who asked for so many at once. Those

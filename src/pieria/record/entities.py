@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pieria.record.commonwords import COMMON, OPENINGS, TIMES
-from pieria.record.lettering import UNSPACED, lowered
+from pieria.record.letters import UNSPACED, lowered
 from pieria.record.shapes import LONGEST, has_capital, is_acronym, is_initial, kind_of, without_ending, without_line
 
 KINDS = (*("name", "acronym", "identifier", "path", "email", "host", "version", "ticket", "handle", "tag", "title"),)

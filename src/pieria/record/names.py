@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pieria.record.analyser.folding import fold_aligned
+from pieria.record.analyser.fold import fold_aligned
 from pieria.record.analyser.words import lowered
-from pieria.record.lettering import UNSPACED
+from pieria.record.letters import UNSPACED
 
 LONGEST = 16
 """Words of a name: a longer one is a sentence, and is not looked for."""

@@ -12,7 +12,7 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from pieria.record.commonwords import COMMON, OPENINGS, TIMES
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.shapes import has_capital, kind_of, without_ending, without_line
 
 _WORD = re.compile(r"\S+")

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pieria.record.lettering import UNSPACED
+from pieria.record.letters import UNSPACED
 from pieria.record.sentences import sentences
 
 LIMIT = 900

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pieria.record import reversal_forms as forms
 from pieria.record.analyser import query_terms, terms
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.reversal_forms import CHANGED, DROPPED
 from pieria.record.sentences import sentences
 
@@ -83,7 +83,7 @@ def find_reversals(text: str) -> list[Reversal]:
     found = [each for said in stating_sentences(text, LONGEST) for each in _within(said, present)][:MOST]
     if not found:
         return []
-    from pieria.record.standing import own_sentences
+    from pieria.record.standing_rules import own_sentences
 
     own = {sentence.start for sentence in own_sentences(text, _ANNOUNCING)}
     return [each for each in found if each.start in own]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pieria.record.lettering import spaced
+from pieria.record.letters import spaced
 
 DROPPED, CHANGED, BACK = "dropped", "changed", "back"
 

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 from pieria.record.analyser import terms
-from pieria.record.lettering import lowered, spaced
+from pieria.record.letters import lowered, spaced
 from pieria.record.reversal import Reversal, Sentence, find_reversals, stating_sentences, telling_terms
 from pieria.record.reversal_forms import BACK, CHANGED, SPEAKER, UNSTATED
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pieria.record.lettering import spaced
+from pieria.record.letters import spaced
 
 ACTS = """
 abbreviate act add address annotate answer apologise apologize append ask assign assume attach avoid back base begin

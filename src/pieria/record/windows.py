@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 LIMIT = 900
 """Characters of a window: what an embedder reads."""

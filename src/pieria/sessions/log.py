@@ -15,7 +15,7 @@ from typing import Any, Protocol, Self
 
 from pieria.errors import NotFoundError, SessionError
 from pieria.graph.changeset import Changeset
-from pieria.graph.writing import read, written
+from pieria.graph.json_nodes import read, written
 from pieria.learning.steps import Step
 
 

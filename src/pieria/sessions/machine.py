@@ -20,10 +20,10 @@ from pieria import telemetry
 from pieria.errors import ClosedError, PieriaError, PipelineError, SessionError
 from pieria.graph.changeset import Changeset
 from pieria.learning.episode import Episode
-from pieria.learning.preparing import prepared
+from pieria.learning.draft import prepared
 from pieria.learning.steps import Step
 from pieria.notifier import Event
-from pieria.sessions.drawing import Drawing
+from pieria.sessions.extraction import Drawing
 from pieria.sessions.line import Line
 from pieria.sessions.log import Kept, unknown
 from pieria.sessions.queue import Queue

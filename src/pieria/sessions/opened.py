@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pieria.graph.backend import GraphBackend
-from pieria.learning.minding import embedder_of
+from pieria.learning.models import embedder_of
 from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.sessions.log import SessionLog, unknown

@@ -15,7 +15,7 @@ from pieria.notifier import Event
 from pieria.record.time import Clock, system_clock
 from pieria.sessions.log import SessionLog
 from pieria.sessions.pool import Pool
-from pieria.sessions.timing import Timers
+from pieria.sessions.timers import Timers
 
 if TYPE_CHECKING:
     from pieria.config import Config

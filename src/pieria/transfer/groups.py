@@ -10,9 +10,9 @@ from pieria.errors import TransferError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Record, State
 from pieria.record.usage import Use
-from pieria.transfer.checking import REPORT_EVERY, Checked
+from pieria.transfer.check import REPORT_EVERY, Checked
 from pieria.transfer.file import Source
-from pieria.transfer.reading import BadLineError, Line, line_of, object_of
+from pieria.transfer.lines import BadLineError, Line, line_of, object_of
 from pieria.transfer.tally import NAMELESS, Tally
 
 

@@ -16,7 +16,7 @@ from pieria.errors import InputError, TransferError
 from pieria.record import check
 from pieria.record.ids import derived_id
 from pieria.record.memory import GIVEN_STATUSES
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 from pieria.record.time import instant, iso
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.store.files import unreadable

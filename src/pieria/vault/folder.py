@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from pieria.errors import ConflictError, NotFoundError, StorageError
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
-from pieria.vault.naming import ENDING, same_name
+from pieria.vault.file_names import ENDING, same_name
 
 LARGEST = 64 << 20
 """Bytes of a note that is read."""

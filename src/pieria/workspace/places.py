@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pieria.errors import ConflictError, InputError, NotFoundError, StorageError, UnavailableError
-from pieria.errors.describing import counted
+from pieria.errors.description import counted
 from pieria.record.banks import USER_BANK, check_bank_name, no_such_bank, same_bank
 from pieria.record.time import Clock, system_clock
 
@@ -198,7 +198,7 @@ class FileSpot:
 
     @property
     def is_sealed(self) -> bool:
-        from pieria.store.sqlite.sealing import is_sealed
+        from pieria.store.sqlite.seal_driver import is_sealed
 
         return is_sealed(self.path)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
     from pieria.models import Embedder
-    from pieria.models.metering import Tally
+    from pieria.models.meter import Tally
     from pieria.models.mind import Mind
     from pieria.models.minds.llm import OwnPrompt
     from pieria.notifier import Event
@@ -124,7 +124,7 @@ class Repositories(GraphCare):
 
     def get_graph(self, repo_id: str) -> Graph:
         """All of it, as a value."""
-        from pieria.graph.reading import whole
+        from pieria.graph.callback_reads import whole
 
         return whole(self._backend(repo_id))
 
@@ -143,7 +143,7 @@ class Repositories(GraphCare):
 
     def latest(self, repo_id: str, top_k: int, types: Sequence[str] = KNOWLEDGE) -> list[tuple[Node, NodeMetadata]]:
         """The nodes that came in last, with their metadata; what has none is left out."""
-        from pieria.graph.reading import newest
+        from pieria.graph.callback_reads import newest
 
         return newest(self._backend(repo_id), check.whole(top_k, "top_k"), types)
 

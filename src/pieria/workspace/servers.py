@@ -111,7 +111,7 @@ class ServerSpot:
         self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
     ) -> RestoreReport:
         from pieria.bank.replies_transfer import RestoreReport
-        from pieria.store.copying import copy_from_file
+        from pieria.store.copy import copy_from_file
         from pieria.store.parts import counts
 
         if replace:

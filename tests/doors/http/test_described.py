@@ -12,7 +12,7 @@ import pieria
 from pieria import errors
 from pieria.bank.reading import COUNTED
 from pieria.doors.http.bodies import BODY_LIMIT
-from pieria.doors.http.failing import STATUS, status_of
+from pieria.doors.http.failures import STATUS, status_of
 from pieria.doors.http.limits import A_SECOND, KNOWN, Rate
 from pieria.doors.http.metrics import GAUGES, Metrics
 from pieria.doors.http.openapi import ERRORS, OPENAPI

@@ -10,7 +10,7 @@ from typing import Any
 
 from pieria.bank import Bank
 from pieria.doors.bench.filled import Say
-from pieria.doors.bench.meaning import Meaning
+from pieria.doors.bench.vectors import Meaning
 from pieria.doors.bench.rows import Row, quantile
 from pieria.doors.bench.speed import machine
 from pieria.doors.bench.workload import Workload

@@ -14,7 +14,7 @@ import click
 
 from pieria.bank import Bank
 from pieria.doors.bench.datasets import Asked, Conversation
-from pieria.doors.bench.fitting import Lesson, fitted, lesson
+from pieria.doors.bench.fit import Lesson, fitted, lesson
 from pieria.record.memory import Memory
 from pieria.workspace import Workspace
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from pieria.doors.cli.parsing import Group
-from pieria.doors.cli.running import run
+from pieria.doors.cli.parser import Group
+from pieria.doors.cli.run import run
 
 
 class Listed(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any
 from pieria.errors import ModelDamagedError
 from pieria.models.embedders.graph import Shape, tensors
 from pieria.models.embedders.protobuf import External
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"

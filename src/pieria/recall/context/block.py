@@ -20,8 +20,8 @@ from pieria.recall.context.lines import (
     title_of,
     whole,
 )
-from pieria.recall.context.looking import Found
-from pieria.record.fencing import fenced, mark_for
+from pieria.recall.context.candidates import Found
+from pieria.record.fence import fenced, mark_for
 from pieria.record.memory import Memory
 from pieria.record.tokens import Length, estimated_tokens
 

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from pieria.recall.answer import Overturned
 from pieria.recall.snippet import snippet
-from pieria.record.fencing import inert
+from pieria.record.fence import inert
 from pieria.record.memory import Memory
 from pieria.record.procedure import purpose
 from pieria.record.trust import RULING

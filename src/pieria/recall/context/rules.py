@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 from pieria.recall.context.lines import SEARCHED
 from pieria.record.filter import Filter
-from pieria.record.indexing import UNSURE
+from pieria.record.index_terms import UNSURE
 from pieria.record.lesson import PROCEDURE
 from pieria.record.memory import Memory
 from pieria.record.pasted import is_surely_own, overlaps, repeats_of
 from pieria.record.risk import lowers_security
-from pieria.record.standing import said_as, standing
+from pieria.record.standing_rules import said_as, standing
 from pieria.record.trust import ACCEPTED, AGENT, DECLINED_RULES, PERSON, RULING, TRUST
 from pieria.store.protocol import Reader
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pieria.record.analyser.reading import placed, terms
+from pieria.record.analyser.tokenizer import placed, terms
 from pieria.record.analyser.stopwords import STOP_WORDS
 
 _PHRASE = re.compile(

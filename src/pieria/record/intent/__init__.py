@@ -6,8 +6,8 @@ text. Reading and writing banks does not belong here.
 """
 
 from pieria.record.intent.keyterms import keyterms
-from pieria.record.intent.recalling import Recalling, judge_recalling
-from pieria.record.intent.saving import Saving, judge_saving
+from pieria.record.intent.recall import Recalling, judge_recalling
+from pieria.record.intent.save import Saving, judge_saving
 from pieria.record.intent.strength import judge_strength
 
 __all__ = ["Recalling", "Saving", "judge_recalling", "judge_saving", "judge_strength", "keyterms"]

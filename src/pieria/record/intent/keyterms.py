@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pieria.record.analyser.stem import stem
 from pieria.record.entities import entities
 from pieria.record.intent.phrases import meanings, words
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 MOST = 10
 _SHORTEST = 7

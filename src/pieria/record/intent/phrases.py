@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from pieria.record.lettering import spaced
+from pieria.record.letters import spaced
 
 LANGUAGES = ("english",)
 

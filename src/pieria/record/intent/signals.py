@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pieria.record.intent.phrases import Asks, Group, Shape, groups, phrases, shapes
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.sentences import sentences
 
 SURE, LIKELY = 0.7, 0.4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pieria.record.intent.phrases import phrases
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 PLAIN, LEAST, MOST = 1.0, 0.9, 2.0
 IMPORTANT, CRITICAL = 0.4, 0.8

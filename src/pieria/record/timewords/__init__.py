@@ -5,6 +5,6 @@ Exists so that "what did she say last Friday?" finds what was said on that day. 
 parameter; what a moment is to the record is told in `record.time`.
 """
 
-from pieria.record.timewords.finding import DIRECTIONS, TimeWord, timewords
+from pieria.record.timewords.search import DIRECTIONS, TimeWord, timewords
 
 __all__ = ["DIRECTIONS", "TimeWord", "timewords"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from pieria.record.lettering import UNSPACED, spaced
+from pieria.record.letters import UNSPACED, spaced
 
 
 @dataclass(frozen=True)

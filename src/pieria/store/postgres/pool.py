@@ -18,7 +18,7 @@ from psycopg.pq import TransactionStatus
 
 from pieria.errors import ClosedError, UnreachableError
 from pieria.store.postgres.driver import Connection, connected, shown
-from pieria.store.postgres.following import Following
+from pieria.store.postgres.notifications import Following
 
 _locks: dict[str, threading.Lock] = {}
 _pools: dict[tuple[str, int], Pool] = {}

@@ -19,21 +19,21 @@ from pieria.record import effort
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.changeset import Content
 from pieria.record.time import Clock, micros, system_clock
-from pieria.store.copying import copy_to_file
+from pieria.store.copy import copy_to_file
 from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks
 from pieria.store.postgres.driver import Connection, damaged, translated
 from pieria.store.postgres.erasure import REMOVED_BANK, finish, mark, may_flush, message_log
-from pieria.store.postgres.following import CHANNEL, word
-from pieria.store.postgres.indexing import CHECK as INDEX
-from pieria.store.postgres.indexing import build, unindex
+from pieria.store.postgres.notifications import CHANNEL, word
+from pieria.store.postgres.vector_indexes import CHECK as INDEX
+from pieria.store.postgres.vector_indexes import build, unindex
 from pieria.store.postgres.migrate import migrate
 from pieria.store.postgres.pool import awake, leave, pool_of
 from pieria.store.postgres.reader import PostgresReader, PostgresWriter
 from pieria.store.postgres.security import secure
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
-from pieria.store.postgres.tidying import count_anew, has_grown
+from pieria.store.postgres.maintenance import count_anew, has_grown
 from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told

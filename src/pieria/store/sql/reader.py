@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pieria.errors import NotFoundError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Stored
-from pieria.record.composing import names_of
+from pieria.record.rows import names_of
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
 from pieria.record.glance import Glance
@@ -36,8 +36,8 @@ from pieria.store.parts import (
 from pieria.store.protocol import Head, Kind, Nearness, Pending, Space, Span, TextMatch, VectorMatch
 from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
-from pieria.store.sql.copying import CopyReads
-from pieria.store.sql.driving import driven
+from pieria.store.sql.copy import CopyReads
+from pieria.store.sql.lead_index import driven
 from pieria.store.sql.facts import FactRows
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Session, UnreadableRow, there

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, State, Stored
-from pieria.record.composing import mapping_of, memory_of
+from pieria.record.rows import mapping_of, memory_of
 from pieria.record.fact import Fact, FactName
-from pieria.record.fading import Wear
+from pieria.record.decay import Wear
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
 from pieria.record.speaker import speaker

@@ -11,13 +11,13 @@ from typing import Any
 from pieria.errors import BusyError, ConflictError, NewerVersionError
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Applied, Changeset, Content, Cut, Record
-from pieria.record.indexing import labels, stated
+from pieria.record.index_terms import labels, stated
 from pieria.record.quarantine import HELD, QUARANTINES, quarantine_number
 from pieria.record.time import micros, moment
 from pieria.store.parts import Told
 from pieria.store.protocol import Embedded, Pending, Progress, Space
 from pieria.store.sql import rows as build
-from pieria.store.sql.copying import CopyWrites
+from pieria.store.sql.copy import CopyWrites
 from pieria.store.sql.embedded import VectorRows
 from pieria.store.sql.queue import QueueChanges
 from pieria.store.sql.reader import SQLReader, counters

@@ -12,7 +12,7 @@ from pieria.store.sql.checks import REPAIR, RESTORE, analyser_finding, every_rul
 from pieria.store.sql.reader import counters
 from pieria.store.sqlite.blocks import SIZE, agree, block_of, coded
 from pieria.store.sqlite.migrate import differs_from_schema
-from pieria.store.sqlite.sealing import database_errors
+from pieria.store.sqlite.seal_driver import database_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.sums import RECORD, differing

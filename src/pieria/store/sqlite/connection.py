@@ -36,7 +36,7 @@ from pieria.store.parts import REMOVED
 from pieria.store.seal import Seal
 from pieria.store.sql.session import UnreadableRow
 from pieria.store.sqlite.gate import Gate
-from pieria.store.sqlite.sealing import connect, driver_errors, is_sealed, name_of, programming_errors
+from pieria.store.sqlite.seal_driver import connect, driver_errors, is_sealed, name_of, programming_errors
 from pieria.store.sqlite.turn import Turn
 
 APPLICATION_ID = 0x50494552

@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pieria.store.seal import Seal
-from pieria.store.sqlite.sealing import ciphered, connect, database_errors, is_sealed, mark_of, name_of
+from pieria.store.sqlite.seal_driver import ciphered, connect, database_errors, is_sealed, mark_of, name_of
 from pieria.store.sqlite.turn import beside
 
 LOGS = ("-wal", "-shm", "-journal")

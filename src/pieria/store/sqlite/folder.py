@@ -16,7 +16,7 @@ from pieria.store.files import UNFINISHED
 from pieria.store.protocol import Finding
 from pieria.store.sqlite.connection import APPLICATION_ID
 from pieria.store.sqlite.file import LOGS
-from pieria.store.sqlite.sealing import NEITHER, SEALED, is_sealed, mark_of
+from pieria.store.sqlite.seal_driver import NEITHER, SEALED, is_sealed, mark_of
 from pieria.store.sqlite.turn import ENDING as TURN
 
 BANK = ".db"

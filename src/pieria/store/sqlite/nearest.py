@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pieria.record.changeset import FOREVER
 from pieria.record.filter import Filter
 from pieria.store.protocol import Near, VectorMatch
-from pieria.store.sql.driving import driven
+from pieria.store.sql.lead_index import driven
 from pieria.store.sql.sieves import Sieve
 from pieria.store.sql.vectors import halves_of
 from pieria.store.sql.visibility import compiled

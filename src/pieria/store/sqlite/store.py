@@ -28,13 +28,13 @@ from pieria.store.sqlite import folder
 from pieria.store.sqlite.alone import nobody_using, take_away
 from pieria.store.sqlite.check import BESIDE_RULES, findings, marks
 from pieria.store.sqlite.connection import Connections, translated
-from pieria.store.sqlite.converting import clear
+from pieria.store.sqlite.conversion import clear
 from pieria.store.sqlite.file import LOGS, empty
 from pieria.store.sqlite.migrate import is_up_to_date, migrate
 from pieria.store.sqlite.near import SQLiteVectors
 from pieria.store.sqlite.reader import SQLiteReader
 from pieria.store.sqlite.scan import Scan
-from pieria.store.sqlite.sealing import is_sealed, made_file, name_of, operational_errors
+from pieria.store.sqlite.seal_driver import is_sealed, made_file, name_of, operational_errors
 from pieria.store.sqlite.session import SQLiteSession
 from pieria.store.sqlite.statements import statements
 from pieria.store.sqlite.vacuum import vacuum

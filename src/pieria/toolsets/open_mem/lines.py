@@ -21,9 +21,9 @@ from pieria.record.link import DRAWN_FROM
 from pieria.record.time import instant, iso, micros, moment
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.toolsets.host import Call
-from pieria.toolsets.open_mem.incoming import CONTENT_ALSO, STATE_ALSO, Record, refused, told
+from pieria.toolsets.open_mem.payload_reader import CONTENT_ALSO, STATE_ALSO, Record, refused, told
 from pieria.toolsets.open_mem.payload import observation
-from pieria.toolsets.open_mem.planning import Plan
+from pieria.toolsets.open_mem.import_plan import Plan
 from pieria.toolsets.open_mem.words import BOTH, READ, SUMMARY, own_scope, share_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group
+from pieria.doors.cli.parser import Group
 from pieria.doors.cli.values import WHOLE, OneOf
 from pieria.record.job import STATES
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.record.lesson import STATES, TYPES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Command
+from pieria.doors.cli.parser import Command
 from pieria.record.banks import check_bank_name
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def remove_bank(call: Call, /, dry_run: bool, yes: bool) -> None:
     if not (dry_run or yes or is_asked):
         hint = "nobody can be asked here: say --yes to remove it, or --dry-run to see what would go"
         raise click.UsageError(hint, click.get_current_context())
-    from pieria.capture.removing import remove_bank as removed
+    from pieria.capture.bank_removal import remove_bank as removed
 
     with call.workspace() as workspace:
         call.check_there(workspace)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pieria.doors.cli.call import Call
-from pieria.doors.cli.parsing import Group, speaking
+from pieria.doors.cli.parser import Group, speaking
 from pieria.doors.cli.values import text_of
 from pieria.record.time import system_clock
 

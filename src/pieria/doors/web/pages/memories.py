@@ -20,7 +20,7 @@ from pieria.errors import ConflictError, InputError, NotFoundError
 from pieria.record import check, procedure
 from pieria.record.link import DRAWN_FROM, REVISES
 from pieria.record.memory import KINDS, LISTED_KINDS, ROUTING_KINDS
-from pieria.record.parsing import parsed
+from pieria.record.json_text import parsed
 from pieria.record.time import micros
 from pieria.toolsets import Access, called
 

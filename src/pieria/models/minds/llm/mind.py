@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 
 from pieria.errors import InputError, PromptError
 from pieria.models.llm import LLM
-from pieria.models.metering import Meter
+from pieria.models.meter import Meter
 from pieria.models.mind import (
     NOTICED,
     TITLE,
@@ -32,13 +32,13 @@ from pieria.models.mind import (
     Told,
     Triple,
 )
-from pieria.models.minds.llm import reading
-from pieria.models.minds.llm.asking import Asker, Datum, Override, model_of
-from pieria.models.minds.llm.fitting import Listed, cut
+from pieria.models.minds.llm import reply_values as reading
+from pieria.models.minds.llm.request import Asker, Datum, Override, model_of
+from pieria.models.minds.llm.truncation import Listed, cut
 from pieria.models.minds.llm.prompt import STEPS, prompt
-from pieria.models.minds.llm.replacing import OwnPrompt, checked_prompts
+from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
 from pieria.record import entities
-from pieria.record.clipping import clipped
+from pieria.record.clip import clipped
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pieria.models.mind import Found, Knowledge
-from pieria.models.minds.rules.merging import Claim
+from pieria.models.minds.rules.merge import Claim
 from pieria.models.minds.rules.pieces import clipped, sentences_of, told
 from pieria.models.minds.rules.questions import said
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pieria.models.mind import Proposition
 from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import has_word
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 _PACK = "emphases"
 KEPT = 0.7

@@ -16,7 +16,7 @@ from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.tokens import Sentence
 from pieria.record.analyser.irregular import IRREGULAR
 from pieria.record.commonwords import OPENINGS
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 _LONGEST = 1_000
 """Characters of a sentence that is turned."""

@@ -11,7 +11,7 @@ from pieria.models.minds.rules.noun_phrases import Phrases
 from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.tokens import LONGEST, Sentence
 from pieria.record.analyser import query_terms, spans
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.sentences import sentences
 
 _BULLET = re.compile(r"\A(?:[-*•+>#]{1,6}|\d{1,3}[.)])\s+")

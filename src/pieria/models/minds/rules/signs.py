@@ -16,7 +16,7 @@ from pieria.models.mind import StepSeen
 from pieria.models.minds.rules.packs import pack
 from pieria.models.minds.rules.pieces import begins_with_cue, has_cue, sentences_of, told
 from pieria.record.commonwords import COMMON
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Unit vectors of texts, in their order."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pieria.models.mind import Triple
-from pieria.models.minds.rules.equating import Stated, equated, introduced, is_relation, placed, time_noun
+from pieria.models.minds.rules.identity import Stated, equated, introduced, is_relation, placed, time_noun
 from pieria.models.minds.rules.noun_phrases import Phrase
 from pieria.models.minds.rules.packs import words
 from pieria.models.minds.rules.verb_groups import Group

@@ -11,7 +11,7 @@ from pieria.models.minds.rules.packs import phrases, words
 from pieria.models.minds.rules.statements import Statements
 from pieria.models.minds.rules.times import times
 from pieria.models.minds.rules.tokens import LONGEST, Sentence
-from pieria.record.lettering import lowered
+from pieria.record.letters import lowered
 from pieria.record.sentences import sentences
 
 _SHORTEST_SENTENCE, _LONGEST_SENTENCE = 8, 600
