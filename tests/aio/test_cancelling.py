@@ -161,7 +161,7 @@ WAITING: dict[str, Callable[[pieria.aio.Bank], Coroutine[Any, Any, object]]] = {
 
 @pytest.mark.parametrize("waits", WAITING)
 def test_a_thread_that_waits_for_nobody_any_more_is_free_again(waits: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pieria.bank.reading.PATIENCE", 0.01)
+    monkeypatch.setattr("pieria.bank.read.get.PATIENCE", 0.01)
 
     async def cancelled() -> None:
         async with pieria.aio.open("notes") as bank:

@@ -10,7 +10,7 @@ import pytest
 
 import pieria
 from pieria.bank import Bank
-from pieria.bank.on_the_spot import OnTheSpot
+from pieria.bank.embedding.on_the_spot import OnTheSpot
 from pieria.models import Embedder
 from pieria.models.embedding import EmbeddingResponse, Identity
 from pieria.models.meter import UNMETERED

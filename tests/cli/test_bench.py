@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from tests.cli.conftest import Ask
 
+from pieria.doors.bench import context as telling
 from pieria.doors.bench import exact, filled, modelled
 from pieria.doors.bench import mcp_server as serving
-from pieria.doors.bench import context as telling
 from pieria.doors.bench.vectors import DIMENSION, Meaning
 from pieria.doors.bench.workload import FILTERS, place, session
 from pieria.record.link import End

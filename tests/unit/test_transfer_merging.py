@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pieria.record.changeset import Content, State
-from pieria.record.rows import first_write, names_of, written_list
 from pieria.record.draft import NewMemory, checked
+from pieria.record.rows import first_write, names_of, written_list
 from pieria.transfer.fields import written_json
 from pieria.transfer.merge import Side, merged, replaced
 

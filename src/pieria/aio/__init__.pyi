@@ -22,18 +22,20 @@ from types import TracebackType
 from typing import Any, Self
 
 from pieria.aio.mirror import Opening as Opening
-from pieria.bank.analyzing import Analysis, Enriched
-from pieria.bank.asking import Names
-from pieria.bank.comparing import Likeness
-from pieria.bank.correcting import Keep
-from pieria.bank.distilling import DistilledSessions, Observed
-from pieria.bank.extracting import Extracted
-from pieria.bank.graph import NodePage
-from pieria.bank.handlers import Handlers
-from pieria.bank.hooks import Checkpoint, HookSettings
-from pieria.bank.jobs import JobList
+from pieria.bank.capture.distill import DistilledSessions, Observed
+from pieria.bank.capture.hooks import Checkpoint, HookSettings
+from pieria.bank.capture.sources import Mark, Taken
+from pieria.bank.facts.extraction import Extracted
+from pieria.bank.facts.text_analysis import Analysis, Enriched
+from pieria.bank.filters import Names
+from pieria.bank.graph.verbs import NodePage
+from pieria.bank.jobs.handlers import Handlers
+from pieria.bank.jobs.queue import JobList
+from pieria.bank.jobs.run import Rules
 from pieria.bank.places import Kept as Kept_of_places
-from pieria.bank.replies import (
+from pieria.bank.read.similar import Likeness
+from pieria.bank.results.clusters import Clusters, Duplicates, Merged, Related
+from pieria.bank.results.general import (
     Around,
     Diagnosis,
     Forgotten,
@@ -45,12 +47,11 @@ from pieria.bank.replies import (
     Sessions,
     Stats,
 )
-from pieria.bank.replies_clusters import Clusters, Duplicates, Merged, Related
-from pieria.bank.replies_lessons import Decided, Learnt, Proposals
-from pieria.bank.replies_quarantine import Lifted, Quarantine, Trace
-from pieria.bank.replies_rules import DecidedRules, Rule
-from pieria.bank.replies_rules import Rules as Rules_of_replies_rules
-from pieria.bank.replies_transfer import (
+from pieria.bank.results.lessons import Decided, Learnt, Proposals
+from pieria.bank.results.quarantine import Lifted, Quarantine, Trace
+from pieria.bank.results.rules import DecidedRules, Rule
+from pieria.bank.results.rules import Rules as Rules_of_replies_rules
+from pieria.bank.results.transfer import (
     CopyReport,
     ExportReport,
     ImportReport,
@@ -58,12 +59,11 @@ from pieria.bank.replies_transfer import (
     RestoreReport,
     SealReport,
 )
-from pieria.bank.replies_upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
-from pieria.bank.replies_vault import Synced, VaultPromoted, VaultStatus
-from pieria.bank.reviewing import Reinforced
-from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
-from pieria.bank.sources import Mark, Taken
-from pieria.bank.work import Rules
+from pieria.bank.results.upkeep import Collected, Compacted, Promoted, Slept, Storage, Validated
+from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
+from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
+from pieria.bank.upkeep.review import Reinforced
+from pieria.bank.write.update import Keep
 from pieria.config import Config
 from pieria.errors import PieriaError
 from pieria.facts.predicates import Predicate
@@ -78,8 +78,8 @@ from pieria.learning.recalled import RecallResult
 from pieria.learning.steps import Step
 from pieria.learning.traces import EpisodeTrace
 from pieria.models.mind import Named
-from pieria.models.minds.llm.request import Override
 from pieria.models.minds.llm.custom_prompts import OwnPrompt
+from pieria.models.minds.llm.request import Override
 from pieria.recall.answer import Recall
 from pieria.recall.context.answer import Context
 from pieria.record.change import Change

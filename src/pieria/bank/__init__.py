@@ -6,37 +6,37 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pieria.bank.analyzing import Analyzing
-from pieria.bank.browsing import Browsing
-from pieria.bank.comparing import Comparing
-from pieria.bank.contexts import Contexts
-from pieria.bank.forgetting import Forgetting
-from pieria.bank.handlers import HANDLERS, Handlers
+from pieria.bank.capture.observe import Observing
+from pieria.bank.delete.forget import Forgetting
+from pieria.bank.delete.quarantine import Quarantines
+from pieria.bank.delete.undo import Undoing
+from pieria.bank.facts.text_analysis import Analyzing
 from pieria.bank.health import Health
-from pieria.bank.jobs import Jobs
-from pieria.bank.linking import Linking
-from pieria.bank.loading import loaded_property
-from pieria.bank.observing import Observing
-from pieria.bank.quarantine import Quarantines
-from pieria.bank.trace import Traces
-from pieria.bank.transferring import Transferring
-from pieria.bank.undoing import Undoing
-from pieria.bank.vault_at import NOWHERE, VaultAt
+from pieria.bank.jobs.handlers import HANDLERS, Handlers
+from pieria.bank.jobs.queue import Jobs
+from pieria.bank.lazy import loaded_property
+from pieria.bank.read.context import Contexts
+from pieria.bank.read.links import Linking
+from pieria.bank.read.similar import Comparing
+from pieria.bank.read.timeline import Browsing
+from pieria.bank.read.trace import Traces
+from pieria.bank.transfer.verbs import Transferring
+from pieria.bank.vault.location import NOWHERE, VaultAt
 from pieria.record import check
 
 if TYPE_CHECKING:
-    from pieria.bank.facts import Facts
-    from pieria.bank.graph import BankGraph
-    from pieria.bank.hooks import Hooks
-    from pieria.bank.keeping import Upkeep
+    from pieria.bank.capture.hooks import Hooks
+    from pieria.bank.capture.sources import Sources
+    from pieria.bank.facts.verbs import Facts
+    from pieria.bank.graph.verbs import BankGraph
     from pieria.bank.places import Places
-    from pieria.bank.replies import IngestReceipt
+    from pieria.bank.results.general import IngestReceipt
     from pieria.bank.rules import BankRules
     from pieria.bank.scratchpad import Scratchpad
-    from pieria.bank.session_drafts import SessionDraft, SessionStanding, SessionStandings
-    from pieria.bank.session_log import BankLog
-    from pieria.bank.sources import Sources
-    from pieria.bank.vault import Vault
+    from pieria.bank.sessions.drafts import SessionDraft, SessionStanding, SessionStandings
+    from pieria.bank.sessions.log import BankLog
+    from pieria.bank.upkeep.verbs import Upkeep
+    from pieria.bank.vault.verbs import Vault
     from pieria.learning.experience import Experience
     from pieria.learning.steps import Step
     from pieria.sessions.log import Kept
@@ -60,13 +60,13 @@ class Bank(
 
     @loaded_property
     def facts(self) -> Facts:
-        from pieria.bank.facts import Facts
+        from pieria.bank.facts.verbs import Facts
 
         return Facts(self)
 
     @loaded_property
     def hooks(self) -> Hooks:
-        from pieria.bank.hooks import Hooks
+        from pieria.bank.capture.hooks import Hooks
 
         return Hooks(self)
 
@@ -91,39 +91,39 @@ class Bank(
 
     @loaded_property
     def sources(self) -> Sources:
-        from pieria.bank.sources import Sources
+        from pieria.bank.capture.sources import Sources
 
         return Sources(self)
 
     @loaded_property
     def upkeep(self) -> Upkeep:
-        from pieria.bank.keeping import Upkeep
+        from pieria.bank.upkeep.verbs import Upkeep
 
         return Upkeep(self)
 
     @loaded_property
     def vault(self) -> Vault:
-        from pieria.bank.vault import Vault
+        from pieria.bank.vault.verbs import Vault
 
         return Vault(self, self._vault_at)
 
     @loaded_property
     def graph(self) -> BankGraph:
         """What it holds of lived and learnt things as nodes and ties."""
-        from pieria.bank.graph import BankGraph
+        from pieria.bank.graph.verbs import BankGraph
 
         return BankGraph(self)
 
     @loaded_property
     def _session_log(self) -> BankLog:
         """What it keeps of sessions that go on."""
-        from pieria.bank.session_log import BankLog
+        from pieria.bank.sessions.log import BankLog
 
         return BankLog(self)
 
     @loaded_property
     def _opened_sessions(self) -> OpenSessions:
-        from pieria.bank.session_judging import judging_of
+        from pieria.bank.sessions.embedder import judging_of
         from pieria.sessions.opened import OpenSessions
 
         return OpenSessions(self.name, self.graph, self._session_log, judging_of(self), self.clock)
@@ -155,7 +155,7 @@ class Bank(
         Returns when all of it is kept. The same payload again gets the same receipt, and nothing is written or asked;
         one that is under way is waited for. Raises `ConflictError` for another payload under the same `source_id`.
         """
-        from pieria.bank.ingesting import ingest
+        from pieria.bank.sessions.ingest import ingest
 
         return ingest(self, trajectory)
 
@@ -163,13 +163,13 @@ class Bank(
         self, trajectories: Iterable[Experience | Mapping[str, Any]], *, progress: Progress | None = None
     ) -> list[IngestReceipt]:
         """The same for several, one after the other. What is wrong with any of them is told before the first begins."""
-        from pieria.bank.ingesting import ingest_many
+        from pieria.bank.sessions.ingest import ingest_many
 
         return ingest_many(self, trajectories, progress)
 
     def receipt(self, source_id: str) -> IngestReceipt | None:
         """Of what was taken in under this name; None for nothing."""
-        from pieria.bank.ingesting import receipt
+        from pieria.bank.sessions.ingest import receipt
 
         return receipt(self, source_id)
 
@@ -183,19 +183,19 @@ class Bank(
 
     def session_standings(self, limit: int = 20, offset: int = 0, state: str | None = None) -> SessionStandings:
         """Where they stand, the last changed first: so many after the first `offset`, of all or of those in a state."""
-        from pieria.bank.session_drafts import standings
+        from pieria.bank.sessions.drafts import standings
 
         return standings(self, limit, offset, state)
 
     def session_standing(self, id: str) -> SessionStanding | None:
         """The same of one; None where it is over."""
-        from pieria.bank.session_drafts import standing
+        from pieria.bank.sessions.drafts import standing
 
         return standing(self, id)
 
     def session_draft(self, id: str) -> SessionDraft | None:
         """What it would write if it were committed now. No model is asked; None where the session is over."""
-        from pieria.bank.session_drafts import draft
+        from pieria.bank.sessions.drafts import draft
 
         return draft(self, id)
 

@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pieria.bank.asking import Asked, asked_filter
-from pieria.bank.deriving import hold_to_sources
-from pieria.bank.embedding import Embedding
-from pieria.bank.metering import BankMeter
-from pieria.bank.overruled import hold_to_corrections
-from pieria.bank.quarantine_records import hold_to_quarantines, quarantine_error
-from pieria.bank.reversals import hold_to_reversals
-from pieria.bank.screening import Screen, Screened
-from pieria.bank.statements import Speaker, hold_to_statements
-from pieria.bank.using import Uses
+from pieria.bank.delete.quarantine_records import hold_to_quarantines, quarantine_error
+from pieria.bank.embedding.queue import Embedding
+from pieria.bank.facts.statements import Speaker, hold_to_statements
+from pieria.bank.filters import Asked, asked_filter
+from pieria.bank.jobs.budget import BankMeter
+from pieria.bank.read.usage import Uses
+from pieria.bank.write.derived import hold_to_sources
+from pieria.bank.write.overruled import hold_to_corrections
+from pieria.bank.write.privacy import Screen, Screened
+from pieria.bank.write.reversals import hold_to_reversals
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.learning.models import Thinker
 from pieria.notifier import Event
@@ -27,13 +27,13 @@ from pieria.record import check
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.change import Change
 from pieria.record.changeset import Changeset, State, Stored
-from pieria.record.rows import terms_of
+from pieria.record.decay import Fading
 from pieria.record.draft import Instant, Problems
 from pieria.record.draft import moment as read_moment
-from pieria.record.decay import Fading
 from pieria.record.filter import Filter, Viewer
 from pieria.record.habits import Habits
 from pieria.record.memory import FADES, PROPOSAL_STATUSES, Memory
+from pieria.record.rows import terms_of
 from pieria.record.time import Clock, iso, micros, moment
 from pieria.record.trust import AGENT
 from pieria.store.protocol import Finding, Reader, Store, Writer

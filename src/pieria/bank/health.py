@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Iterable
 
 from pieria.bank.core import Core
-from pieria.bank.jobs import by_state
-from pieria.bank.replies import Diagnosis, Stats
-from pieria.bank.session_records import Census, counted
+from pieria.bank.jobs.queue import by_state
+from pieria.bank.results.general import Diagnosis, Stats
+from pieria.bank.sessions.records import Census, counted
 from pieria.errors import InputError, StorageError, UnavailableError
 from pieria.record import check
-from pieria.record.rows import terms_of
 from pieria.record.filter import ANY_TIME, Filter, Viewer
 from pieria.record.memory import STATEMENT
+from pieria.record.rows import terms_of
 from pieria.record.time import iso, moment
 from pieria.store.parts import counts
 from pieria.store.protocol import Finding, Progress, Reader
@@ -190,7 +190,7 @@ class Health(Core):
         return [Finding("capture", True, detail, "bank.distil() does it now." if left else None)]
 
     def _proposals(self) -> list[Finding]:
-        from pieria.bank.deciding import waiting
+        from pieria.bank.capture.decisions import waiting
 
         with self._reading() as reader:
             count = waiting(reader, self._now())

@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pieria.bank.core import EVERYTHING, Core
-from pieria.bank.linking import same_tie
+from pieria.bank.read.links import same_tie
 from pieria.errors import InputError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Write

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pieria.bank.asking import Names
+from pieria.bank.capture.decisions import decide, proposal_of
+from pieria.bank.capture.lessons import Lessons
 from pieria.bank.core import check_decided, last_read
-from pieria.bank.deciding import decide, proposal_of
-from pieria.bank.proposing import Lessons
-from pieria.bank.replies_lessons import Proposal
-from pieria.bank.replies_rules import DecidedRules, Rule, Rules
+from pieria.bank.filters import Names
+from pieria.bank.results.lessons import Proposal
+from pieria.bank.results.rules import DecidedRules, Rule, Rules
 from pieria.errors import AccessError
 from pieria.recall.context.rules import (
     CLAIMING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pieria.bank.core import Core
-from pieria.bank.replies import ScratchpadEntry
+from pieria.bank.results.general import ScratchpadEntry
 from pieria.errors import NotFoundError
 from pieria.record import check
 from pieria.record.changeset import Changeset, Record

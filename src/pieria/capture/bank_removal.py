@@ -11,7 +11,7 @@ from pieria.capture.spool import REFUSED
 from pieria.errors import PieriaError
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import RemovalReport
+    from pieria.bank.results.transfer import RemovalReport
     from pieria.capture.spool import Spool
     from pieria.workspace import Workspace
 

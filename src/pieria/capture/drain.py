@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from pieria.bank.working import catch_up
+from pieria.bank.jobs.worker import catch_up
 from pieria.capture.notice import notify
-from pieria.capture.spool_line import Told, told_by
 from pieria.capture.spool import ANYWHERE, Batch, Claim, spool_of
+from pieria.capture.spool_line import Told, told_by
 from pieria.errors import Invalid, PieriaError, SealedError
 from pieria.record.event import Event
 from pieria.record.spool_seal import is_sealed

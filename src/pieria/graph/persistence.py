@@ -17,9 +17,9 @@ from pieria.errors import BusyError, ForeignFileError, PieriaError
 from pieria.graph.changeset import Changeset
 from pieria.graph.edge import Edge
 from pieria.graph.graph import Graph
+from pieria.graph.json_nodes import damaged, metadata_written, read, written
 from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
-from pieria.graph.json_nodes import damaged, metadata_written, read, written
 from pieria.store.files import PRIVATE_FILE, PRIVATE_FOLDER, flush, storage_error, written_aside
 
 HEADER = {"pieria_graph": 1}

@@ -18,7 +18,7 @@ from pieria.workspace import Workspace
 
 if TYPE_CHECKING:
     from pieria import Bank
-    from pieria.bank.working import Worker
+    from pieria.bank.jobs.worker import Worker
     from pieria.hermes.options import Options
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pieria import telemetry
 from pieria.config.params import usual
 from pieria.graph.metadata import NodeMetadata
-from pieria.graph.view import AT_ONCE, Look, Tended, pages
 from pieria.graph.value_function import score_of
+from pieria.graph.view import AT_ONCE, Look, Tended, pages
 from pieria.record.time import Clock
 from pieria.record.value import DefaultValueFunction
 

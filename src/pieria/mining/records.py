@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath, PurePosixPath
 
-from pieria.bank.sources import DIGEST
-from pieria.mining.passage_cutter import CODE, cut
+from pieria.bank.capture.sources import DIGEST
 from pieria.mining.files import digest_of_text
+from pieria.mining.passage_cutter import CODE, cut
 from pieria.mining.said import Passage, Source, Turn
 from pieria.mining.trees import kind_of
 from pieria.project import find_project

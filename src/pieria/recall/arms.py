@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from pieria.recall.bm25 import Corpus, ranked
 from pieria.recall.evidence import Span
 from pieria.recall.part import Part
-from pieria.recall.bm25 import Corpus, ranked
 from pieria.recall.query import Reading, without_names
 from pieria.recall.unembedded import embedded
 from pieria.record.analyser import STOP_WORDS, terms

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from pieria.errors import PieriaError
 from pieria.recall.arms import ARMS, LENDING, QUOTA, REACH, Look
+from pieria.recall.bm25 import Corpus
 from pieria.recall.evidence import Asked
 from pieria.recall.part import Part, Source
 from pieria.recall.past import find_past, has_facts
 from pieria.recall.pool import Pool
 from pieria.recall.pool_columns import Told, pooled
-from pieria.recall.bm25 import Corpus
 from pieria.recall.query import Reading, without_named
 from pieria.recall.reversals import find_overturning
 from pieria.record import effort

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from typing import Any
 
 from pieria.recall.answer import Hit
-from pieria.recall.query_terms import truncated
 from pieria.recall.evidence import Key
 from pieria.recall.page import Page, Scored
+from pieria.recall.query_terms import truncated
 from pieria.recall.snippet import snippet
 from pieria.record.memory import Memory
 

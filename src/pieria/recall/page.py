@@ -10,17 +10,17 @@ from time import perf_counter
 from typing import Any
 
 from pieria.recall.arms import ARMS, QUOTA
-from pieria.recall.order import Arranged, arranged, spread
-from pieria.recall.query_terms import TERMS_LIMIT, rarest
+from pieria.recall.bm25 import Corpus, Ranked, ranked
+from pieria.recall.candidates import Gathered, Gathering, Wanted
 from pieria.recall.certainty import confidence
 from pieria.recall.evidence import Key
 from pieria.recall.features import Columns, features, of_use
-from pieria.recall.candidates import Gathered, Gathering, Wanted
+from pieria.recall.order import Arranged, arranged, spread
 from pieria.recall.part import Source
 from pieria.recall.policies import FEATURES, OF_USE, Policy, relevance
 from pieria.recall.pool import Candidate, Floats, Pool
-from pieria.recall.bm25 import Corpus, Ranked, ranked
 from pieria.recall.query import Reading
+from pieria.recall.query_terms import TERMS_LIMIT, rarest
 from pieria.recall.walk import Walk
 from pieria.record import effort
 from pieria.record.decay import Fading, Wear

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 from typing import NamedTuple
 
-from pieria.recall.query_terms import CONSIDERED, considered_terms
 from pieria.recall.evidence import Span
+from pieria.recall.query_terms import CONSIDERED, considered_terms
 from pieria.record.analyser import STOP_WORDS, QueryTerm, phrases, query_terms, terms
 from pieria.record.asks import asks
 from pieria.record.entities import entities

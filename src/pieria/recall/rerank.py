@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from pieria.errors import PieriaError
 from pieria.recall.answer import Hit
-from pieria.recall.evidence import Key
 from pieria.recall.candidates import LATE
+from pieria.recall.evidence import Key
 from pieria.recall.page import Page, Scored
 from pieria.recall.snippet import snippet
 from pieria.recall.walk import Reranked, Walk

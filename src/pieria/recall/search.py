@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 from pieria.errors import CorruptError
 from pieria.recall.answer import Hit, Recall
-from pieria.recall.evidence import Key as CandidateKey
-from pieria.recall.explanation import hit_of, plan_of
+from pieria.recall.bm25 import behind_sources
 from pieria.recall.candidates import LATE
 from pieria.recall.dependents import drawn_on
+from pieria.recall.due import Due, blended, due
+from pieria.recall.evidence import Key as CandidateKey
+from pieria.recall.explanation import hit_of, plan_of
 from pieria.recall.page import EVERYTHING, Page, Question, Scored
 from pieria.recall.part import Source
 from pieria.recall.pool import Candidate
-from pieria.recall.bm25 import behind_sources
 from pieria.recall.rerank import Reranks, placed, rerank, with_score
-from pieria.recall.due import Due, blended, due
 from pieria.recall.walk import LISTED, PASSED, Pins, Walk
 from pieria.record import effort
 from pieria.record.decay import may_go

@@ -18,8 +18,8 @@ from pieria.errors import PieriaError, PipelineError
 from pieria.graph.changeset import Changeset
 from pieria.learning.draft import settled
 from pieria.learning.steps import Step, Trajectory
-from pieria.learning.trajectory import Structured, structured
 from pieria.learning.traces import StructuringTrace
+from pieria.learning.trajectory import Structured, structured
 from pieria.sessions.rewards import rewarded, step_of
 from pieria.sessions.state import RECENT, SessionState
 

@@ -19,8 +19,8 @@ from typing import Any
 from pieria import telemetry
 from pieria.errors import ClosedError, PieriaError, PipelineError, SessionError
 from pieria.graph.changeset import Changeset
-from pieria.learning.episode import Episode
 from pieria.learning.draft import prepared
+from pieria.learning.episode import Episode
 from pieria.learning.steps import Step
 from pieria.notifier import Event
 from pieria.sessions.extraction import Drawing

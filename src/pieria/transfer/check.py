@@ -18,8 +18,8 @@ from pieria.record import draft
 from pieria.record.changeset import Content, State
 from pieria.record.time import iso, micros, moment
 from pieria.transfer.file import RawLine, Source
-from pieria.transfer.problem import Problem
 from pieria.transfer.lines import BadLineError, Header, Line, header_of, line_of, object_of
+from pieria.transfer.problem import Problem
 from pieria.transfer.rules import Rules
 
 LISTED = 100

@@ -11,23 +11,23 @@ from typing import Any
 
 from pieria.errors import ConflictError, InputError
 from pieria.record.changeset import Changeset, Content, Record, State, Stored, Write
-from pieria.record.rows import mapping_of, written_list
 from pieria.record.fact import FactQuery
 from pieria.record.filter import Filter, Viewer
 from pieria.record.memory import STATEMENT, Memory
 from pieria.record.pasted import repeats_of
+from pieria.record.rows import mapping_of, written_list
 from pieria.record.time import micros
 from pieria.store.protocol import Reader
 from pieria.transfer.check import Checked
 from pieria.transfer.fields import written_json
 from pieria.transfer.file import RawLine, Source
 from pieria.transfer.groups import Group, content_of, state_of
-from pieria.transfer.merge import Outcome, Side, merged, replaced
 from pieria.transfer.lines import Line, line_of, object_of
+from pieria.transfer.links import Ties
+from pieria.transfer.merge import Outcome, Side, merged, replaced
 from pieria.transfer.replay import rows_of, written
 from pieria.transfer.rules import Rules
 from pieria.transfer.tally import DECIDES, HERE, PURGED, REMOVED, Tally
-from pieria.transfer.links import Ties
 
 MODES = ("skip", "merge", "replace")
 BATCH = 1_000

@@ -10,8 +10,8 @@ from pieria.errors import InputError, NewerVersionError, TransferError
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, Record, State
 from pieria.record.fact import FactRow
-from pieria.record.link import LinkRow
 from pieria.record.json_text import TooDeepError, parsed
+from pieria.record.link import LinkRow
 from pieria.record.time import moment
 from pieria.record.usage import Use
 from pieria.transfer.fields import FIELDS, values_of

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from pieria.record.changeset import Content, State
-from pieria.record.rows import names_of, written_list
 from pieria.record.index_terms import compared
+from pieria.record.rows import names_of, written_list
 from pieria.transfer.fields import written_json
 
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, TypeVar
 from pieria.errors import InputError, TransferError
 from pieria.record import check
 from pieria.record.ids import derived_id
-from pieria.record.memory import GIVEN_STATUSES
 from pieria.record.json_text import parsed
+from pieria.record.memory import GIVEN_STATUSES
 from pieria.record.time import instant, iso
 from pieria.record.trust import HEARSAY, TRUST
 from pieria.store.files import unreadable

@@ -14,7 +14,6 @@ from typing import Any
 from pieria.errors import ConflictError
 from pieria.record.changeset import Changeset, Stored, Write
 from pieria.record.check import NAME_LIMIT
-from pieria.record.rows import first_write
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.fact import FactQuery, FactRow
 from pieria.record.factnames import folded
@@ -24,6 +23,7 @@ from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, REVISES, End, LinkRow
 from pieria.record.link import row_of as link_row
 from pieria.record.memory import TIERS, Memory
+from pieria.record.rows import first_write
 from pieria.record.time import micros
 from pieria.record.usage import UNUSED, Usage, Use
 from pieria.store.protocol import Reader

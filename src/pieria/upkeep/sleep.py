@@ -16,11 +16,11 @@ from typing import Any
 
 from pieria.models.mind import Mind, Said
 from pieria.record.changeset import Changeset, Stored, Write
-from pieria.record.rows import first_write
 from pieria.record.draft import Draft, NewMemory
 from pieria.record.ids import new_id
 from pieria.record.link import DRAWN_FROM, LinkRow
 from pieria.record.memory import Memory
+from pieria.record.rows import first_write
 from pieria.record.time import iso
 from pieria.store.protocol import Reader
 

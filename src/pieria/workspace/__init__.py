@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from pieria.bank import Bank
-from pieria.bank.metering import Budgets
-from pieria.bank.older_facts import state_old_facts
-from pieria.bank.vault_at import VaultAt
+from pieria.bank.facts.older_facts import state_old_facts
+from pieria.bank.jobs.budget import Budgets
+from pieria.bank.vault.location import VaultAt
 from pieria.errors import ClosedError, ConflictError, InputError, NotFoundError
 from pieria.models import Embedder, Library, language_model, pipeline
 from pieria.models.meter import UNMETERED, Tally
@@ -33,13 +33,13 @@ from pieria.workspace.doubt import doubts_about as doubts_about
 from pieria.workspace.doubt import finding_of, say_once
 from pieria.workspace.doubt import is_data_doubted as is_data_doubted
 from pieria.workspace.doubt import refuse_doubted as refuse_doubted
-from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, rerankers, settled_thinker
 from pieria.workspace.found_data import offers
+from pieria.workspace.graph_recall import Recalling
+from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
+from pieria.workspace.models import Handed, embedder_among, embedders, handed_over, rerankers, settled_thinker
 from pieria.workspace.places import Place as Place
 from pieria.workspace.places import Spot, Way, place_of
 from pieria.workspace.places import not_there as not_there
-from pieria.workspace.graph_recall import Recalling
-from pieria.workspace.graph_recall import recalled_as_seen as recalled_as_seen
 from pieria.workspace.repositories import Repository, Serving
 from pieria.workspace.seal_keys import seal_of
 from pieria.workspace.sessions import nobody_told
@@ -47,7 +47,7 @@ from pieria.workspace.stores import Held, Key, stores
 from pieria.workspace.user_bank import UserBank, close_both, give_back, nobody
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import CopyReport, RemovalReport, RestoreReport
+    from pieria.bank.results.transfer import CopyReport, RemovalReport, RestoreReport
     from pieria.config import Config
     from pieria.learning.models import Thinker
     from pieria.models.meter import Meter

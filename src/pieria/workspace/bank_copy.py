@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pieria.bank.replies_transfer import CopyReport
+from pieria.bank.results.transfer import CopyReport
 from pieria.errors import CorruptError, InputError, NotFoundError
 from pieria.workspace.comparison import Print, asked_alike, prints
 from pieria.workspace.places import Way, in_the_way

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from pieria.bank import Bank
 from pieria.bank.background import background
-from pieria.bank.embedding import Embedding
-from pieria.bank.metering import BankMeter, Budgets
-from pieria.bank.using import Uses
+from pieria.bank.embedding.queue import Embedding
+from pieria.bank.jobs.budget import BankMeter, Budgets
+from pieria.bank.read.usage import Uses
 from pieria.record.analyser import ANALYSER_VERSION
 from pieria.record.filter import Viewer
 from pieria.record.memory import Memory

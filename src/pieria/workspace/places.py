@@ -19,7 +19,7 @@ from pieria.record.banks import USER_BANK, check_bank_name, no_such_bank, same_b
 from pieria.record.time import Clock, system_clock
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import RestoreReport
+    from pieria.bank.results.transfer import RestoreReport
     from pieria.settings import Settings
     from pieria.store.protocol import Progress, Store
     from pieria.store.seal import Seal
@@ -279,7 +279,7 @@ class FileSpot:
     def restore(
         self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
     ) -> RestoreReport:
-        from pieria.bank.transfer import restore_file
+        from pieria.bank.transfer.files import restore_file
 
         report = restore_file(backup, self.path, replace=replace, progress=progress, seal=seal)
         self._noting(self.path)

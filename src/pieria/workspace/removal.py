@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pieria.bank.replies_transfer import RemovalReport
-from pieria.bank.vault_marks import paths_in
+from pieria.bank.results.transfer import RemovalReport
+from pieria.bank.vault.marks import paths_in
 from pieria.errors import NotFoundError
 from pieria.store.parts import counts
 from pieria.workspace.places import Spot, Way

@@ -20,7 +20,7 @@ from pieria.record.banks import check_bank_name
 from pieria.workspace.graph_care import GraphCare
 
 if TYPE_CHECKING:
-    from pieria.bank.replies import IngestReceipt
+    from pieria.bank.results.general import IngestReceipt
     from pieria.config import Config
     from pieria.graph import Changeset, Edge, Graph, GraphBackend, Node, NodeMetadata
     from pieria.models import Embedder
@@ -225,7 +225,7 @@ class Repositories(GraphCare):
 
     def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
         """With sessions that end with the process, for nobody else knows of them."""
-        from pieria.bank.graph import applying
+        from pieria.bank.graph.verbs import applying
         from pieria.sessions.log import MemoryLog
         from pieria.sessions.opened import OpenSessions
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pieria.bank.replies_transfer import SealReport
+from pieria.bank.results.transfer import SealReport
 from pieria.errors import ConflictError, InputError, UnavailableError
 from pieria.record.banks import check_bank_name
 from pieria.record.key_places import checked_key_place

@@ -19,7 +19,7 @@ from pieria.record.memory import Memory
 from pieria.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pieria.bank.replies import Neighborhood
+    from pieria.bank.results.general import Neighborhood
 
 FIRST = (5, 10, 20)
 FIRST_SESSIONS = (5, 10)

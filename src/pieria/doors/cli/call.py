@@ -77,7 +77,7 @@ class Call:
 
     def distil(self, bank: Bank) -> None:
         """What is due of that: where no server and no worker runs, nobody else would."""
-        from pieria.bank.working import catch_up
+        from pieria.bank.jobs.worker import catch_up
         from pieria.errors import PieriaError
 
         try:

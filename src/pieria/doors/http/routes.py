@@ -13,9 +13,9 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from pieria.capture import bank_removal as removing
 from pieria.doors.http import metrics
+from pieria.doors.http.arguments import json_of, query_of, segment
 from pieria.doors.http.callers import Caller, Door
 from pieria.doors.http.failures import JSON, Refused, failure, headers_of, status_of
-from pieria.doors.http.arguments import json_of, query_of, segment
 from pieria.doors.http.resources import BANK, Resource, check_scope
 from pieria.doors.http.schemas import flag, taking, text, whole
 from pieria.doors.http.service import Service

@@ -13,8 +13,8 @@ from typing import Any
 from pieria.errors import PieriaError
 from pieria.learning.distilling.pieces import short, turn_id
 from pieria.learning.lessons import weight as weighing
-from pieria.learning.lessons.failures import Pair, Vain, failures
 from pieria.learning.lessons.corrections import Saying, sayings
+from pieria.learning.lessons.failures import Pair, Vain, failures
 from pieria.models.mind import Lesson, Mind
 from pieria.models.minds.rules import RuleMind
 from pieria.record.analyser import query_terms

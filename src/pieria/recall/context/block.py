@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import cached_property, partial
 
 from pieria.recall.context.answer import Item
+from pieria.recall.context.candidates import Found
 from pieria.recall.context.lines import (
     PINNED,
     SENTENCE,
@@ -20,7 +21,6 @@ from pieria.recall.context.lines import (
     title_of,
     whole,
 )
-from pieria.recall.context.candidates import Found
 from pieria.record.fence import fenced, mark_for
 from pieria.record.memory import Memory
 from pieria.record.tokens import Length, estimated_tokens

@@ -9,8 +9,8 @@ whose index was built with another number builds it anew.
 """
 
 from pieria.record.analyser.question import QueryTerm, phrases, query_terms
-from pieria.record.analyser.tokenizer import Span, marks, spans, terms
 from pieria.record.analyser.stopwords import STOP_WORDS
+from pieria.record.analyser.tokenizer import Span, marks, spans, terms
 
 __all__ = ["ANALYSER_VERSION", "STOP_WORDS", "QueryTerm", "Span", "marks", "phrases", "query_terms", "spans", "terms"]
 

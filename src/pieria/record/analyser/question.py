@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pieria.record.analyser.tokenizer import placed, terms
 from pieria.record.analyser.stopwords import STOP_WORDS
+from pieria.record.analyser.tokenizer import placed, terms
 
 _PHRASE = re.compile(
     r"""

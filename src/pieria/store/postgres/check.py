@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pieria.store.postgres.erasure import erasure_finding
-from pieria.store.postgres.vector_indexes import index_finding
 from pieria.store.postgres.session import PostgresSession
+from pieria.store.postgres.vector_indexes import index_finding
 from pieria.store.protocol import Finding
 from pieria.store.sql.checks import analyser_finding, every_rule, rule_finding
 from pieria.store.sql.reader import counters

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pieria.record.changeset import Applied, Changeset
+from pieria.store.postgres.bulk_load import is_secured, put
 from pieria.store.postgres.embedded import PostgresVectorRows
 from pieria.store.postgres.erasure import mark
-from pieria.store.postgres.bulk_load import is_secured, put
 from pieria.store.postgres.near import PostgresVectors
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.sql.reader import SQLReader

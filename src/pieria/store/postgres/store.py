@@ -24,16 +24,16 @@ from pieria.store.parts import REMOVED
 from pieria.store.postgres.check import findings, marks
 from pieria.store.postgres.driver import Connection, damaged, translated
 from pieria.store.postgres.erasure import REMOVED_BANK, finish, mark, may_flush, message_log
-from pieria.store.postgres.notifications import CHANNEL, word
-from pieria.store.postgres.vector_indexes import CHECK as INDEX
-from pieria.store.postgres.vector_indexes import build, unindex
+from pieria.store.postgres.maintenance import count_anew, has_grown
 from pieria.store.postgres.migrate import migrate
+from pieria.store.postgres.notifications import CHANNEL, word
 from pieria.store.postgres.pool import awake, leave, pool_of
 from pieria.store.postgres.reader import PostgresReader, PostgresWriter
 from pieria.store.postgres.security import secure
 from pieria.store.postgres.session import PostgresSession
 from pieria.store.postgres.statements import statements
-from pieria.store.postgres.maintenance import count_anew, has_grown
+from pieria.store.postgres.vector_indexes import CHECK as INDEX
+from pieria.store.postgres.vector_indexes import build, unindex
 from pieria.store.protocol import Finding, Progress, Reader
 from pieria.store.seal import Seal
 from pieria.store.sql.checks import every_rule, repaired, told

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pieria.errors import NotFoundError
 from pieria.record.change import Change
 from pieria.record.changeset import Content, Stored
-from pieria.record.rows import names_of
 from pieria.record.fact import Fact
 from pieria.record.filter import Filter, Shared
 from pieria.record.glance import Glance
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
+from pieria.record.rows import names_of
 from pieria.record.time import micros
 from pieria.record.usage import Usage
 from pieria.store.parts import (
@@ -37,8 +37,8 @@ from pieria.store.protocol import Head, Kind, Nearness, Pending, Space, Span, Te
 from pieria.store.quarantine import Held
 from pieria.store.sql import rows as build
 from pieria.store.sql.copy import CopyReads
-from pieria.store.sql.lead_index import driven
 from pieria.store.sql.facts import FactRows
+from pieria.store.sql.lead_index import driven
 from pieria.store.sql.queue import QueueRows
 from pieria.store.sql.session import Session, UnreadableRow, there
 from pieria.store.sql.sieves import Sieves

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 
 from pieria.record.change import Change
 from pieria.record.changeset import FOREVER, Content, State, Stored
-from pieria.record.rows import mapping_of, memory_of
-from pieria.record.fact import Fact, FactName
 from pieria.record.decay import Wear
+from pieria.record.fact import Fact, FactName
 from pieria.record.link import End, Link
 from pieria.record.memory import Memory
+from pieria.record.rows import mapping_of, memory_of
 from pieria.record.speaker import speaker
 from pieria.record.time import moment
 from pieria.record.trust import HEARSAY, TRUST, lowest

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.sources import GONE
+from pieria.bank.capture.sources import GONE
 from pieria.errors import InputError, NotFoundError
 from pieria.record.memory import Memory
 from pieria.toolsets.host import Call

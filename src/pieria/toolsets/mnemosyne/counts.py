@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pieria.bank import Bank
-from pieria.bank.replies import Stats
+from pieria.bank.results.general import Stats
 from pieria.record.memory import GIVEN_KINDS
 from pieria.toolsets.mnemosyne.words import stamp
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pieria.bank import Bank
-from pieria.bank.extracting import MENTIONS
-from pieria.bank.incoming import taken_in
+from pieria.bank.facts.extraction import MENTIONS
 from pieria.bank.scratchpad import COLLECTION, key_of
-from pieria.bank.transfer import check_export
+from pieria.bank.transfer.files import check_export
+from pieria.bank.transfer.incoming import taken_in
 from pieria.errors import TransferError
 from pieria.record.json_text import parsed
 from pieria.toolsets.host import Call
@@ -33,7 +33,7 @@ from pieria.toolsets.mnemosyne.original import (
 from pieria.toolsets.mnemosyne.words import here
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_transfer import ImportReport
+    from pieria.bank.results.transfer import ImportReport
 
 LARGEST = 1 << 30
 """Bytes of a file of the original, which is one JSON value and has to be read at once."""

@@ -16,7 +16,7 @@ from pieria.toolsets.mnemosyne.counts import Counting
 from pieria.toolsets.mnemosyne.words import LONGEST, here, stamp
 
 if TYPE_CHECKING:
-    from pieria.bank.replies_upkeep import Slept
+    from pieria.bank.results.upkeep import Slept
 
 log = logging.getLogger(__name__)
 

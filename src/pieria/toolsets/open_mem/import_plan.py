@@ -17,8 +17,8 @@ from pieria.errors import NotFoundError
 from pieria.record.memory import Memory
 from pieria.record.time import instant
 from pieria.toolsets.open_mem.envelope import is_of_purged
-from pieria.toolsets.open_mem.payload_reader import Incoming, Record
 from pieria.toolsets.open_mem.payload import memories
+from pieria.toolsets.open_mem.payload_reader import Incoming, Record
 from pieria.toolsets.open_mem.words import OBSERVED, SESSION, SUMMARY, type_of
 
 EVERYTHING = ("removed", "revised", "invalid", "archived")

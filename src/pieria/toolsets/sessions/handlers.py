@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pieria.toolsets.sessions.nodes import latest, list_banks, neighbors, node, nodes
-from pieria.toolsets.sessions.upkeep import maintain
 from pieria.toolsets.sessions.recall import recall
 from pieria.toolsets.sessions.record import append, close, commit, discard, start, state
+from pieria.toolsets.sessions.upkeep import maintain
 
 __all__ = [
     "append",

@@ -8,8 +8,8 @@ from typing import Any
 
 from pieria.errors import PieriaError, PipelineError, SessionError
 from pieria.toolsets.host import Call
-from pieria.toolsets.sessions.envelope import told
 from pieria.toolsets.sessions.bank_lookup import begun, logged, taken_up
+from pieria.toolsets.sessions.envelope import told
 
 EXTRACTING, READY, FAILED = "extracting", "ready", "failed"
 LONGEST = 600.0

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from pieria.doors.cli.tool_call import replied
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parser import Command, speaking
 from pieria.doors.cli.run import REFUSED
+from pieria.doors.cli.tool_call import replied
 from pieria.doors.cli.values import decoded
 from pieria.errors import InputError
 from pieria.record.json_text import parsed

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pieria import Bank, Receipt
-    from pieria.bank.replies import Forgotten
+    from pieria.bank.results.general import Forgotten
 
 SHOWN = 20
 """Memories that a person is shown before all from one place is forgotten."""

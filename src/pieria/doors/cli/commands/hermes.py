@@ -39,8 +39,8 @@ def install(call: Call, /, home: Path | None, dry_run: bool) -> None:
     What is there and up to date is left as it is; files that Pieria did not write are let be, and refused. Where there
     is no Hermes, nothing is written, unless --home says that it is to be there.
     """
-    from pieria.hermes import options
     from pieria.hermes import install as installing
+    from pieria.hermes import options
 
     folder = _home(home)
     if home is None:

@@ -18,7 +18,7 @@ from pieria.record.json_text import parsed
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies import IngestReceipt
+    from pieria.bank.results.general import IngestReceipt
 
 PIPE = "-"
 NOTHING = "nothing was taken in"

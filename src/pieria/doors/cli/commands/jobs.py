@@ -15,7 +15,7 @@ from pieria.record.job import STATES
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.jobs import JobList
+    from pieria.bank.jobs.queue import JobList
     from pieria.record.job import Job
 
 

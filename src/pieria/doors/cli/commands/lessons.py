@@ -14,7 +14,7 @@ from pieria.record.lesson import STATES, TYPES
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_lessons import Decided
+    from pieria.bank.results.lessons import Decided
 
 REASON = click.option("--reason", help="Why; kept with it.")
 

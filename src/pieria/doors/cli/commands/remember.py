@@ -17,8 +17,8 @@ from pieria.doors.cli.parser import Command, signing, speaking
 from pieria.doors.cli.values import NUMBER, PAIRS, TIME, TIME_AHEAD, WHOLE, OneOf, decoded, given, text_of
 from pieria.errors import InputError, PieriaError, PrivacyError, TransferError, UnavailableError
 from pieria.record.banks import USER_BANK
-from pieria.record.memory import KINDS, SCOPES
 from pieria.record.json_text import parsed
+from pieria.record.memory import KINDS, SCOPES
 from pieria.record.trust import HEARSAY
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from pieria.record.banks import check_bank_name
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_transfer import RemovalReport
+    from pieria.bank.results.transfer import RemovalReport
 
 
 @click.command("remove-bank", cls=Command)

@@ -16,7 +16,7 @@ from pieria.record.time import system_clock
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies import ScratchpadEntry
+    from pieria.bank.results.general import ScratchpadEntry
 
 
 @click.group(cls=Group)

@@ -13,7 +13,7 @@ from pieria.doors.cli.parser import Command
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_transfer import SealReport
+    from pieria.bank.results.transfer import SealReport
 
 
 @click.command(cls=Command)

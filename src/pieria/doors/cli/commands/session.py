@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pieria.doors.cli.tool_call import asked, hosted
 from pieria.doors.cli.call import Call
 from pieria.doors.cli.parser import Group
 from pieria.doors.cli.run import REFUSED
+from pieria.doors.cli.tool_call import asked, hosted
 from pieria.doors.cli.values import OneOf, text_of
 
 if TYPE_CHECKING:

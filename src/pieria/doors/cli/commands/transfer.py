@@ -22,7 +22,7 @@ from pieria.record.banks import check_bank_name
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from pieria.bank.replies_transfer import ImportReport
+    from pieria.bank.results.transfer import ImportReport
 
 PIPE = "-"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pieria.bank import Bank
-    from pieria.bank.working import Worker
+    from pieria.bank.jobs.worker import Worker
     from pieria.workspace import Workspace
 
 WHO = "worker"
@@ -42,8 +42,8 @@ def worker(call: Call, /, once: bool, idle: float | None) -> None:
     Works until it is stopped (Ctrl-C, or a signal to terminate), and then gives back the job that is not done. Any
     number of workers may share the work.
     """
-    from pieria.bank.handlers import HANDLERS
-    from pieria.bank.working import Worker
+    from pieria.bank.jobs.handlers import HANDLERS
+    from pieria.bank.jobs.worker import Worker
     from pieria.capture.behind import DrainBehind
     from pieria.capture.drain import Drain
 

@@ -14,7 +14,7 @@ from pieria.doors.drawn.curve import Picture, picture
 from pieria.record.time import moment
 
 if TYPE_CHECKING:
-    from pieria.bank.reviewing import Curve, Reinforced, Retained
+    from pieria.bank.upkeep.review import Curve, Reinforced, Retained
 
 ROWS, COLUMNS = 14, 60
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pieria.doors.web.page import Page
-from pieria.doors.web.pages import graph, health, memories, quarantine, recall, rules, sessions, time
-from pieria.doors.web.pages import decay as fading
+from pieria.doors.web.pages import fading, graph, health, memories, quarantine, recall, rules, sessions, time
 
 PAGES: tuple[Page, ...] = (
     recall.PAGE, memories.PAGE, graph.PAGE, time.PAGE, fading.PAGE, sessions.PAGE, rules.PAGE, quarantine.PAGE,

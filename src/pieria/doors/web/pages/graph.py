@@ -22,8 +22,8 @@ from pieria.record.time import iso
 
 if TYPE_CHECKING:
     from pieria import Fact, Memory
-    from pieria.bank.replies import Neighborhood
-    from pieria.bank.replies import Page as Listed
+    from pieria.bank.results.general import Neighborhood
+    from pieria.bank.results.general import Page as Listed
 
 SEEDS, FOUND = 40, 12
 """So many of the latest changes are shown where nothing is asked for; so many that a search finds."""

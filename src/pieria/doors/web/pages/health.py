@@ -21,7 +21,7 @@ from pieria.toolsets import Access
 
 if TYPE_CHECKING:
     from pieria.bank import Bank
-    from pieria.bank.replies import Diagnosis
+    from pieria.bank.results.general import Diagnosis
 
 JOBS = 30
 READ_AT_ONCE = 5_000

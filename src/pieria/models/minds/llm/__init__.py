@@ -5,9 +5,9 @@ The model is handed in; how it is reached belongs to the adapters. What a mind i
 
 from pieria.models.llm import LLM, LLMResponse
 from pieria.models.meter import Meter
-from pieria.models.minds.llm.request import Override
+from pieria.models.minds.llm.custom_prompts import OwnPrompt
 from pieria.models.minds.llm.mind import LLMMind
 from pieria.models.minds.llm.prompt import GROUPS, STEPS
-from pieria.models.minds.llm.custom_prompts import OwnPrompt
+from pieria.models.minds.llm.request import Override
 
 __all__ = ["GROUPS", "LLM", "STEPS", "LLMMind", "LLMResponse", "Meter", "Override", "OwnPrompt"]

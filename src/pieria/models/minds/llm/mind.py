@@ -33,10 +33,10 @@ from pieria.models.mind import (
     Triple,
 )
 from pieria.models.minds.llm import reply_values as reading
+from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
+from pieria.models.minds.llm.prompt import STEPS, prompt
 from pieria.models.minds.llm.request import Asker, Datum, Override, model_of
 from pieria.models.minds.llm.truncation import Listed, cut
-from pieria.models.minds.llm.prompt import STEPS, prompt
-from pieria.models.minds.llm.custom_prompts import OwnPrompt, checked_prompts
 from pieria.record import entities
 from pieria.record.clip import clipped
 

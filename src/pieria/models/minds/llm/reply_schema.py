@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pieria.models.minds.llm.truncation import cut
 from pieria.models.minds.llm.prompt import Prompt
+from pieria.models.minds.llm.truncation import cut
 from pieria.record.json_text import parsed
 
 if TYPE_CHECKING:

@@ -14,11 +14,11 @@ from pieria.errors import AdapterError, InputError, PieriaError, PromptError, Re
 from pieria.models.chat import Chat
 from pieria.models.llm import LLM, LLMResponse, Message
 from pieria.models.meter import Meter
-from pieria.models.minds.llm.truncation import PROMPT, Listed, fitted
-from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
-from pieria.models.minds.llm.reply_values import tidy
 from pieria.models.minds.llm.custom_prompts import OwnPrompt, messages_of, object_in, schema_of, text_in
+from pieria.models.minds.llm.prompt import GROUPS, STEPS, Prompt, prompt, shared
 from pieria.models.minds.llm.reply_schema import Reply, quoted, replied
+from pieria.models.minds.llm.reply_values import tidy
+from pieria.models.minds.llm.truncation import PROMPT, Listed, fitted
 from pieria.models.minds.llm.unknown import unknown
 from pieria.record.fence import fenced, mark_for
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from pieria.errors import InputError
-from pieria.models.minds.llm.request import Override
 from pieria.models.minds.llm.prompt import GROUPS, STEPS
+from pieria.models.minds.llm.request import Override
 
 EXPECTED = "steps and models, such as structuring=gpt-5, get_reward=gpt-5-nano"
 KNOWN = (*GROUPS, *STEPS)

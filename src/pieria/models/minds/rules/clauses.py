@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pieria.models.minds.rules.identity import Stated, equated, mutual
 from pieria.models.minds.rules.forms import Frame, adjectives, forms, frames, past_of
+from pieria.models.minds.rules.identity import Stated, equated, mutual
 from pieria.models.minds.rules.noun_phrases import Phrase, Phrases
 from pieria.models.minds.rules.packs import pack, words
 from pieria.models.minds.rules.statements import Statements

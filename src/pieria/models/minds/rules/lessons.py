@@ -17,8 +17,8 @@ from pieria.record.analyser import terms
 from pieria.record.clip import clipped
 from pieria.record.lesson import PROCEDURE, RULE
 from pieria.record.letters import lowered, spaced
-from pieria.record.standing_rules import own_sentences, standing
 from pieria.record.standing_forms import ONE_OFF, REPORTED
+from pieria.record.standing_rules import own_sentences, standing
 
 LASTING, BORNE_OUT, SAID_BEFORE = 0.8, 0.1, 0.1
 """How sure what lays itself down as lasting is; how much surer what the agent is seen to have done, and what was said

@@ -24,13 +24,13 @@ from pieria.models.mind import (
     Triple,
 )
 from pieria.models.minds.rules.answers import answer
-from pieria.models.minds.rules.procedures import procedures_of, returns_of
 from pieria.models.minds.rules.emphasis import Emphasis
 from pieria.models.minds.rules.lasting_facts import lasting
 from pieria.models.minds.rules.lessons import lessons
 from pieria.models.minds.rules.merge import merged_intent, merged_statements
 from pieria.models.minds.rules.names import named
 from pieria.models.minds.rules.notice import noticed
+from pieria.models.minds.rules.procedures import procedures_of, returns_of
 from pieria.models.minds.rules.questions import missing, mode_of, tags_of
 from pieria.models.minds.rules.signs import Embed
 from pieria.models.minds.rules.steps import reward_of, state_after, subgoal_of

@@ -1,0 +1,500 @@
+"""Keeps a bank's vectors in step with its record: embeds what is pending, in the background or on request.
+
+Exists so that no write waits for a model and no reader needs to know when vectors come. What is pending is noted by the
+store with each change; here it is read, made into texts, embedded and put. One thread of the process does this for all
+banks; whoever asks for it (`sync`, a comparison of memories) does it at once instead.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pieria.bank.background import LAST_STEP, LAST_STEP_AT_HAND, PATIENCE, Background
+from pieria.bank.embedding.batches import made
+from pieria.bank.embedding.leads import Leads
+from pieria.bank.embedding.on_the_spot import OnTheSpot, precedence
+from pieria.bank.embedding.readiness import Readiness
+from pieria.bank.embedding.refused import Refused
+from pieria.bank.embedding.threads import asked
+from pieria.bank.jobs.budget import BankMeter
+from pieria.errors import AdapterError, BusyError, ClosedError, PieriaError, ReadOnlyError
+from pieria.models import FLOOR, Embedder
+from pieria.record.passages import lead
+from pieria.record.patience import given_up
+from pieria.store.protocol import Embedded, Pending, Progress, Reader, Space, Store, Writer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pieria.bank.embedding.texts import Task
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 64
+"""Pending texts that are read for one step: few enough that it is over within a second, where a text is not long."""
+STEP = 1.0
+"""Seconds after which a step of the background ends: what was written meanwhile is asked for first."""
+LAST_CHANCE = 0.75
+"""The part of the time for closing that goes to what is pending, before the step under way is waited for."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+"""Seconds until a model that failed is tried again; doubled each time."""
+LOADING = "Pieria"
+"""Embedded to no other end than that the model is loaded."""
+DROPPED_AT_ONCE = 5_000
+CATCHING_UP, CATCHING_UP_ELSEWHERE = 0.25, 1.0
+"""Seconds that whoever compares gives to what is pending; a model elsewhere needs the way there and back."""
+
+
+class Embedding:
+    """The vectors of one store by one embedder. Threads may share it; it outlives a fork."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        background: Background,
+        meter: BankMeter,
+        *,
+        foreign: bool = False,
+    ) -> None:
+        """Of a `foreign` bank nothing is embedded, since nothing is written to it; questions are."""
+        self._is_foreign = foreign
+        self._store = store
+        self._meter = meter
+        self._embedder = embedder
+        self._background = background
+        self._closed = False
+        self._problem: PieriaError | None = None
+        self._pause = FIRST_PAUSE
+        self._has_old = True
+        self._is_expected = False
+        self.refused = Refused()
+        self.start_anew()
+        background.know(self)
+
+    def start_anew(self) -> None:
+        """After a fork whoever was at work is gone."""
+        # One that its own thread may take twice: a bank may be dropped, and closed, in the middle of a step.
+        self._at_work = threading.RLock()
+        self._rested = threading.Event()
+        self._aside: set[object] = set()
+        self._on_the_spot = OnTheSpot()
+        self._leads = Leads()
+        self._meter.start_anew()
+
+    @property
+    def embedder(self) -> Embedder | None:
+        return self._embedder
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether embedding costs no more than a few milliseconds now."""
+        return self._embedder is not None and self._embedder.is_loaded
+
+    def readiness(self, reader: Reader) -> Readiness:
+        """How the bank stands, without loading a model or reaching one."""
+        held = reader.space()
+        pending = reader.pending_count()
+        if self._embedder is None:
+            return Readiness(held.name if held else None, False, pending, "no embedder is set")
+        if held is None:
+            return Readiness(self._embedder.model, True, pending, self._complaint())
+        ours = self._embedder.space_of(held.dimension).name
+        if ours == held.name:
+            return Readiness(held.name, True, pending, self._complaint())
+        if self.takes_over(held):
+            return Readiness(ours, False, pending, self._complaint() or "the bank is moving over to it")
+        reason = f"the bank's vectors are of {held.name}; this process embeds with {ours}"
+        return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
+
+    def question(self, text: str, seconds: float) -> NDArray[np.float32]:
+        """The vector of a question. Raises `AdapterError`, also for a model elsewhere that takes longer than this."""
+        vector: NDArray[np.float32] = self.questions([text], seconds)[0]
+        return vector
+
+    def questions(self, texts: Sequence[str], seconds: float) -> NDArray[np.float32]:
+        """The same for several ways to ask it, in one call."""
+        embedder = self._embedder
+        assert embedder is not None
+        if embedder.is_at_hand:
+            with precedence.taken():
+                return embedder.queries(texts)
+        try:
+            replied: Future[NDArray[np.float32]] = asked(lambda: embedder.queries(texts, self._meter.of_readers))
+        except RuntimeError as problem:
+            reason = f"no thread is to be had to ask it in ({problem})"
+            raise AdapterError(embedder.model, "embed", reason, retryable=True) from problem
+        replied.add_done_callback(lambda _: self.wake())
+        try:
+            return replied.result(max(0.0, seconds))
+        except TimeoutError:
+            reason = f"it did not embed the question within {seconds:.2g} s"
+            raise AdapterError(embedder.model, "embed", reason) from None
+
+    def at_once(self, texts: Sequence[str], until: float) -> Mapping[str, NDArray[np.float32]]:
+        """Vectors of what is pending, for a question that is being asked; none where the model fails.
+
+        Of as many texts, in their order, as are made by that reading of `perf_counter`. They are stored by and by; of a
+        foreign bank nothing is sent to a model elsewhere.
+        """
+        is_elsewhere = self._embedder is not None and not self._embedder.is_at_hand
+        if self._embedder is None or self._problem is not None or (self._is_foreign and is_elsewhere):
+            return {}
+        try:
+            with precedence.taken():
+                return self._on_the_spot.made(self._embedder, texts, until, self._meter.of_readers)
+        except PieriaError as problem:
+            self._failed(problem)
+            self.wake()
+            return {}
+
+    @property
+    def problem(self) -> PieriaError | None:
+        """What keeps the model from embedding, as far as is known without loading it."""
+        if self._problem is not None or self._embedder is None:
+            return self._problem
+        try:
+            self._embedder.check()
+        except PieriaError as problem:
+            return problem
+        return None
+
+    # --- vectors that a caller brings along
+
+    def dimension(self) -> int | None:
+        """Of the vectors that the bank takes; None where it has none and this process has no embedder."""
+        with self._store.reading() as reader:
+            held = reader.space()
+        if held is not None and not self.takes_over(held):
+            return held.dimension
+        return None if self._embedder is None else self._embedder.told(self._meter).dimension
+
+    def enter(self, writer: Writer) -> Space | None:
+        """The space that new vectors belong to, begun where there is none yet; None where there is none to begin."""
+        held = writer.space()
+        if held is not None and not self.takes_over(held):
+            return held
+        return None if self._embedder is None else self._entered(writer)
+
+    # --- doing what is pending
+
+    def wake(self, *, counts: bool = False) -> None:
+        """Something was written: it is embedded soon. With `counts`, calls of models were: they are written soon."""
+        if (counts or self._embedder is not None) and not self._closed and not self._is_foreign:
+            self._background.add(self)
+
+    def expect(self) -> None:
+        """A question is to come: a model that is at hand is loaded in the background. No other is reached for it."""
+        if self._embedder is not None and self._embedder.is_at_hand and not self.is_loaded and not self._closed:
+            self._is_expected = True
+            self._background.add(self)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """For a caller who embeds what it writes by itself: meanwhile the background would do the same again."""
+        caller = object()
+        self._aside.add(caller)
+        try:
+            yield
+        finally:
+            self._aside.discard(caller)
+
+    @property
+    def last_step(self) -> float:
+        """A thread that is cut off within a runtime of this process would crash it; one that waits for a server not."""
+        at_hand = self._embedder is not None and self._embedder.is_at_hand
+        return LAST_STEP_AT_HAND if at_hand else LAST_STEP
+
+    def step(self) -> float | None:
+        """Embeds some of what is pending, for the background. Returns in how many seconds to go on; None: no more."""
+        if self._aside and not self._closed:
+            return PATIENCE
+        self._meter.flush()
+        try:
+            self._load_if_expected()
+            done = self._closed or self._some()
+        except PieriaError as problem:
+            self._rested.set()
+            return self._failed(problem)
+        self._problem, self._pause = None, FIRST_PAUSE
+        if done and not self._closed:
+            return 0.0
+        self._rested.set()
+        return None
+
+    def _load_if_expected(self) -> None:
+        embedder, self._is_expected, is_expected = self._embedder, False, self._is_expected
+        if not is_expected or embedder is None or self.is_loaded:
+            return
+        with self._at_work:
+            if self._closed:
+                return
+            with self._store.reading() as reader:
+                held = reader.space()
+            if held is not None and self._is_ours(held):
+                embedder.query(LOADING)
+
+    def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
+        """Waits until nothing is pending. False where time ran out, nobody waits, or this process cannot embed for it.
+
+        Without an embedder there is nothing to wait for. Raises `AdapterError` where the model fails.
+        """
+        if self._embedder is None:
+            return True
+        deadline = None if timeout is None else time.monotonic() + timeout
+        done = 0
+        stuck: int | None = None
+        while True:
+            with self._store.reading() as reader:
+                held, left = reader.space(), reader.pending_count()
+            if self._closed or not self._is_ours(held):
+                return False
+            if not left and not (held and self.takes_over(held)):
+                return True
+            if progress is not None:
+                progress(done, done + left)
+            made = None if given_up() else self._some(deadline)
+            if made is None or (not made and stuck == left):
+                self.wake()
+                return False
+            done += made
+            stuck = None if made else left
+            if progress is not None:
+                progress(done, max(done, done + left - made))
+
+    def embed(self, pending: Sequence[Pending], progress: Callable[[int], None]) -> None:
+        """Embeds just these, which were written a moment ago, and tells how many were, part by part.
+
+        Nothing is raised for a model that fails: it is logged, and what is left stays pending.
+        """
+        if self._embedder is None:
+            return
+        try:
+            with self._store.reading() as reader:
+                held = reader.space()
+            for start in range(0, len(pending), AT_ONCE) if self._is_ours(held) else ():
+                with self._at_work:
+                    if self._embed(pending[start : start + AT_ONCE], None) is None:
+                        return
+                progress(len(pending[start : start + AT_ONCE]))
+        except PieriaError as problem:
+            self._failed(problem)
+
+    def catch_up(self, most: int, seconds: float) -> None:
+        """Does what little is pending, before memories are compared, within so many seconds; leaves the rest.
+
+        Nor does it wait longer for others who embed for the bank, or write to it.
+
+        A model that fails is the background's to complain of, and one that is elsewhere the background's to wait for: a
+        call that is under way cannot be broken off.
+        """
+        if self._embedder is None or self._closed or self._is_foreign or self._problem is not None:
+            return
+        with self._store.reading() as reader:
+            pending = len(self.refused.others(reader, most + 1))
+        if not pending:
+            return
+        if pending > most:
+            self.wake()
+            return
+        if not self._embedder.is_at_hand:
+            self._rested.clear()
+            if self._background.hurry(self):
+                self._rested.wait(min(seconds, CATCHING_UP_ELSEWHERE))
+            return
+        try:
+            self.sync(min(seconds, CATCHING_UP))
+        except PieriaError as problem:
+            self._failed(problem)
+            self.wake()
+
+    def close(self, seconds: float) -> None:
+        """Gives what is pending a chance, where the model is loaded; then waits for the step under way.
+
+        What comes of neither is left to the next process that opens the bank.
+        """
+        deadline = time.monotonic() + seconds
+        if self.is_loaded and self._problem is None and not self._background.is_current():
+            self._rested.clear()
+            if self._background.hurry(self):
+                self._rested.wait(seconds * LAST_CHANCE)
+        self._closed = True
+        self._background.drop(self)
+        if self._at_work.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            self._at_work.release()
+        self._meter.flush(max(0.0, deadline - time.monotonic()))
+
+    def use(self) -> Space | None:
+        """From now on the bank is embedded by this process's embedder: everything anew, in the background."""
+        return None if self._embedder is None else self._use(None)
+
+    def _use(self, deadline: float | None) -> Space:
+        assert self._embedder is not None
+        self._embedder.check()
+        # Told before the transaction: a model that does not say so is asked once how long its vectors are.
+        space = self._embedder.told(self._meter)
+        with self._store.writing(_left(deadline)) as writer:
+            entered = writer.set_space(space.name, space.dimension)
+        self._leads.start_anew()
+        self._has_old = True
+        self.refused.clear()
+        self.wake()
+        return entered
+
+    def _is_ours(self, held: Space | None) -> bool:
+        """Whether this process's embedder may embed for the bank."""
+        if self._embedder is None:
+            return False
+        return held is None or held.name == self._embedder.space_of(held.dimension).name or self.takes_over(held)
+
+    def takes_over(self, held: Space) -> bool:
+        """From the floor to a real model a bank moves by itself, and from an older floor to this one."""
+        if self._embedder is None or not held.name.startswith(FLOOR):
+            return False
+        ours = self._embedder.space_of(held.dimension)
+        return not ours.is_floor or (held.name != ours.name and held.name.startswith(f"{ours.model}@"))
+
+    def _entered(self, writer: Writer) -> Space:
+        assert self._embedder is not None
+        ours = self._embedder.space
+        return writer.set_space(ours.name, ours.dimension)
+
+    def _some(self, deadline: float | None = None) -> int | None:
+        """One step. Returns how many pending were done; None where time ran out, or the bank is closed or foreign."""
+        if self._is_foreign:
+            return None
+        if not self._at_work.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
+            return None
+        try:
+            return self._done(deadline)
+        except BusyError:
+            # Others may be waited for as long as there is time, and no longer.
+            if deadline is None:
+                raise
+            return None
+        finally:
+            self._at_work.release()
+
+    def _done(self, deadline: float | None) -> int | None:
+        with self._store.reading() as reader:
+            held = reader.space()
+        if not self._is_ours(held):
+            return 0
+        if held is not None and self.takes_over(held):
+            self._use(deadline)
+        with self._store.reading() as reader:
+            pending = self.refused.others(reader, AT_ONCE)
+        return self._embed(pending, deadline) if pending else self._tidied(deadline)
+
+    def _embed(self, pending: Sequence[Pending], deadline: float | None) -> int | None:
+        """Returns how many of them are done with; None where time ran out, or the bank was closed.
+
+        After a while it is content with some: what was written meanwhile comes before the rest.
+        """
+        from pieria.bank.embedding.texts import in_parts, tasks_of
+
+        if self._background.is_current() and not self._lead(deadline):
+            return None
+        with self._store.reading() as reader:
+            seen = reader.head().seq
+            tasks = tasks_of(reader, pending)
+        empty = sorted(set(pending).difference(task.item for task in tasks))
+        if empty:
+            self._put([], seen, deadline, empty)
+        over, done = time.monotonic() + STEP, set(empty)
+        for part in in_parts(tasks):
+            if not self._embed_part(part, seen, deadline):
+                return None
+            done.update(task.item for task in part)
+            if self._background.is_current() and time.monotonic() > over:
+                break
+        return len(done)
+
+    def _lead(self, deadline: float | None) -> bool:
+        """Stores the leads of long texts before any passages. False where time ran out, or the bank was closed."""
+        assert self._embedder is not None
+        while self._embedder.is_at_hand:
+            with self._store.reading() as reader:
+                seen, tasks = reader.head().seq, self._leads.next(reader)
+            if tasks is None:
+                break
+            if not self._may_go_on(deadline):
+                return False
+            made = self._on_the_spot.ahead(self._embedder, [task.text for task in tasks], self._meter)
+            self._put([task.put_as(made[task.text]) for task in tasks], seen, deadline)
+        return True
+
+    def _embed_part(self, tasks: Sequence[Task], seen: int, deadline: float | None) -> bool:
+        """Whole memories, which appear at once. False where they do not: time ran out, or the bank was closed."""
+        assert self._embedder is not None
+        known = self._on_the_spot.kept([task.text for task in tasks])
+        missing = [task.text for task in tasks if task.text not in known]
+        found = made(self._embedder, missing, lambda: self._may_go_on(deadline), self._meter)
+        if found is None:
+            return False
+        found.vectors.update(known)
+        refused = {task.item: found.refused[task.text] for task in tasks if task.text in found.refused}
+        self.refused.add(refused)
+        vectors = [task.put_as(found.vectors[task.text]) for task in tasks if task.item not in refused]
+        if vectors:
+            self._put(vectors, seen, deadline)
+        self._on_the_spot.let_go([*known, *(lead(task.text) for task in tasks if task.number == 0)])
+        return True
+
+    def _put(
+        self, vectors: Sequence[Embedded], seen: int, deadline: float | None, empty: Sequence[Pending] = ()
+    ) -> None:
+        assert self._embedder is not None
+        space = self._embedder.space
+        with self._store.writing(_left(deadline)) as writer:
+            held = writer.space()
+            # Another process may have moved the bank to another model meanwhile: these would be of no use to it.
+            if held is None or held.name == space.name:
+                writer.put_vectors(self._entered(writer).number, vectors, seen, empty)
+
+    def _may_go_on(self, deadline: float | None) -> bool:
+        if self._background.is_current():
+            precedence.let_go_first()
+        if self._closed or (self._background.has_ended and self._background.is_current()):
+            return False
+        return deadline is None or time.monotonic() < deadline
+
+    def _tidied(self, deadline: float | None) -> int:
+        """Takes away, step by step, what an earlier space left behind."""
+        if not self._has_old:
+            return 0
+        with self._store.writing(_left(deadline)) as writer:
+            dropped = writer.drop_old_vectors(DROPPED_AT_ONCE)
+        self._has_old = dropped == DROPPED_AT_ONCE
+        return dropped
+
+    def _complaint(self) -> str | None:
+        """What to know of the model, if anything."""
+        assert self._embedder is not None
+        if (problem := self.problem) is not None:
+            return f"{problem.message}; it is tried again"
+        return self.refused.told or self._embedder.note
+
+    def _failed(self, problem: PieriaError) -> float | None:
+        """How long to wait before it is tried again; None where that would not help."""
+        if isinstance(problem, ClosedError) and self._closed:
+            return None
+        if isinstance(problem, ReadOnlyError):
+            log.info("the bank cannot be written, so nothing is embedded: %s", problem.message)
+            return None
+        log.warning("embedding for a bank failed, next try in %d s: %s", self._pause, problem.message)
+        pause, self._problem = self._pause, problem
+        self._pause = min(2 * pause, LONGEST_PAUSE)
+        return pause
+
+
+def _left(deadline: float | None) -> float | None:
+    """How long somebody else may be waited for."""
+    return None if deadline is None else max(0.0, deadline - time.monotonic())

@@ -1,0 +1,1 @@
+"""Facts: the verbs, and how facts come out of texts."""

@@ -1,0 +1,1 @@
+"""Reads: by id, by list, by question and along links."""

@@ -1,0 +1,1 @@
+"""Writes: new memories, new versions, and what every write checks first."""
