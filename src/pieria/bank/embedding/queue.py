@@ -115,7 +115,10 @@ class Embedding:
         return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
 
     def question(self, text: str, seconds: float) -> NDArray[np.float32]:
-        """Return the vector of a query. Raise `AdapterError` if the model fails or takes longer than `seconds`."""
+        """Return the vector of a query.
+
+        Raise `AdapterError` if the model fails, or if a remote model takes longer than `seconds`.
+        """
         vector: NDArray[np.float32] = self.questions([text], seconds)[0]
         return vector
 
