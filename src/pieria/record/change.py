@@ -1,4 +1,4 @@
-"""A journal entry of a bank: which ids changed, when and by whom. It never holds text of a memory."""
+"""A journal entry of a bank: the ids, the time, the verb and the author. It never holds text of a memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets on command lines: the arguments in which programs take passwords."""
+"""Secrets on command lines: program arguments that hold passwords."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Recognise mere consent: a yes, a go on, a thank you, the letter of an option.
 
-Such a message refers to what came before. Both capture and the context for a prompt use this check.
+Such a message refers to an earlier one. Both capture and the context for a prompt use this check.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pieria.record.usage import Usage
 SECOND, HOUR, DAY = 1_000_000, 3_600_000_000, 86_400_000_000
 """Microseconds."""
 RECENCY_DAYS = 90.0
-"""Days in which recency halves."""
+"""The half-life of recency in days."""
 LEAST_FREQUENCY, USUAL_USES = 0.3, 5
 IMPORTANT = 0.8
 """A memory of this importance or more never fades."""

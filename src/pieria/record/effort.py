@@ -1,4 +1,4 @@
-"""The processor time that work may take, and the moment by which it should be done.
+"""The processor time that work may take, and its deadline.
 
 A server limits each request with `limited`; recall sets a deadline with `until`. Loops that can answer early ask
 `is_late`, and stores call `check` before they read. Work without a limit is never late.

@@ -19,7 +19,7 @@ _HOSTS_OWN = re.compile(
       | \| )""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""The beginning of a tag by which a host or a model's template marks its own words."""
+"""The beginning of a tag that a host or a model's template uses to mark its own words."""
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 )

@@ -1,4 +1,4 @@
-"""English: its words of time, and the forms it puts them in."""
+"""English words and forms for times."""
 
 from __future__ import annotations
 
