@@ -2,8 +2,8 @@
 
 A rule gets a vector of its own, because its passage speaks of other things too; this requires that the memory is
 labelled as ruling. A text of several passages gets a lead, because its beginning usually says what it is about.
-Memories with supplied vectors have neither. Memories embedded by an older version have neither; for both, the passages
-serve instead.
+Memories with supplied vectors have neither, and neither have those embedded by a version without them: there the
+passages serve for both.
 """
 
 from __future__ import annotations

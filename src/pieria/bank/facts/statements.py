@@ -1,5 +1,4 @@
-"""Keep facts and their statement memories in step. A fact without a source memory gets a memory that states it, so that
-recall finds it.
+"""Keep facts and their statements in step: a fact without a source memory gets a memory that states it, for recall.
 
 The two share an id. Every change, through any verb, gives both the same validity and removes, restores or erases them
 together. `facts.sentences` words the sentence.
