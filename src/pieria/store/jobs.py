@@ -21,7 +21,7 @@ class QueueReader(Protocol):
         """Return the number of jobs of each (kind, state)."""
 
     def jobs_due(self, kinds: Collection[str] | None = None) -> int | None:
-        """Return the moment, past or future, from which a job can be claimed; None where no job is open."""
+        """Return the earliest moment, past or future, when a job can be claimed; None where no job is open."""
 
     def spent(self, day: str | None = None) -> list[Spent]:
         """Return spending by step and model: on that day (like 2026-01-31), or in total."""
@@ -38,8 +38,8 @@ class QueueWriter(Protocol):
     def claim(self, lease: Lease, kinds: Collection[str] | None = None) -> Job | None:
         """Return the due job of the highest priority, of equals the oldest, now running under the lease.
 
-        A job whose lease ran out can be claimed like any other; if it has used all its tries, it becomes dead instead.
-        No job is claimed while another of its kind and key runs.
+        A job whose lease ran out can be claimed like any other. If its tries are used up, it becomes dead instead. No
+        job is claimed while another of its kind and key runs.
         """
 
     def extend(self, token: str, until: int, progress: Progress | None = None) -> bool:

@@ -68,7 +68,7 @@ class Spot(NamedTuple):
 
 
 class Written(NamedTuple):
-    """When a version was written, in microseconds, and its tags in the form in which tags are compared."""
+    """When a version was written, in microseconds, and its tags in their form for comparison."""
 
     known_from: int
     version: int
@@ -130,7 +130,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Counts of the asked terms in rows: `counts` has a line for each term or run, and a column for each row."""
+    """Counts of the asked terms in rows. Arrays of counts have a line a term or run, and a column a row."""
 
     rows: list[int]
     counts: NDArray[np.float64]
@@ -175,7 +175,7 @@ class Tallied(NamedTuple):
 
 
 class SessionSpan(NamedTuple):
-    """A session's visible memories: when they begin and end, and how many are active.
+    """A session's visible memories: when they begin and end, and how many have not ended.
 
     The session None holds memories outside of any. Instants are microseconds.
     """
@@ -187,7 +187,7 @@ class SessionSpan(NamedTuple):
 
 
 def counts(tally: Iterable[Tallied], totals: Mapping[str, int]) -> dict[str, int]:
-    """Return a bank's counts for `stats`: active and removed memories, and all totals.
+    """Return a bank's counts for `stats`: current and removed memories, and all totals.
 
     A memory that only states a fact is left out: it counts as that fact.
     """

@@ -1,4 +1,4 @@
-"""What every store offers: a small set of primitives, most of which take a `Filter`.
+"""What every store offers: a small set of primitives. Most take a `Filter`.
 
 A store knows rows, transactions and search primitives. It does not rank, check input, or read any clock but the one it
 gets. The layers above use only this protocol, so that a bank behaves the same in every store.
@@ -46,9 +46,10 @@ ORDERS = ("newest", "oldest", "changed", "important")
 WHERE = ("path", "server", "database")
 """The keys of `describe` that say where a store is."""
 Kind = Literal["passage", "window", "rule", "lead"]
-"""What a vector represents: a passage of a text, a turn with its neighbours in the session, a sentence that lays down a
-standing rule, or the beginning of a text of several passages. Rules and leads are embedded with the passages of their
-text and are never pending alone."""
+"""What a vector represents. Passage: a part of a text. Window: a turn with its neighbours in the session. Rule: a
+sentence that lays down a standing rule. Lead: the beginning of a text of several passages. Rules and leads are embedded
+with the passages of their text and are never pending alone.
+"""
 WINDOW_REACH = 2
 """Neighbours on either side that a window may contain. A change makes windows within this distance pending again."""
 Progress = Callable[[int, int], object]
@@ -108,8 +109,7 @@ Nearness = Mapping[Kind, "NDArray[np.float64]"]
 
 
 class Span(NamedTuple):
-    """The similarity of a version's best vector, and the characters of the embedded text that this vector represents.
-    """
+    """The similarity of a version's best vector, and the characters of the embedded text that it represents."""
 
     similarity: float
     start: int
@@ -143,7 +143,7 @@ class VectorMatch:
 class Embedded(NamedTuple):
     """A vector to store. Passages and rules are numbered from 0 each; a window has number 0.
 
-    For a window, `members` are the other rows in it, and `known_from` is when the last of all its rows was known.
+    For a window, `members` are its other rows, and `known_from` is when the last of its rows was known.
     """
 
     row: int
@@ -158,8 +158,7 @@ class Embedded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one of the store's checks. `remedy` says what to do about a problem, or to improve a good result.
-    """
+    """The result of one of the store's checks. `remedy` says what to do about a problem, or what to improve."""
 
     check: str
     well: bool
@@ -187,7 +186,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Return counts of all but memories: `versions`, current `links` and `facts`, `changes`, `purged`."""
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
-        """Return the sessions with visible, active memories, the latest beginning first; ties by name, descending.
+        """Return the sessions with current visible memories, the latest beginning first; ties by name, descending.
 
         Ended memories count for a session's beginning and end if the filter includes them. `after` is the (beginning,
         name) of the last session seen, with an empty name for None.
@@ -212,7 +211,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Return glances of the rows' texts, for as many rows as may be read at once."""
 
     def holdings(self, rows: Sequence[int], terms: Sequence[str], runs: Sequence[Run]) -> Holdings:
-        """Return counts of these terms and runs in the rows' texts, for as many rows as may be read at once."""
+        """Return counts of terms and runs in the rows' texts, for as many rows as may be read at once."""
 
     def spots(self, rows: Sequence[int], filter: Filter) -> list[Spot]:
         """Return the rows that pass the whole filter, in their order."""
@@ -241,8 +240,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Return the state of each id at the filter's known time, or now. Unknown ids are left out."""
 
     def standing(self, filter: Filter, after: int, limit: int) -> list[Stored]:
-        """Return the states of visible memories with rows after `after`, ordered by row, to page through all of them.
-        """
+        """Return the states of visible memories with rows after `after`, ordered by row, for paging."""
 
     def aged(self, filter: Filter, after: int, limit: int) -> list[Aged]:
         """Return what the decay of the same memories depends on. Reads no text."""
@@ -285,9 +283,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Return the exact similarity of each row. Rows without a vector are left out."""
 
     def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
-        """Return similarities to several vectors: for each kind a line a row and a column a vector, NaN where there is
-        none.
-        """
+        """Return similarities to several vectors. Each kind has a line a row and a column a vector, NaN without one."""
 
     def vectors(self, rows: Sequence[int], what: Kind = "passage") -> dict[int, list[tuple[int, NDArray[np.float32]]]]:
         """Return (number, vector) pairs of each row, ordered by number."""
@@ -328,8 +324,8 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """
 
     def ties_of(self, ids: Iterable[str], filter: Filter) -> list[Tie]:
-        """Return each current link between one of these memories and a version that passes the whole filter, seen from
-        either end, in the order of writing.
+        """Return current links between these memories and versions that pass the whole filter. Links are seen from
+        either end and come in the order of writing.
         """
 
     def labelled(
@@ -368,8 +364,8 @@ class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
     def apply(self, changeset: Changeset) -> Applied:
         """Apply a changeset. The first one in a bank sets the analyser of the text index.
 
-        Raises `NewerVersionError` where a newer analyser made the index, `BusyError` where an older one did and the
-        index was not rebuilt yet, `ConflictError` where its vectors are of another space than the bank's.
+        Raises `NewerVersionError` where a newer analyser made the index, `BusyError` where an older one did, until the
+        index is rebuilt. Raises `ConflictError` where the changeset's vectors are of another space than the bank's.
         """
 
     def note(self, records: Iterable[Record]) -> None:
@@ -433,13 +429,14 @@ class Store(Protocol):
         """Return known earlier copies of the bank, each with what it is: no erasure reaches them."""
 
     def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
-        """Check integrity, every projection against its source, who else could read the bank, and known copies.
+        """Check integrity and every projection against its source; of a file also its permissions and unfinished
+        copies.
 
         A `thorough` check reads the whole bank. Without it, only checks that need no such reading are done.
         """
 
     def repair(self, found: Sequence[Finding], terms_of: Callable[[Content], Sequence[str]]) -> list[str]:
-        """Repair problems that a check found, as far as the record allows. Return the names of what was repaired."""
+        """Repair problems that a check found, as far as the record allows. Return the names of the repaired parts."""
 
     def reindex(
         self,

@@ -1,4 +1,4 @@
-"""What a store offers for quarantine and for what sessions were shown: the part of the protocol for `trace`."""
+"""What a store offers for quarantine and for memories shown to sessions: the part of the protocol for `trace`."""
 
 from __future__ import annotations
 

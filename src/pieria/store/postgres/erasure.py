@@ -1,8 +1,8 @@
 """Erases deleted rows from the server's files: rewrites tables, the planner's samples and the write-ahead log.
 
 PostgreSQL keeps the bytes of a deleted row in the table's file, in indexes, in `pg_statistic` and in its log. A purge
-notes in the table `erasure` what is to be rewritten; one rewrite serves every purge that committed before it. Nothing
-here decides what is deleted.
+notes in the table `erasure` what to rewrite. One rewrite serves every purge that committed before it. Nothing here
+decides what is deleted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NAP_SECONDS = 0.05
 BYTES_A_SECOND = 20 << 20
 """The rate at which a slow disk rewrites tables with their indexes."""
 WORDLESS = ("counter", "journal", "ledger", "member", "pending", "purged", "quarantine", "space", "told")
-"""Tables without words: a purge need not rewrite them."""
+"""A purge deletes no words from these tables, so it does not rewrite them."""
 UNTOLD = "since when, only members of pg_read_all_stats can see"
 SAMPLES, LOG = "pg_statistic", "pg_wal"
 

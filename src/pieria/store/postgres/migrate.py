@@ -4,8 +4,8 @@ builds indexes.
 Steps in `pre` only add, so they may run while an older Pieria uses the database. Steps in `post` run when no older one
 is left, and shut it out. Both phases share one sequence of numbers.
 
-A step that begins with `BESIDE_OTHERS` builds indexes of large tables outside of a transaction, so that writers need
-not wait. After an interruption it starts over, so it must be repeatable.
+A step that begins with `BESIDE_OTHERS` builds indexes of large tables. It runs outside of a transaction, so that
+writers need not wait. After an interruption it starts over, so it must be repeatable.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def migrate(
 
 
 def _take_turn(connection: Connection) -> None:
-    """Poll for the lock: a statement that waits for it would hold up an index built concurrently, which waits for all
-    earlier statements.
+    """Poll for the lock. A statement that waits would block indexes that another process builds concurrently: they wait
+    for all earlier statements.
     """
     while not connection.execute("SELECT pg_try_advisory_lock(%s)", (LOCK,)).fetchall()[0][0]:
         time.sleep(NAP)

@@ -61,7 +61,7 @@ class Following:
         self._connection: psycopg.Connection[Any] | None = None
 
     def wait(self, bank: int, seq: int, seconds: float, look: Callable[[], int], gone: Callable[[], bool]) -> bool:
-        """Return True as soon as the bank has a change past `seq`; False on timeout or when the store is closed.
+        """Return True as soon as the bank has a change past `seq`; False on timeout or a closed store.
 
         Errors of `look` reach the caller, so that a waiting thread learns of an unreachable server.
         """

@@ -1,4 +1,4 @@
-"""The store on a server: any number of banks in shared tables, one writer a bank at a time, readers in snapshots."""
+"""The store on a server. Banks share its tables; a bank has one writer at a time, and readers see snapshots."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from pieria.store.sql.visibility import company
 from pieria.store.vectors import packed
 
 SPACE_ENTRIES = 1_024
-"""Entries of a space start at a multiple of this in every store, so that banks are numbered alike in all stores."""
+"""Entries of a space start at a multiple of this in every store, so that copied banks are numbered alike."""
 
 REPLACED = {"passage": ("passage", "rule", "lead")}
 """Kinds that are replaced together with another kind's vectors."""

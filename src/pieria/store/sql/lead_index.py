@@ -1,6 +1,6 @@
 """Chooses the condition of a filter whose index a search should use.
 
-SQLite keeps no counts by value and takes any indexed condition for a selective one: a list of the newest notes would
+SQLite keeps no counts by value and takes any indexed condition for a selective one. To list the newest notes, it would
 collect and sort every note. So the values are counted first, in the index alone and only up to a limit.
 """
 

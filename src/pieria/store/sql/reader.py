@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 LABEL_COLUMNS = {"tags": "tag", "entities": "entity", "files": "file", "standing": "standing"}
 FEW = 1_000
-"""More rows than this for one value are read with a query of their own: scanning in order beats sorting them all."""
+"""A value with more rows than this gets a query of its own: scanning in order beats sorting them all."""
 COUNTERS = {
     "seq", "known", "row", "entry", "documents", "terms", "analyser", "unscrubbed", "vector_entry", "vector_gone",
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """Bitmaps, kept in memory, of the versions that pass a filter's conditions: all others need not be checked.
 
-A version that ever met a condition stays in its sieve, so a version outside cannot be visible, now or at any past
-moment. The predicate decides about those inside. The journal tells which states to add since the sieve was built.
+A version that ever met a condition stays in its sieve. A version outside cannot be visible, now or at any past moment.
+The predicate decides about those inside. The journal tells which states to add since the sieve was built.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 from zlib import crc32
 
 FORMAT = 2
-"""A format of `marshal` whose bytes depend only on the values, on every machine and Python version."""
+"""A `marshal` format whose bytes depend only on the values, on every machine and in every Python that reads it."""
 
 
 _PLAIN = frozenset({str, int, float, bytes, type(None)})

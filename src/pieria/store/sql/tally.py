@@ -13,7 +13,7 @@ from pieria.store.parts import Holdings, Parts, Run, Terms
 
 Numbers = NDArray[np.int32]
 PART, MOST_PARTS = 180, 64
-"""Terms in one part of a long text, about as many as one vector represents, and the number of parts considered."""
+"""Terms in one part of a long text, about as many as a vector represents; and the parts considered."""
 LONG = PART + PART // 4
 """The least number of terms of a text with parts."""
 UNKNOWN, STOP = -1, -2
