@@ -53,7 +53,7 @@ class Address:
 
     @property
     def stem(self) -> str:
-        """Return a folder name for the server's database. It does not depend on the user or the password."""
+        """Return a folder name for the server's database. Credentials before the @ do not change it."""
         named = bank_name_from(re.sub(r"[^\w.-]", "-", self._target), _LONGEST_STEM) or "server"
         return f"{named.strip('-')}-{sha256(self._target.encode('utf-8', 'replace')).hexdigest()[:_DIGITS]}"
 

@@ -1,8 +1,8 @@
 """Classify what a question asks for: an order, a summary, a count, a time, a person, a choice, an action.
 
-Recall diversifies hits if the question asks for many, adds standing rules if it asks for an action, and prefers new
-memories if it asks about the present. One question may have several kinds. What a question is about belongs in the
-analyser and in `entities`.
+Recall diversifies hits if the question asks for many, and adds standing rules if it asks for an action. It prefers
+new memories if the question asks about the present. One question may have several kinds. The topic of a question
+belongs in the analyser and in `entities`.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def check_user_name(value: object, parameter: str = "user") -> str:
 def user_bank_of(user: str) -> str:
     """Return the name of a user's own bank on a server.
 
-    User ids are case-sensitive and bank names are not, so each ambiguous character is written as its bytes.
+    User ids are case-sensitive and bank names are not. So any character but a-z, 0-9, -, _ and . is spelt as bytes.
     """
     return "@" + "".join(char if char in _AS_IT_IS else _bytes_of(char) for char in user)
 

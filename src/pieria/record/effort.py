@@ -18,7 +18,7 @@ from pieria.errors import LimitError
 SLOW = 0.05
 """Seconds of processor time after which work counts as slow."""
 EARLY = 0.1
-"""The share of its processor time after which work that can answer with less does so."""
+"""The share of its processor time after which work stops early if it can answer with less."""
 
 
 Slowed = Callable[[float], None]

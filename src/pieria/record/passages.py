@@ -1,7 +1,7 @@
 """Passages: split a long text into pieces that fit one vector, cut where a reader would pause.
 
-An embedder reads only about two hundred words, and a passage that starts in the middle of a thought means something
-else. Passages cover the whole text. Scoring them belongs in recall.
+An embedder reads only about two hundred words. A passage that starts in the middle of a thought means something else.
+Passages cover the whole text. Scoring them belongs in recall.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class Secret(tuple[str, int, int]):
 def cut_private(text: str) -> tuple[str, int]:
     """Return the text without its ``<private>…</private>`` blocks, and how many were cut.
 
-    Blocks may be nested, and their tags escaped, decorated or spelt with look-alikes. A block that is never closed
-    reaches to the end of the text, unless its tag reads like a placeholder, as in "run it with <private key>".
+    Blocks may be nested, and their tags escaped, decorated or spelt with look-alikes. A block without a closing tag
+    reaches to the end of the text. A tag like a placeholder opens no such block: "run it with <private key>".
     """
     kept: list[str] = []
     cuts = resumed = 0

@@ -115,9 +115,9 @@ FORMS = tuple(
 )
 """The kind of each form, its cues, and its pattern. A form is searched only if the sentence has one of the cues.
 
-A form may have these groups: `old` is what is dropped, `new` the replacement, `about` the thing that changes its
-value, `doing` a clause that was true and no longer is, `rest` the words before a contrast. A sentence may match
-several forms.
+A form may have these groups. `old` is what is dropped, `new` the replacement, `about` the thing that changes its
+value. `doing` is a clause that is no longer true, `rest` the words before a contrast. A sentence may match several
+forms.
 """
 
 

@@ -1,7 +1,7 @@
 """Find standing rules: sentences with a lasting instruction, a preference, or a fact about a person.
 
 Recall adds them when something is to be done, because a request shares no word with "always answer in metric units".
-The rules prefer precision: questions, quotations, code and reports do not count, only first or second person. Phrases
+Questions, reports, quotations and code do not count, and a rule speaks in the first or second person. Phrases
 belong in `standing_forms`; `rule_model` judges other wordings of a person.
 """
 

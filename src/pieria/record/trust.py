@@ -30,7 +30,7 @@ GIVEN: Final = tuple(TRUST)
 DECLINED_RULES: Final = "rules.declined"
 """The collection of memories whose rules a person declined, with their wording."""
 RULING: Final = (PERSON, ACCEPTED)
-"""The ways in whose standing rules are given to an agent."""
+"""Agents get standing rules only from texts with these values of `via`."""
 
 
 def way_of(trust: float) -> str:
@@ -44,8 +44,7 @@ def lowest(*ways: str) -> str:
 
 
 def may_overturn(via: str, trust: float, old_via: str, old_trust: float) -> bool:
-    """Return whether a text may overturn an older one. Its own trust and that of its way must be at least equal.
-    """
+    """Return whether a text may overturn an older one. Its trust and that of its way must be at least equal."""
     return trust >= old_trust and TRUST[lowest(via)] >= TRUST[lowest(old_via)]
 
 

@@ -55,7 +55,7 @@ def name_of(rules: tzinfo) -> str:
 
 
 def checked_zone(value: object, parameter: str) -> tzinfo:
-    """Return the zone of that name. Raise `InputError` rather than guess: another zone has other days."""
+    """Return the zone of that name. Raise `InputError` if it is unknown: days in another zone would be wrong."""
     found = rules_of(value) if isinstance(value, str) else None
     if found is None:
         raise InputError(parameter, "a time zone that this machine knows, such as Europe/Berlin", value)
@@ -63,7 +63,7 @@ def checked_zone(value: object, parameter: str) -> tzinfo:
 
 
 def settled_zone(name: str | None, clock: Clock, environ: Mapping[str, str]) -> tzinfo | None:
-    """Return the named zone, or else the machine's. None with a custom clock."""
+    """Return the named zone, or else the machine's. None with a custom clock and no name."""
     if name is not None:
         return rules_of(name)
     return of_machine(environ) if clock is system_clock else None

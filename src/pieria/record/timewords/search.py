@@ -137,7 +137,7 @@ class _Search:
         return _Core(found.start(), found.end(), form, said, stretch, before, window_at)
 
     def _read(self, form: Form, said: dict[str, str]) -> Stretch | None:
-        """Return None if there is no such day, or if a datetime cannot hold it."""
+        """Return the stretch of a form. None if there is no such day, or if a datetime cannot hold it."""
         try:
             stretch: Stretch = getattr(self._calendar, form.reader)(said)
             self._instant(stretch.start, stretch)

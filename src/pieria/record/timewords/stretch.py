@@ -118,7 +118,7 @@ class Calendar:
         return around(datetime.combine(monday, time()), "week")
 
     def slashed(self, said: Said) -> Stretch:
-        """Accept day and month in either order if only one order is possible."""
+        """Return the day if only one order of day and month is possible, or raise `ValueError`."""
         first, second = int(said["number"]), int(said["day"])
         if first <= 12 and second <= 12 and first != second:
             raise ValueError("it may be either way round")
