@@ -1,6 +1,6 @@
 """The engine's language model: it wraps any LLM, checks requests and replies, and traces calls.
 
-A caller gets a text or a JSON value with its usage, or a typed error, for every kind of model.
+With every kind of model, a caller gets a text or a JSON value with its usage, or a typed error.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ class Mind(Protocol):
         """Return what to search for, as short noun phrases."""
 
     def refine(self, query: str, found: Sequence[Found]) -> list[str]:
-        """Return search terms for what the candidates lack. An empty list means that they suffice."""
+        """Return search terms for what the candidates lack, or an empty list."""
 
     def synthesize(self, query: str, what: Knowledge, found: Sequence[Found]) -> str:
         """Return what the candidates say on the query, in three to five sentences."""

@@ -1,6 +1,6 @@
 """The queue of asynchronous operations of a session. An idle session runs an operation at once, a busy one in turn.
 
-At most five operations wait. Each must be allowed in the state that the operations before it lead to, and is checked
+At most five operations wait. Each must be allowed in the state that the operations before it lead to. It is checked
 again when its turn comes. A failed operation also fails those behind it.
 """
 

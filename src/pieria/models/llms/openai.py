@@ -16,7 +16,7 @@ _LONGEST_NAME = 64
 
 
 class OpenAILLM(ServerLLM):
-    """`limit_field` is the request's field for the maximum of tokens; OpenAI renamed it, other servers did not."""
+    """`limit_field` is the request's field for the maximum of tokens. OpenAI itself has renamed that field."""
 
     path = "/chat/completions"
     shape_words = ("response_format", "response format", "json_schema", "structured output")

@@ -170,7 +170,7 @@ def _model(model: object, parameter: str) -> str:
 
 
 def _in_words(asked: Asked, schema: dict[str, Any]) -> Asked:
-    """Append the schema to the last user message: some models ignore system messages, some refuse late ones."""
+    """Append the schema to the last user message: some models take no system message, and none takes a late one."""
     messages = [dict(message) for message in asked.messages]
     last = next(message for message in reversed(messages) if message["role"] == "user")
     last["content"] += f"\n\n{_IN_WORDS}{json.dumps(schema, ensure_ascii=False)}"

@@ -1,6 +1,6 @@
 """The mind: it chooses the step for each judgement, passes its data and converts the reply.
 
-It has no access to a store, a file or a tool, so a model's reply can only change the returned judgement.
+It has no access to a store, a file or a tool. A model's reply can change nothing but the returned judgement.
 """
 
 from __future__ import annotations
