@@ -48,8 +48,7 @@ class Held(NamedTuple):
 
 
 class Valued(NamedTuple):
-    """A candidate with its relevance to the query, 0 to 1, its score, and its confidence as an answer (`sure`),
-    0 to 1."""
+    """A candidate with its score. `relevance` to the query and `sure`, the confidence as an answer, are from 0 to 1."""
 
     id: str
     node_type: str

@@ -28,7 +28,7 @@ QUOTA = 20
 REACH, LENDING = 2, 3
 """How far from a candidate a neighbour becomes one itself, and how far from a candidate it lends its terms."""
 LINKS_SEEN = 20
-"""Links read per candidate, for outgoing and for incoming links each."""
+"""Outgoing links to read per candidate, and as many incoming ones."""
 RULES_SEEN, RULES = 400, 20
 OPENERS, OPENED = 10, 10
 """An overview opens this many of its best sessions, and this many turns of people in each."""

@@ -26,7 +26,8 @@ PART_LENGTH = 180.0
 SHARES = {1: 0.5, 2: 0.3, 3: 0.15}
 """The share of its terms that a neighbour at this distance lends."""
 LEANS_WHOLLY, LEANS_HALF = 25, 60
-"""A text of up to `LEANS_WHOLLY` terms uses its neighbours fully; one with `LEANS_HALF` more terms, half as much."""
+"""A text of up to `LEANS_WHOLLY` terms uses its neighbours fully. Longer ones use them less; `LEANS_HALF` sets how
+slowly."""
 LEXICAL_PART, DENSE_PART = 0.6, 0.4
 SUPPORTERS = 3
 """Best candidates of a session that add up to its score."""
@@ -42,8 +43,7 @@ LONG, LED_BY = 200.0, 0.7
 """Least terms of a text with several passages; the mean similarity of its beginning, relative to the nearest passage.
 Texts with supplied vectors have no vector of their beginning."""
 OWN_SHARE, WINDOW_SHARES, RISE = 0.2, {1: 0.22, 2: 0.24}, 0.13
-"""Shares of a turn and of its neighbours at each distance in the estimated window similarity, and its rise over the
-mean."""
+"""Shares of a turn and of each neighbour in the estimated window similarity; its rise over their mean."""
 THIN = 5.0
 """Scale of `thin`, in distinct terms: a turn with many more says enough on its own."""
 AFTERWARDS_DAYS = 7.0
@@ -291,8 +291,8 @@ def _overturned(asked: Asked, pool: Pool) -> Floats:
 
 
 def _held_then(asked: Asked, pool: Pool) -> Floats:
-    """Return 1 for a statement that held at a time the query names, or that ended where the query looks back. A
-    statement without a time matches no named time."""
+    """Return 1 for a statement that held at a time the query names. Where the query looks back, return 1 also for one
+    that no longer holds. A statement without a time matches no named time."""
     spans = [span for span in asked.spans if not span.yearly]
     each = zip(pool.stated, pool.overturned, strict=True)
     return np.array(

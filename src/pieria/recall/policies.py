@@ -64,7 +64,7 @@ CONTENT = (
 """Features that speak for a candidate independent of its author and time."""
 FADING = 0.125
 """Retention halves within days, while the best text is hardly ever twice as relevant as the next. At full weight every
-new text would rank above it. With this weight a half counts as much as a twelfth of the relevance."""
+new text would rank first. With this weight, half the retention costs a twelfth of the relevance."""
 THOROUGH = 10
 """Usage hardly tells rows apart: read more, so that the relevant ones are among the candidates."""
 MOST = 100.0

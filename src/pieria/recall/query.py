@@ -170,7 +170,7 @@ def _quoted(text: str) -> tuple[Run, ...]:
 
 
 def _phrases(text: str) -> list[str]:
-    """Return sequences of words up to the length of a name, if they neither begin nor end with a stop word."""
+    """Return runs of words up to the length of a name, without those that begin or end with a stop word."""
     words = [_EDGES.sub("", word) for word in text.split()[:_WORDS]]
     telling = [any(term not in STOP_WORDS for term in terms(word)) for word in words]
     return [

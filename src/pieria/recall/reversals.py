@@ -16,8 +16,8 @@ from pieria.store.protocol import Reader
 def find_overturning(reader: Reader, filter: Filter, ids: Sequence[str]) -> dict[str, Overturned]:
     """Return by id what overturns these memories, the newest of each. It takes two look-ups, or one without such links.
 
-    A later memory counts if this reader may see it, it was said by the moment in question, and it is trusted as far as
-    the memory it overturns. Who made the link does not matter.
+    A later memory counts if this reader may see it, and if it was said by the moment in question. It must also be
+    trusted as far as the memory it overturns. Who made the link does not matter.
     """
     wanted = set(ids)
     ties = [

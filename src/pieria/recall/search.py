@@ -134,8 +134,8 @@ def _begin(page: Page, k: int) -> None:
 def _taken(page: Page, k: int, *, first: bool) -> list[Taken]:
     """Return the next listed candidates, then the other text matches. Purged rows are skipped.
 
-    Reading all text matches is slow. A first page leaves them to the next page if it is late, or if none of them is
-    likely to score enough.
+    Reading all text matches is slow. A first page leaves them to the next page if it is late. It also does so if none
+    of them is likely to score enough.
     """
     taken: list[Taken] = []
     behind = 0

@@ -22,8 +22,8 @@ AHEAD = 24 * 60 * 60 * 1_000_000
 
 
 def is_replayed(reader: Reader, checked: Checked, now: int) -> bool:
-    """Return whether to replay the export into this empty bank. It is refused if its changes lie in the future or
-    before the earliest known time: later writes of the bank must get later times.
+    """Return whether to replay the export: the bank must be empty. The changes must not lie in the future or before the
+    earliest known time, because later writes need later times.
     """
     return reader.head().seq == 0 and checked.begins > 0 and checked.ends <= now + AHEAD
 

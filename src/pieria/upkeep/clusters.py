@@ -1,6 +1,6 @@
 """Memories with similar text or labels: clusters that may be merged, and pairs of duplicates.
 
-The similarity matrix is computed one block at a time, so memory use does not depend on how many texts are alike.
+The similarity matrix is computed one block at a time. Many equal texts cost no more memory than different ones.
 """
 
 from __future__ import annotations

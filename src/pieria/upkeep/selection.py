@@ -50,8 +50,8 @@ def said_before(reader: Reader, now: int) -> list[Memory]:
 def due(reader: Reader, now: int, *, force: bool, limit: int, after: Place | None) -> Due:
     """Return the memories that hold now and are old enough; with `force` all that hold now.
 
-    A memory without a group stays due. To keep such memories from blocking the rest, each sleep starts where the last
-    one stopped, and starts over at the end.
+    A memory without a group stays due. It must not block the rest, so each sleep continues where the last one stopped,
+    and starts over at the end.
     """
     asked = fresh(now)
     whole = sum(reader.count(asked).values())

@@ -180,7 +180,7 @@ def _unasked(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
 
 
 def _from_hits(sources: Sequence[Source], wanted: Wanted) -> list[Memory]:
-    """Return memories in the order of recall, with those that name the files. Skip the session's own turns."""
+    """Return memories ranked by recall and by the files in question. Skip the session's own turns."""
     hits = wanted.found or ()
     best = max((hit.score for hit in hits), default=0.0)
     worth: dict[tuple[str, str], tuple[float, Memory]] = {}
@@ -317,8 +317,8 @@ def _once(memories: Iterable[Memory], wanted: Wanted, shown: Collection[tuple[st
 
 
 def _unrepeated(memories: Iterable[Memory], rules: Sequence[Rule]) -> list[Memory]:
-    """Drop turns that say nothing or are quoted by an earlier entry, memories that a rule nearly repeats, and further
-    failures of the same title."""
+    """Drop turns that say nothing, and turns that an earlier entry quotes. Also drop memories that a rule nearly
+    repeats, and further failures of the same title."""
     kept: list[Memory] = []
     quoted: list[str] = []
     failures: set[str | None] = set()

@@ -1,6 +1,6 @@
 """How a context shows a memory: on one line or whole, each time with its age, its origin and its id.
 
-Only our own text begins a line. A memory's text follows a label or is indented, so that it cannot pass for a heading,
+Only our own text begins a line. A memory's text follows a label or is indented. So it cannot pass for a heading,
 another memory, or the end of the block.
 """
 
