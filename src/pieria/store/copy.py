@@ -16,7 +16,7 @@ from pieria.store.seal import Seal
 
 
 def copy(source: Store, target: Store, progress: Progress | None = None) -> dict[str, int]:
-    """Return the number of rows of each table. Raises `ConflictError` where the target is not empty."""
+    """Return the number of rows of each table. Raise `ConflictError` if the target is not empty."""
     with source.reading() as reader, target.writing() as writer:
         return writer.fill(reader, progress)
 

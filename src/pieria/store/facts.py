@@ -45,7 +45,7 @@ class FactReader(Protocol):
         """Return (entry, fact) of current facts that name no memory, with entries after `after`, in order of entry."""
 
     def last_fact(self) -> int:
-        """Return the entry of the newest fact; 0 where there never was one."""
+        """Return the entry of the newest fact; 0 if there never was one."""
 
     def drawn(self, keys: Sequence[str], filter: Filter, newest: int, *, ended: bool = False) -> list[FactSpan]:
         """Return the `newest` facts last written that have one of these names as subject or object.

@@ -75,7 +75,7 @@ def written_aside(path: Path, operation: str, beside: tuple[str, ...] = ()) -> I
 
 @contextmanager
 def alone(path: Path, operation: str, otherwise: str) -> Iterator[None]:
-    """Hold a lock on an empty file at `path`. Raises `BusyError` where this or another process holds it."""
+    """Hold a lock on an empty file at `path`. Raise `BusyError` if this or another process holds it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)

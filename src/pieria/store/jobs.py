@@ -21,7 +21,7 @@ class QueueReader(Protocol):
         """Return the number of jobs of each (kind, state)."""
 
     def jobs_due(self, kinds: Collection[str] | None = None) -> int | None:
-        """Return the earliest moment, past or future, when a job can be claimed; None where no job is open."""
+        """Return the earliest moment, past or future, when a job can be claimed; None if no job is open."""
 
     def spent(self, day: str | None = None) -> list[Spent]:
         """Return spending by step and model: on that day (like 2026-01-31), or in total."""
@@ -43,19 +43,19 @@ class QueueWriter(Protocol):
         """
 
     def extend(self, token: str, until: int, progress: Progress | None = None) -> bool:
-        """Return False where this lease no longer holds the job: it was taken over, cancelled or deleted."""
+        """Return False if this lease no longer holds the job: it was taken over, cancelled or deleted."""
 
     def settle(self, token: str, outcome: Outcome) -> bool:
-        """End the lease. Return False, with nothing done, where this lease no longer holds the job.
+        """End the lease. Return False, with nothing done, if this lease no longer holds the job.
 
         A job to be queued again ends as stale if another of its kind and key is queued.
         """
 
     def replay(self, ids: Sequence[str]) -> None:
-        """Queue dead and cancelled jobs again with no tries used. Raises `NotFoundError` or `ConflictError`."""
+        """Queue dead and cancelled jobs again with no tries used. Raise `NotFoundError` or `ConflictError`."""
 
     def cancel(self, ids: Sequence[str]) -> None:
-        """Cancel jobs; a worker that runs one loses its lease. Raises `NotFoundError` or `ConflictError`."""
+        """Cancel jobs; a worker that runs one loses its lease. Raise `NotFoundError` or `ConflictError`."""
 
     def prune_jobs(self, before: int, limit: int) -> int:
         """Delete up to `limit` jobs that ended before `before`, but no dead job. Return how many."""

@@ -93,7 +93,7 @@ class Outline(NamedTuple):
     valid_from: int | None
     pinned: bool
     speaker: str | None
-    """The author or, where none is known, the name that the text begins with."""
+    """The author or, if none is known, the name that the text begins with."""
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ class Placed(NamedTuple):
     id: str
     place: str
     type: str
-    """The kind, where it has no type."""
+    """The memory's type, or its kind if it has none."""
     at: int
     valid_from: int | None
     valid_until: int | None

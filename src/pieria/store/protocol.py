@@ -183,7 +183,9 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Return counts of all memories, ended ones too, ordered by the fields of `Tallied`."""
 
     def totals(self) -> dict[str, int]:
-        """Return counts of all but memories: `versions`, current `links` and `facts`, `changes`, `purged`."""
+        """Return counts of all but memories: `versions`, current `links` and `facts`, `changes`, `purged`,
+        `quarantined`.
+        """
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         """Return the sessions with current visible memories, the latest beginning first; ties by name, descending.
@@ -276,7 +278,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     def near(self, vector: Collection[float], filter: Filter, want: int, what: Kind = "passage") -> VectorMatch:
         """Return the `want` nearest visible versions. A window counts only if all its members were known by then.
 
-        Raises `InputError` for a vector of another dimension than the space's. Without a space the result is empty.
+        Raise `InputError` for a vector of another dimension than the space's. Without a space the result is empty.
         """
 
     def similarities(self, vector: Collection[float], rows: Sequence[int], what: Kind = "passage") -> dict[int, Span]:
@@ -364,8 +366,8 @@ class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
     def apply(self, changeset: Changeset) -> Applied:
         """Apply a changeset. The first one in a bank sets the analyser of the text index.
 
-        Raises `NewerVersionError` where a newer analyser made the index, `BusyError` where an older one did, until the
-        index is rebuilt. Raises `ConflictError` where the changeset's vectors are of another space than the bank's.
+        Raise `NewerVersionError` if a newer analyser made the index, `BusyError` if an older one did, until the
+        index is rebuilt. Raise `ConflictError` if the changeset's vectors are of another space than the bank's.
         """
 
     def note(self, records: Iterable[Record]) -> None:
@@ -383,7 +385,7 @@ class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
         pending stay pending. Vectors of rows that no longer exist are skipped. Windows with a member that is no longer
         `company` (see `around`) are skipped and stay pending.
 
-        Raises `ConflictError` where the space is no longer the bank's, `InputError` for a vector that does not fit it.
+        Raise `ConflictError` if the space is no longer the bank's, `InputError` for a vector that does not fit it.
         """
 
     def set_space(self, name: str, dimension: int) -> Space:
@@ -395,7 +397,7 @@ class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
     def fill(self, source: Reader, progress: Progress | None = None) -> dict[str, int]:
         """Copy the source row by row, with all versions, numbers and times, and rebuild the projections.
 
-        Return the row count of each table. Raises `ConflictError` where the bank is not empty.
+        Return the row count of each table. Raise `ConflictError` if the bank is not empty.
         """
 
 
@@ -408,15 +410,15 @@ class Store(Protocol):
         """True if the store is closed, or has found that its bank was removed."""
 
     def reading(self, seconds: float | None = None) -> AbstractContextManager[Reader]:
-        """Open a read transaction. Raises `BusyError` after waiting for locks, at most for `seconds` if given."""
+        """Open a read transaction. Raise `BusyError` after waiting for locks, at most for `seconds` if given."""
 
     def writing(self, seconds: float | None = None) -> AbstractContextManager[Writer]:
-        """Open a write transaction. Raises `BusyError` after waiting for writers, at most for `seconds` if given."""
+        """Open a write transaction. Raise `BusyError` after waiting for writers, at most for `seconds` if given."""
 
     def wait(self, seq: int, seconds: float) -> bool:
         """Wait until the bank has a change past `seq`, at most for `seconds`. Return whether it has.
 
-        Closing the store ends the wait. Raises the errors of reading.
+        Closing the store ends the wait. Raise the errors of reading.
         """
 
     def scrub(self) -> list[str]:
@@ -448,8 +450,8 @@ class Store(Protocol):
     ) -> int:
         """Rebuild the text index from the record in one transaction. Return how many versions it holds.
 
-        With `if_older` only where another analyser made it, so that only one of several processes rebuilds it. Raises
-        `NewerVersionError` where a newer analyser made it.
+        `if_older` rebuilds it only if another analyser made it, so that one of several processes does. Raise
+        `NewerVersionError` if a newer analyser made it.
         """
 
     def describe(self) -> dict[str, Any]:
@@ -458,8 +460,8 @@ class Store(Protocol):
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
         """Remove the bank completely or not at all, and close the store. Return what could not be reached.
 
-        `last` reads the bank once more while no other process can change it; an error in `last` keeps the bank. Raises
-        `BusyError` where others use it. On a server, stores that still have it open raise `NotFoundError` from then on.
+        `last` reads the bank once more while no other process can change it; an error in `last` keeps the bank. Raise
+        `BusyError` if others use it. On a server, stores that still have it open raise `NotFoundError` from then on.
         """
 
     def close(self) -> None: ...

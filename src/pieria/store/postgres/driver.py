@@ -32,11 +32,13 @@ DEFAULTS = {
     "connect_timeout": "10", "application_name": "pieria", "client_encoding": "utf8",
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
 }  # fmt: skip
-"""Defaults where the address sets nothing else. The keepalives notice a silently cut connection within a minute."""
+"""Defaults for parameters that the address does not set. The keepalives notice a silently cut connection within a
+minute.
+"""
 OLDEST_SERVER = 150_000
 """PostgreSQL 15, as the server gives its version."""
 OLDEST_VECTORS = (0, 8)
-"""Version of pgvector with iterative index scans, which go on where a filter rejects most rows."""
+"""Version of pgvector with iterative index scans, which go on if a filter rejects most rows."""
 _IN_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 NOT_IN_ANY_TEXT = "\ufffe"
 """Replaces NUL and lone surrogates in values: no stored text holds them and the server rejects them. A search for them
@@ -112,7 +114,7 @@ def check_server(connection: Connection) -> None:
 
 
 def check_vectors(version: str | None) -> None:
-    """Raise `UnsuitableError` where the extension is missing or too old."""
+    """Raise `UnsuitableError` if the extension is missing or too old."""
     if version is None:
         raise UnsuitableError("open", "the extension pgvector is missing in the database", hint=HOW_TO_EXTEND)
     if tuple(map(int, version.split(".")[:2])) < OLDEST_VECTORS:

@@ -203,7 +203,7 @@ class _Finish:
         return self._connection.execute(_sql("is_past"), {"change": change}).fetchone() == (True,)
 
     def _rewritten(self, table: Waiting) -> list[str]:
-        """Rewrite a table with its indexes. Return the reason where that failed."""
+        """Rewrite a table with its indexes. Return the reason if that failed."""
         name = f"{table.relation} ({_megabytes(table.size)})"
         if not self._patient and (table.has_vector_index or table.size > BYTES_A_SECOND * self._longest):
             self._tried(table.relation, lambda: self._run(_sql("vacuum", relation=table.relation)))
@@ -255,7 +255,7 @@ class _Finish:
                 self._connection.execute("SET statement_timeout = 0")
 
     def _run(self, statement: bytes) -> None:
-        """Run the statement. Raise `_RefusedError` where the server skips the table with only a warning."""
+        """Run the statement. Raise `_RefusedError` if the server skips the table with only a warning."""
         warned: list[str] = []
 
         def note(said: Diagnostic) -> None:

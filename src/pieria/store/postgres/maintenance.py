@@ -11,7 +11,7 @@ from pieria.store.postgres.driver import Connection
 from pieria.store.postgres.statements import statements
 
 FAR_OFF = 10
-"""Plans are bad where the planner expects this many times fewer rows than there are."""
+"""Plans are bad if the planner expects this many times fewer rows than there are."""
 LOCK_MILLISECONDS = 2_000
 """Longer than autovacuum takes to give way."""
 MANY = 1_000

@@ -153,7 +153,7 @@ def _build(connection: Connection, step: Migration) -> None:
 
 
 def _applied(connection: Connection, where: str, steps: Sequence[Migration]) -> dict[int, tuple[str, str]]:
-    """Return phase and checksum of each applied step. Raises if the database is too new or a checksum differs."""
+    """Return phase and checksum of each applied step. Raise if the database is too new or a checksum differs."""
     try:
         found = connection.execute("SELECT number, phase, checksum FROM pieria.migration").fetchall()
     except psycopg.errors.UndefinedTable:

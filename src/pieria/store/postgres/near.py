@@ -1,8 +1,8 @@
 """Vector search in a bank on PostgreSQL, within one transaction.
 
-A bank without a vector index is compared whole. With an index, the nearest come from it. Where the filter rejects too
-many of them, the search goes on without it. Similarities are always computed from the stored vectors, so that they
-agree in every store.
+A bank without a vector index is compared whole. With an index, the nearest come from it. If the filter rejects too many
+of them, the search goes on without it. Similarities are always computed from the stored vectors, so that they agree in
+every store.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEAST = 80
 WIDTH = 100
 """Size of the index's candidate list: it misses less than 1 % of the ten nearest."""
 WIDER = 1_000
-"""The same where the filter rejects most rows, so that visible ones are far down: pgvector's maximum."""
+"""The same if the filter rejects most rows, so that visible ones are far down: pgvector's maximum."""
 FEW = 4_000
 """Up to this many visible versions are compared one by one."""
 MOST = 20_000

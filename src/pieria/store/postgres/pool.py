@@ -27,7 +27,7 @@ _left_behind: list[object] = []
 
 
 def awake(connection: Connection) -> None:
-    """Raise where the connection was cut while it was idle."""
+    """Raise if the connection was cut while it was idle."""
     connection.execute("SELECT 1")
 
 
@@ -57,7 +57,7 @@ class Pool:
         return connected(self.url)
 
     def take(self, seconds: float, begin: Callable[[Connection], object] = awake) -> Connection:
-        """Return a connection on which `begin` succeeded. Raises `UnreachableError` where none is free in time."""
+        """Return a connection on which `begin` succeeded. Raise `UnreachableError` if none is free in time."""
         while True:
             connection, is_fresh = self._checked_out(seconds)
             try:

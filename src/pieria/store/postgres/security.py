@@ -11,7 +11,7 @@ HOLDS = "bank = current_setting('pieria.bank', true)::integer"
 
 
 def secure(connection: Connection) -> None:
-    """Add the policy to every table that lacks it, and enforce it for the owner too. Raises `UnsuitableError` where it
+    """Add the policy to every table that lacks it, and enforce it for the owner too. Raise `UnsuitableError` if it
     would not bind this user.
     """
     sql = statements("bank.sql")

@@ -58,7 +58,7 @@ _every: weakref.WeakSet[PostgresStore] = weakref.WeakSet()
 
 
 class PostgresStore:
-    """Opens a bank and migrates the schema, or makes the bank; `NotFoundError` where it may not `create` one."""
+    """Opens a bank and migrates the schema, or makes the bank; `NotFoundError` if it may not `create` one."""
 
     def __init__(
         self,
@@ -374,7 +374,7 @@ os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def bank_names(url: str, *, connections: int = 8) -> list[str]:
-    """Return the names of the banks in the database; none where it has no schema of Pieria yet."""
+    """Return the names of the banks in the database; none if it has no schema of Pieria yet."""
     return [str(name) for (name,) in _asked(url, connections, "names", {})]
 
 

@@ -57,7 +57,7 @@ def index_finding(session: PostgresSession) -> Finding:
 def build(connection: Connection, bank: int) -> list[str]:
     """Drop useless indexes and build missing ones. Return the names of those built.
 
-    Needs a connection of its own, which the caller closes. Does nothing where another process is building.
+    Needs a connection of its own, which the caller closes. Does nothing if another process is building.
     """
     sql = statements("indexing.sql")
     [(alone,)] = connection.execute(sql["lock"].format(namespace=BUILDING, bank=bank).encode()).fetchall()

@@ -63,7 +63,7 @@ def rule_finding(rule: str, broken: int, meaning: str) -> Finding:
 
 
 def purge_finding(since: int, now: int, good: str) -> Finding:
-    """Return the finding on purges. `since` is when erased data may have left traces; 0 where there are none."""
+    """Return the finding on purges. `since` is when erased data may have left traces; 0 if there are none."""
     if since and now - since < PURGE_TAKES:
         return Finding("purge", True, "one is being finished at this moment")
     return finding("purge", not since, good, "traces may be left")

@@ -276,7 +276,7 @@ class VectorRows:
 
 
 def _turn(state: State, row: int) -> Turn | None:
-    """Return the turn of a state, or None where it belongs to no session."""
+    """Return the turn of a state, or None if it belongs to no session."""
     if state.session is None:
         return None
     return Turn(

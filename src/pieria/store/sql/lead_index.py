@@ -15,7 +15,7 @@ NARROW = 1_000
 
 
 def driver(session: Session, filter: Filter) -> str | None:
-    """Return the field that lets the fewest versions through; None where each lets many through."""
+    """Return the field that lets the fewest versions through; None if each lets many through."""
     fewest, best = NARROW + 1, None
     for field in COUNTED:
         asked = alone(session, filter, field)

@@ -114,7 +114,7 @@ class QueueChanges(QueueRows):
             self._changed("cancel", id=job.id, now=self._now())
 
     def _standing(self, ids: Sequence[str], states: Collection[str], refusal: str) -> list[Job]:
-        """Return the jobs in the order of the ids. Raises where one is unknown or in none of the states."""
+        """Return the jobs in the order of the ids. Raise if one is unknown or in none of the states."""
         found = {job.id: job for job in self.jobs(JobQuery(ids=tuple(ids)))}
         for id in ids:
             if id not in found:

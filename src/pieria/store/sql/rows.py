@@ -44,7 +44,7 @@ _FACT = frozenset(
 
 
 def _of(what: str) -> Callable[[Callable[[Row], Built]], Callable[[Row], Built]]:
-    """Raise `UnreadableRow` where a value has a type that is never written there. The error quotes no value."""
+    """Raise `UnreadableRow` if a value has a type that is never written there. The error quotes no value."""
 
     def readable(build: Callable[[Row], Built]) -> Callable[[Row], Built]:
         @wraps(build)
@@ -72,7 +72,7 @@ def _text(value: Any) -> str:
 
 
 def _check_sum(row: Row) -> None:
-    """Raise `DamagedMemory` where a row of content differs from its checksum. Stores without checksums give None."""
+    """Raise `DamagedMemory` if a row of content differs from its checksum. Stores without checksums give None."""
     held = row[CONTENT_COLUMNS]
     if held is not None and held != sum_of(row[:CONTENT_COLUMNS]):
         raise DamagedMemory(row[0], row[1])
@@ -128,7 +128,7 @@ def outline(row: Row) -> Outline:
 
 @_of("state")
 def met(rows: Sequence[Row]) -> Met:
-    """Build from rows that end with `usage.*`, which is all None where there is none."""
+    """Build from rows that end with `usage.*`, which is all None if there is none."""
     columns = list(zip(*rows, strict=True)) or [()] * (STATE_OF_MET + 1)
     used = [
         UNUSED if id is None else usage(row[STATE_OF_MET:]) for row, id in zip(rows, columns[STATE_OF_MET], strict=True)
@@ -145,7 +145,7 @@ def outlined_hearsay(row: Row) -> Outline:
 
 @_of("usage")
 def aged(row: Row) -> Aged:
-    """Build from a row that ends with `usage.*`, which is all None where there is none."""
+    """Build from a row that ends with `usage.*`, which is all None if there is none."""
     number, id, importance, at, kind, strength, version, written, *used = row
     wear = Wear(at, kind, strength, UNUSED if used[0] is None else usage(tuple(used)), written, version)
     return Aged(number, id, importance, wear)

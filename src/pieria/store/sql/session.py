@@ -24,7 +24,7 @@ class DamagedMemory(UnreadableRow):
 
 
 class Cursor(Protocol):
-    """A statement's result. `Any` where the drivers declare different types for the same behaviour."""
+    """A statement's result. `Any` because the drivers declare different types for the same behaviour."""
 
     @property
     def description(self) -> Any: ...

@@ -72,7 +72,7 @@ class Sieves:
         self._kept: OrderedDict[Key, Sieve] = OrderedDict()
 
     def of(self, session: Session, filter: Filter, seq: int, documents: int) -> Sieve | None:
-        """Return the intersection of the sieves; None where no condition is selective. `seq` is the latest change."""
+        """Return the intersection of the sieves; None if no condition is selective. `seq` is the latest change."""
         whole: Sieve | None = None
         for field in FIELDS:
             condition = alone(session, filter, field)

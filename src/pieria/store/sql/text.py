@@ -79,7 +79,7 @@ class TextIndex:
         each = self._frequencies.each(self._session, terms, self._head.documents)
         frequencies = {term: found.texts for term, found in each.items()}
         crowded = frozenset(term for term, found in each.items() if found.is_crowded)
-        # Where few rows contain a term, probing them is fastest, and no sieve is needed.
+        # If few rows contain a term, probing them is fastest, and no sieve is needed.
         sieve = None
         found = None
         if sum(frequencies.values()) > want:

@@ -32,7 +32,7 @@ class Compiled(NamedTuple):
 def compiled(session: Session, filter: Filter, *, probe: bool = False, driver: str | None = None) -> Compiled:
     """Return the predicate over `state s`. `probe` makes it fast for checking known rows, otherwise it is for a scan.
 
-    Where the planner chooses badly, only the `driver` of the counted fields may lead a scan by its index.
+    If the planner chooses badly, only the `driver` of the counted fields may lead a scan by its index.
     """
     blocks = session.statements("filter.sql")
     behind = set() if session.picks_indexes else set(COUNTED) - {driver}
@@ -92,7 +92,7 @@ def company(session: Session) -> str:
 
 
 def alone(session: Session, filter: Filter, field: str) -> Compiled | None:
-    """Return the condition of one field alone; None where the field is not set."""
+    """Return the condition of one field alone; None if the field is not set."""
     wanted = getattr(filter, field)
     if wanted is None:
         return None

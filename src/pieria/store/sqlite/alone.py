@@ -14,14 +14,14 @@ from pieria.store.sqlite.seal_driver import ciphered, connect, database_errors, 
 from pieria.store.sqlite.turn import beside
 
 IN_USE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_READONLY_DBMOVED", "SQLITE_CANTOPEN")
-"""Errors where another connection has the file open, or another process just replaced or removed it."""
+"""Errors if another connection has the file open, or another process just replaced or removed it."""
 
 
 @contextmanager
 def nobody_using(
     target: Path, operation: str, seal: Seal | None = None, *, to_seal: bool = False
 ) -> Iterator[sqlite3.Connection]:
-    """Hold the bank exclusively, with its log merged into it. Raises `BusyError` where another connection has it open.
+    """Hold the bank exclusively, with its log merged into it. Raise `BusyError` if another connection has it open.
 
     A damaged file, or one that is no database, is yielded without a lock. It cannot be in use as a bank. With
     `to_seal`, a plain file is opened by the driver that can encrypt it.
@@ -49,9 +49,9 @@ def nobody_using(
 
 
 def take_away(target: Path) -> list[str]:
-    """Delete a bank's file, held by `nobody_using`. Raises `StorageError` where the bank still exists, complete.
+    """Delete a bank's file, held by `nobody_using`. Raise `StorageError` if the bank still exists, complete.
 
-    Returns what failed after the bank was deleted. The turn's file goes first: a new bank of this name makes its own.
+    Return what failed after the bank was deleted. The turn's file goes first: a new bank of this name makes its own.
     """
     file = target.resolve()
     is_link = target.is_symlink()

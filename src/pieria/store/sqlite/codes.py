@@ -245,7 +245,7 @@ class ByCode:
         self._best_left = np.zeros(0, dtype=np.float32)
 
     def take(self, number: int) -> Places:
-        """Return up to `number` further places, fewer where a shell ends; empty when there are no more."""
+        """Return up to `number` further places, fewer if a shell ends; empty when there are no more."""
         while not len(self._left) and self._reached < MOST_DIFFERENCES:
             self._left, self._best_left = self._next_shell(
                 max(number, LEAST_SHELL if self._places is None else LISTED_SHELL)

@@ -118,7 +118,7 @@ def _unlike_our_schema(
 
 
 def _of_a_newer_version(operation: str, path: Path, seal: Seal | None) -> NewerVersionError | None:
-    """Return the error where another process migrated the open bank to a newer schema; otherwise None."""
+    """Return the error if another process migrated the open bank to a newer schema; otherwise None."""
     from pieria.store.sqlite.migrate import migrations
 
     ours = migrations()[-1].number
@@ -144,7 +144,7 @@ def _of_the_disk(operation: str, path: Path, said: str) -> StorageError:
 
 
 def _is_full(folder: Path) -> bool:
-    """Return whether the disk is full; False where that cannot be read, as after the disk was removed."""
+    """Return whether the disk is full; False if that cannot be read, as after the disk was removed."""
     try:
         return shutil.disk_usage(folder).free < LEAST_SPACE
     except OSError:
@@ -237,7 +237,7 @@ class Connections:
 
     @contextmanager
     def locked(self, seconds: float | None) -> Iterator[None]:
-        """Hold the lock of the writing connection. Raises `BlockingIOError` after `seconds`."""
+        """Hold the lock of the writing connection. Raise `BlockingIOError` after `seconds`."""
         lock = self.lock
         if not lock.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
             raise BlockingIOError
@@ -255,7 +255,7 @@ class Connections:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """Must surround every use of a connection, so that a fork or a close waits for its end."""
+        """Surround every use of a connection, so that a fork or a close waits for its end."""
         with _at_work.inside(_anybody), self._gate.inside(self.check_open):
             yield
 

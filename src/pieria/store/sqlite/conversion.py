@@ -33,7 +33,7 @@ def convert(
     target: Path, operation: str, held: Seal | None, wanted: Seal | None, progress: Progress | None = None
 ) -> list[str]:
     """Convert a file from the seal `held` to the seal `wanted`; None is no seal. Return where plain text is left, as
-    far as known. Raises `BusyError`, with nothing changed, where another connection has the bank open.
+    far as known. Raise `BusyError`, with nothing changed, if another connection has the bank open.
     """
     file = target.resolve()
     beside = file.with_name(file.name + BESIDE)

@@ -121,7 +121,7 @@ def _apply(
 
 
 def _applied(connection: sqlite3.Connection, path: Path, steps: tuple[Migration, ...]) -> dict[int, str]:
-    """Return numbers and checksums of applied steps. Raises for foreign, newer or altered files."""
+    """Return numbers and checksums of applied steps. Raise for foreign, newer or altered files."""
     things = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]

@@ -45,7 +45,7 @@ class SQLiteVectors(VectorReads):
         return Search(self._file, view, question, filter, sieve, self._known(filter), most).match(want)
 
     def nearness(self, vectors: Sequence[Collection[float]], rows: Sequence[int], kinds: Sequence[Kind]) -> Nearness:
-        """Return similarities; where all vectors are in memory, without reading the file."""
+        """Return similarities, without reading the file if all vectors are in memory."""
         import numpy as np
 
         seen = self._seen()

@@ -1,8 +1,8 @@
 """One search for the versions nearest to a vector, from the codes in memory to the visible versions.
 
 Candidates come in the order of their codes and are scored from the stored vectors. The file is asked which of the best
-are visible; where few are, visibility is checked before scoring. A selective condition of the filter limits the
-candidates from the start.
+are visible; if few are, visibility is checked before scoring. A selective condition of the filter limits the candidates
+from the start.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SCORED = 2_000
 """Candidates to score: they contain the nearest, even in a bank of near copies."""
 TOP = 10
-"""Scoring stops earlier where no remaining candidate is expected to rank among this many of those found."""
+"""Scoring stops early if no remaining candidate is expected to rank among this many of the best."""
 OVERLOOKED = 0.02
 """How many remaining candidates may be expected to be nearer than the last of the best `TOP`."""
 AT_ONCE = 128

@@ -43,7 +43,7 @@ class Restored(NamedTuple):
     seq: int
     counts: dict[str, int]
     unpurged: tuple[str, ...] | None
-    """Ids that the replaced bank had purged and that are back. None where that bank could not be read."""
+    """Ids that the replaced bank had purged and that are back. None if that bank could not be read."""
 
 
 def restore_file(
@@ -51,7 +51,8 @@ def restore_file(
 ) -> Restored:
     """Restore a backup. A sealed backup becomes a sealed bank; with a `seal`, a plain one does too.
 
-    Raises before the target is changed where the file is no complete bank, or the target exists."""
+    Raise before the target is changed if the file is no complete bank, or the target is in the way.
+    """
     if not is_database(file):
         raise _no_backup(file)
     if target.exists() and os.path.samefile(file, target):
@@ -126,7 +127,7 @@ def _checked(file: Path, copied: Path, seal: Seal | None) -> tuple[int, dict[str
 
 
 def _unpurged(target: Path, copy: Path, seal: Seal | None) -> tuple[str, ...] | None:
-    """Return the ids that the target purged and the copy holds. None where the target is too damaged to say."""
+    """Return the ids that the target purged and the copy holds. None if the target is too damaged to say."""
     if not is_database(target):
         return ()
     sql = statements("restoring.sql")

@@ -54,7 +54,7 @@ class Loaded:
         self._sql = statements("codes.sql")
 
     def advance(self, connection: sqlite3.Connection, seen: Seen) -> bool:
-        """Catch up with the transaction's snapshot. Return False where too many deletions were missed."""
+        """Catch up with the transaction's snapshot. Return False if too many deletions were missed."""
         if seen.gone > self.gone and not self._drop(connection, seen):
             return False
         if seen.entry > self.entry:

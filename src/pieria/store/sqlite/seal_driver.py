@@ -128,7 +128,7 @@ def _there(path: Path) -> os.stat_result | None:
 
 
 def connect(path: Path, seal: Seal | None, operation: str, mode: str = "rw", **more: Any) -> sqlite3.Connection:
-    """Return a connection to an existing file; mode `ro` only reads. Raises `SealedError` for a sealed file whose key
+    """Return a connection to an existing file; mode `ro` only reads. Raise `SealedError` for a sealed file whose key
     is missing or wrong.
     """
     address = f"{path.absolute().as_uri()}?mode={mode}"
@@ -214,7 +214,7 @@ def _connection(operation: str) -> Any:
 
 
 def made_file(path: Path, seal: Seal) -> bool:
-    """Make an empty sealed file, complete from its first moment. Return False where a file exists; if that is empty, as
+    """Make an empty sealed file, complete from its first moment. Return False if a file exists; if that is empty, as
     after a crash, it is replaced by this one.
     """
     aside = made_aside(path)

@@ -56,7 +56,7 @@ LOOK_SECONDS = 0.2
 
 
 class SQLiteStore:
-    """Opens and migrates the file, or makes it; `NotFoundError` where it may not `create` it."""
+    """Opens and migrates the file, or makes it; `NotFoundError` if it may not `create` it."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class SQLiteStore:
         self._open(create, SYNCHRONOUS[durability])
 
     def _open(self, create: bool, synchronous: str) -> None:
-        """Open the file. Retries where another process removes the bank meanwhile, and makes a new one."""
+        """Open the file. If another process removes the bank meanwhile, retry and make a new one."""
         for is_last in (False, False, True):
             self._find_place(create)
             busy_ms = int(self._busy_seconds * 1000)
@@ -140,7 +140,7 @@ class SQLiteStore:
         return is_new
 
     def _made_file(self) -> bool:
-        """Return False where the file exists. It must not be opened then: closing it would drop our own locks on it."""
+        """Return False if the file exists. It must not be opened then: closing it would drop our own locks on it."""
         if self._seal is not None:
             return made_file(self.path, self._seal)
         try:

@@ -1,8 +1,8 @@
 """The lock for writing to a file, among all processes: held by every writer and every checkpoint.
 
 SQLite itself keeps writers apart, but not a writer from a checkpoint. SQLite up to 3.51.2 has the WAL-reset bug. If a
-commit restarts the log while another connection checks it a second time, some pages stay unread for ever. A checkpoint
-runs within the commit that made it due, so holding this lock around both keeps them apart.
+commit restarts the log while another connection checkpoints it a second time, pages can stay unread forever. A
+checkpoint runs within the commit that made it due, so holding this lock around both keeps them apart.
 
 The lock belongs to an open file, not to a process. So two stores that one process opens on the same file exclude each
 other too. The system releases it when its holder ends.
@@ -30,7 +30,7 @@ class Turn:
         self._file: int | None = None
 
     def take(self) -> None:
-        """Take the lock. Raises `BlockingIOError` at once where another holder has it."""
+        """Take the lock. Raise `BlockingIOError` at once if another holder has it."""
         if self._file is None:
             self._file = self._opened()
         fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
