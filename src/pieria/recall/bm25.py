@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
 
     @property
     def key(self) -> tuple[float, int, int]:
-        """Sort best first, and the newer version first among equals. No two keys are equal."""
+        """Return the sort key: best first, and the newer version first among equals. No two keys are equal."""
         return (-self.score, self.which, -self.candidate.row)
 
 

@@ -169,7 +169,7 @@ class Page:
             self._pin(counted)
 
     def count_terms(self) -> None:
-        """Count each considered term without a search. Of a long query keep the rarest."""
+        """Count each considered term without a search. Keep the rarest terms of a long query."""
         self.terms = list(self.question.reading.considered)
         counted = _summed([source.reader.frequencies(self.terms) for source in self.sources], self.terms)
         self._pin(rarest(self.terms, dict(zip(self.terms, counted, strict=True))))

@@ -31,7 +31,7 @@ class Source:
     without: str | None = None
     """Why there is no vector."""
     meant: Callable[[str], NDArray[np.float32]] | None = None
-    """Return the vector of another wording, in the same space. Raises `PieriaError` if the model fails."""
+    """Return the vector of another wording, in the same space. Raise `PieriaError` if the model fails."""
     embed: Callable[[Sequence[str]], Mapping[str, NDArray[np.float32]]] | None = None
     """Return vectors for texts that have none yet, in order, until the time is up."""
     is_foreign: bool = False
