@@ -72,6 +72,7 @@ class Endpoint:
             name, word = key_header
             self._headers[name] = word + key
         self.has_key = key is not None
+        self._secrets = () if key is None else (key,)
         self._seconds = seconds
         self._tries = tries
         self._sleep = sleep
@@ -189,7 +190,7 @@ class Endpoint:
         self, status: int, headers: Mapping[str, str], content: bytes, operation: str, private: Sequence[str]
     ) -> Exception:
         passing = status in _AGAIN or status >= 500
-        said = _said(content, private)
+        said = _said(content, (*self._secrets, *private))
         reason = f"the server answered {status}" + (f": {said}" if said else "")
         error = self._error(operation, reason, retryable=passing, hint=_HINTS.get(status))
         return _Passing(error, _retry_after(headers)) if passing else _Refused(error, status, content)
