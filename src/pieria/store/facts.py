@@ -32,7 +32,7 @@ class FactSpan(NamedTuple):
 
 class FactReader(Protocol):
     def facts(self, query: FactQuery, filter: Filter) -> list[Fact]:
-        """Return the facts at the filter's known time, ordered by `valid_from`. If a fact names a memory, it must be
+        """Return the facts at the filter's known time, ordered by `valid_from`. A memory that a fact names must be
         visible.
 
         A fact's valid time is cut to its memory's; with `valid_at` ANY_TIME it comes as written.

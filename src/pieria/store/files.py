@@ -57,8 +57,7 @@ def made_aside(path: Path) -> Path:
 
 @contextmanager
 def written_aside(path: Path, operation: str, beside: tuple[str, ...] = ()) -> Iterator[Path]:
-    """Yield the file to write instead of `path`; the caller moves it into place. Afterwards it is deleted if it is
-    left.
+    """Yield the file to write instead of `path`. The caller moves it into place; otherwise it is deleted.
 
     `beside` are the suffixes of files that may appear next to it.
     """

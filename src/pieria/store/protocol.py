@@ -183,9 +183,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Return counts of all memories, ended ones too, ordered by the fields of `Tallied`."""
 
     def totals(self) -> dict[str, int]:
-        """Return counts of all but memories: `versions`, current `links` and `facts`, `changes`, `purged`,
-        `quarantined`.
-        """
+        """Return counts of `versions`, current `links` and `facts`, `changes`, `purged`, `quarantined`."""
 
     def sessions(self, filter: Filter, limit: int, after: tuple[int, str] | None = None) -> list[SessionSpan]:
         """Return the sessions with current visible memories, the latest beginning first; ties by name, descending.
@@ -296,10 +294,9 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
     def around(
         self, rows: Sequence[int], filter: Filter, reach: int, *, company: bool = False
     ) -> dict[int, list[tuple[int, int]]]:
-        """Return (distance, row) of the nearest visible neighbours in the same session, channel and scope, ordered by
-        time.
+        """Return (distance, row) of the nearest visible neighbours in session, channel and scope, ordered by time.
 
-        Distances to earlier turns are negative. Where much of a session is not visible, the search stops after a limit.
+        Distances to earlier turns are negative. If much of a session is not visible, the search stops after a limit.
         With `company`, only neighbours count that are visible to the same readers for the same time: windows hold
         these.
         """
@@ -319,8 +316,7 @@ class Reader(QueueReader, QuarantineReader, FactReader, Protocol):
         """Yield (source, relation, target) of every current link between memories, in no order."""
 
     def tied(self, ids: Sequence[str], filter: Filter, newest: int) -> dict[str, list[int]]:
-        """Return the visible versions linked to each of these memories: first the targets of its links, then the
-        sources.
+        """Return the visible versions linked to each memory: first the targets of its links, then the sources.
 
         Of each, at most `newest`, the latest links first.
         """
@@ -377,8 +373,7 @@ class Writer(Reader, QueueWriter, QuarantineWriter, Protocol):
         """Queue everything without a vector for embedding, and rebuild what derives from vectors."""
 
     def put_vectors(self, space: int, vectors: Sequence[Embedded], seen: int, empty: Sequence[Pending] = ()) -> int:
-        """Replace all vectors of each row and kind in `vectors`; these are then no longer pending. Return how many were
-        stored.
+        """Replace the vectors of each row and kind, which is then no longer pending. Return how many were stored.
 
         New passages also replace the row's rules and leads. `empty` had nothing to embed and is no longer pending
         either. `seen` is the latest change (`Head.seq`) when the texts were read: items that a later change made
@@ -431,8 +426,7 @@ class Store(Protocol):
         """Return known earlier copies of the bank, each with what it is: no erasure reaches them."""
 
     def check(self, progress: Progress | None = None, *, thorough: bool = True) -> list[Finding]:
-        """Check integrity and every projection against its source; of a file also its permissions and unfinished
-        copies.
+        """Check integrity and every projection against its source; of a file also permissions and unfinished copies.
 
         A `thorough` check reads the whole bank. Without it, only checks that need no such reading are done.
         """

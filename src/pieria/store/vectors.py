@@ -65,9 +65,7 @@ def halves(stored: Sequence[bytes], dimension: int) -> Halves:
 
 
 def singles(halves: Halves) -> Floats:
-    """Return floats, bit for bit as NumPy converts them. NumPy takes five times as long, which was half of a search's
-    time.
-    """
+    """Return floats, bit for bit as NumPy converts them. NumPy takes five times as long: half of a search's time."""
     import numpy as np
 
     bits = halves.astype("<i4")

@@ -32,18 +32,14 @@ DEFAULTS = {
     "connect_timeout": "10", "application_name": "pieria", "client_encoding": "utf8",
     "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
 }  # fmt: skip
-"""Defaults for parameters that the address does not set. The keepalives notice a silently cut connection within a
-minute.
-"""
+"""Defaults for parameters that the address does not set. Keepalives notice a dead connection within a minute."""
 OLDEST_SERVER = 150_000
 """PostgreSQL 15, as the server gives its version."""
 OLDEST_VECTORS = (0, 8)
 """Version of pgvector with iterative index scans, which go on if a filter rejects most rows."""
 _IN_NO_TEXT = re.compile("[\0\ud800-\udfff]")
 NOT_IN_ANY_TEXT = "\ufffe"
-"""Replaces NUL and lone surrogates in values: no stored text holds them and the server rejects them. A search for them
-finds nothing.
-"""
+"""Replaces NUL and lone surrogates in values: the server rejects them. A search for them finds nothing."""
 SET_UP = """
 SELECT set_config('search_path', 'pieria, ' || coalesce((
     SELECT quote_ident(n.nspname) || ', ' FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace

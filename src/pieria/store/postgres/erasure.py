@@ -271,7 +271,7 @@ class _Finish:
             raise _RefusedError(warned[0])
 
     def _flushed(self, left: list[str]) -> list[str]:
-        """Overwrite the existing files of the write-ahead log. Where `may_flush` denies it, return nothing."""
+        """Overwrite the existing files of the write-ahead log. Return nothing if `may_flush` denies it."""
         found = [each for each in waiting(self._connection) if each.relation == LOG]
         if not found or not may_flush(self._connection):
             return []

@@ -32,9 +32,7 @@ def awake(connection: Connection) -> None:
 
 
 class Pool:
-    """A limited number of connections. A thread that holds one never waits for a second, since others may wait for its
-    first.
-    """
+    """A limited number of connections. A thread that holds one never waits for a second: others may wait for it."""
 
     def __init__(self, url: str, connections: int) -> None:
         self.url = url
@@ -121,7 +119,7 @@ class Pool:
             if connection not in self._taken:
                 return
         if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
-            # Where the rollback fails, closing the connection makes the server roll back.
+            # If the rollback fails, closing the connection makes the server roll back.
             with suppress(psycopg.Error):
                 connection.execute("ROLLBACK")
         fit = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE

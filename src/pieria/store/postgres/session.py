@@ -92,9 +92,7 @@ class PostgresSession:
         return read(stored)
 
     def listed(self, values: Iterable[Any]) -> list[Any] | str:
-        """Return a list as a parameter. Whole numbers go as one array literal: the driver converts them one by one,
-        slowly.
-        """
+        """Return a list as a parameter. Whole numbers go as one array literal: the driver is slow with them."""
         listed = list(values)
         if not all(type(value) is int for value in listed):
             return listed

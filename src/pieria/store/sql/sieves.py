@@ -34,7 +34,7 @@ Key = tuple[str, tuple[tuple[str, str], ...]]
 
 @dataclass(slots=True)
 class Sieve:
-    """Rows that pass a condition. Where too many pass, `marks` is None and `number` is a lower bound."""
+    """Rows that pass a condition. If too many pass, `marks` is None and `number` is a lower bound."""
 
     seq: int
     number: int

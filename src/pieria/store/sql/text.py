@@ -165,9 +165,7 @@ class TextIndex:
     def _all_postings(
         self, looked_up: list[str], frequencies: dict[str, int], crowded: frozenset[str], budget: int
     ) -> tuple[list[tuple[float, list[int]]], bool]:
-        """Return each term's weight and rows, and whether all rows are listed. Terms over the budget list only the
-        newest.
-        """
+        """Return each term's weight and rows, and whether all are listed. Over the budget, a term lists its newest."""
         whole = [term for term in looked_up if frequencies[term] <= budget]
         listed = self._postings([term for term in whole if term not in crowded])
         listed |= self._postings([term for term in whole if term in crowded], "rows_holding")

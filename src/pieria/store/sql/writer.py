@@ -247,9 +247,7 @@ class SQLWriter(SQLReader, QueueChanges, CopyWrites, ABC):
     def rebuild_index(
         self, terms_of: Callable[[Content], Sequence[str]], analyser: int, progress: Progress | None, if_older: bool
     ) -> int:
-        """Recompute the terms of every version, the index, and the labels of standing rules. Return the number of
-        versions.
-        """
+        """Recompute all terms, the index, and the labels of standing rules. Return the number of versions."""
         held = self._counters["analyser"]
         if held > analyser and self._counters["documents"]:
             raise _of_a_newer_analyser("reindex", held, analyser)

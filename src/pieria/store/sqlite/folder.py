@@ -86,8 +86,7 @@ def _files(folder: Path, closed: list[OSError]) -> Iterator[Path]:
 
 
 def _what(found: Path, folder: Path) -> str | None:
-    """Return what kind of copy a file is. None for banks and their logs, settings, empty files, and other files further
-    down.
+    """Return what kind of copy a file is. None for banks, their logs, settings, empty files, and other files below.
 
     An empty file may become a bank at any moment and must not be opened outside of SQLite. A database of another
     program counts as any other file.
@@ -111,7 +110,7 @@ def _what(found: Path, folder: Path) -> str | None:
 
 
 def _is_bank(found: Path, mark: int, folder: Path) -> bool:
-    """Return whether a file is a bank. In the data folder its name must be a bank's; a new bank's mark may be in its
+    """Return whether a file is a bank. In the data folder its name must be a bank's. A new bank has its mark in the
     log.
 
     A folder below may be another data folder. There, a file that was opened as a bank counts, but no mere copy.

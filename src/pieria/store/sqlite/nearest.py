@@ -41,7 +41,7 @@ AT_ONCE = 128
 """Least number to score between two checks for enough; later, half as many as were scored before."""
 PROBED_AT_ONCE = 16
 MANY = 0.4
-"""Where at most this share is visible, checking visibility before scoring is faster."""
+"""If at most this share is visible, checking visibility before scoring is faster."""
 LEAST_SHARE = 0.02
 """Least share that is assumed to be visible."""
 MOST = 20_000

@@ -126,8 +126,7 @@ class SQLiteStore:
             raise found from problem
 
     def _made_place(self) -> bool:
-        """Make folder and file, private to their owner, with their names synced to the disk. Return whether the file is
-        new."""
+        """Make folder and file, private to their owner, and sync their names. Return whether the file is new."""
         missing = [folder for folder in (self.path.parent, *self.path.parent.parents) if not folder.exists()]
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
         for made in missing:
@@ -192,7 +191,7 @@ class SQLiteStore:
         return ReadOnlyError(operation, f"{self.path} lies in a project that is not trusted: {reason}", hint=hint)
 
     def _bring_up_to_date(self, connection: sqlite3.Connection) -> None:
-        """Migrate if necessary. Where nothing is missing, opening does not wait for writers."""
+        """Migrate if necessary. If nothing is missing, opening does not wait for writers."""
         if self._patiently(connection, lambda: is_up_to_date(connection, self.path)):
             return
         now = iso(self._clock())
@@ -382,7 +381,7 @@ class SQLiteStore:
 
     def remove(self, last: Callable[[Reader], object]) -> list[str]:
         """Remove the bank by deleting its file's name. Its log was merged into the file before, and files left beside
-        it hold nothing. Where the name is a link, its target is deleted.
+        it hold nothing. If the name is a link, its target is deleted too.
         """
         if self.is_foreign:
             raise self._foreign("remove")

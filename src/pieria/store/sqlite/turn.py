@@ -46,9 +46,7 @@ class Turn:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Close the file. After a fork this keeps the other side's lock, which ends with the last copy of the open
-        file.
-        """
+        """Close the file. After a fork the other side keeps its lock: it ends with the last copy of the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
