@@ -43,8 +43,9 @@ _ASKED = (
 _QUESTIONS = tuple((what, re.compile(pattern, re.IGNORECASE)) for what, pattern in _ASKED)
 _OF_WHAT_WAS = re.compile(r"\b(?:did|was|were|had|has|have)\b", re.IGNORECASE)
 _NUMBERS = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen eighteen twenty thirty
-forty fifty sixty seventy eighty ninety hundred thousand million half quarter third dozen couple both
+one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half quarter third
+dozen couple both
 """
 _TIME = """
 morning evening night afternoon week weekend month year day hour minute spring summer autumn winter term season today
