@@ -83,7 +83,8 @@ ENGLISH = Language(
     weekday={word: number for number, word in enumerate(_WEEKDAYS.split())},
     unit={word: word for word in _UNITS.split()} | {f"{word}s": word for word in _UNITS.split()},
     count={word: (number, number) for number, word in enumerate(_NUMBERS.split(), 1)}
-    | {"a": (1, 1), "an": (1, 1), "thirty": (30, 30), "forty": (40, 40), "fifty": (50, 50), "sixty": (60, 60), "ninety": (90, 90)}
+    | {"a": (1, 1), "an": (1, 1)}
+    | {"thirty": (30, 30), "forty": (40, 40), "fifty": (50, 50), "sixty": (60, 60), "ninety": (90, 90)}
     | dict.fromkeys(("a couple", "a couple of", "couple", "couple of"), (2, 3))
     | dict.fromkeys(("a few", "few"), (2, 4))
     | {"several": (3, 7)},

@@ -10,6 +10,7 @@ import logging
 import os
 import sqlite3
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 
 from pieria.errors import CorruptError
@@ -93,7 +94,7 @@ def _compare(connection: sqlite3.Connection, file: Path, operation: str, progres
             progress(number, len(tables))
         spelt = table.replace('"', '""')
         both = (connection.execute(sql["rows"].format(name=name, table=spelt)) for name in ("main", "made"))
-        if any(one != other for one, other in zip(*both, strict=True)):
+        if any(one != other for one, other in zip_longest(*both)):
             raise _differs(operation, file, table)
     if progress is not None:
         progress(len(tables), len(tables))
