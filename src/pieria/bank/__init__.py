@@ -139,11 +139,11 @@ class Bank(
         profile: object = None,
         auto_commit: bool | None = None,
     ) -> Session:
-        """Begin a session, which collects steps towards the goal. Arguments replace the bank's settings for this
-        session.
+        """Begin a session, which collects steps towards the goal.
 
-        `profile` and `auto_commit` replace only that part of the configuration. As a context manager the session
-        extracts and commits at the end; on an exception it keeps the steps, uncommitted.
+        Arguments replace the bank's settings for this session; `profile` and `auto_commit` replace only that part of
+        the configuration. As a context manager the session extracts and commits at the end; on an exception it keeps
+        the steps, uncommitted.
         """
         self._check_open()
         own = {"config": config, "llm": llm, "embedder": embedding, "notifier": notifier}

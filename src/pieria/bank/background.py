@@ -1,7 +1,7 @@
 """The background thread of a process: runs one step at a time for each worker with work.
 
-It starts after the first work and a short pause, so that a program that writes once and exits loads no model. It never
-keeps a program from ending.
+It starts after the first work and a short pause, so that a short program loads no model. It never keeps a program from
+ending.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PATIENCE = 0.25
 """Seconds before added work begins."""
 AFTER_A_FAULT = 60.0
 LAST_STEP, LAST_STEP_AT_HAND = 2.0, 20.0
-"""Seconds that the process waits at its end for the running step, and for one that must not be cut off.
+"""Seconds that the process waits at its end for the running step, and for one that must not be cut.
 
 On an overloaded machine, a fraction of a second of work may take several seconds.
 """

@@ -218,7 +218,7 @@ class Core:
             return self._at_hand(writer, id)
 
     def _at_hand(self, reader: Reader, id: str) -> Memory:
-        """Return an existing memory by id, whatever its status. The caller has checked that the id exists."""
+        """Return an existing memory by id, of any status. The caller has checked that the id exists."""
         [memory] = self._all_at_hand(reader, [id])
         return memory
 
@@ -274,7 +274,7 @@ class Core:
             seen.add(id)
 
     def _known(self, reader: Reader, id: str, known_at: int | None = None) -> Stored | None:
-        """Return the state of an id, whatever its status, now or at `known_at`."""
+        """Return the state of an id, of any status, now or at `known_at`."""
         return reader.states([id], self._filter().having(ids=(id,), known_at=known_at).anything()).get(id)
 
     def _check_unchanged(self, reader: Reader, id: str, since: int | None) -> None:
@@ -295,7 +295,7 @@ class Core:
             raise ConflictError(f"it was changed: {read}, and {_as_of(stands)} stands", ids=(id,), hint=hint)
 
     def _check_known(self, reader: Reader, ids: Sequence[str], *, quarantined: bool = False) -> None:
-        """Raise unless every id exists and is visible, whatever its status."""
+        """Raise unless every id exists and is visible, in any status."""
         seen = reader.states(ids, self._filter().having(ids=tuple(ids), quarantined=quarantined).anything())
         for id in ids:
             if id not in seen:

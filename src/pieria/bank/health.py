@@ -30,7 +30,7 @@ LEFT_LYING = 86_400_000_000
 """Microseconds after which captured events count as left behind: no worker and no command has processed them."""
 SECOND = 1_000_000
 CLOCK_TOLERANCE = 5_000_000
-"""Microseconds by which known time may run ahead of the clock before `doctor` reports it."""
+"""The lead of known time over the clock, in microseconds, that `doctor` tolerates."""
 
 
 class Health(Core):
@@ -214,8 +214,9 @@ class Health(Core):
         return [Finding("sessions", True, ", ".join(told), advice if found.left else None)]
 
     def _folders(self) -> dict[str, str]:
-        """Map folders to their short names, the data folder first because it may lie in the home folder. Skip the root
-        folder.
+        """Map folders to their short names. Skip the root folder.
+
+        The data folder comes first, because it may lie in the home folder.
         """
         folders = {str(self.data): "DATA", os.path.expanduser("~"): "~"}
         return {folder: spoken for folder, spoken in folders.items() if folder.strip(os.sep)}

@@ -1,6 +1,6 @@
 """Properties of a bank that are imported at first use, safely with forks.
 
-A fork in the middle of an import would leave the child waiting for a lock whose thread does not exist there.
+After a fork in the middle of an import, the child would wait for a lock of a missing thread.
 """
 
 from __future__ import annotations

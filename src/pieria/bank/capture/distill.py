@@ -148,7 +148,7 @@ def _observe(bank: Observing, events: Sequence[Event]) -> Observed:
 
 
 def _screened(bank: Observing, event: Event) -> Event:
-    """Redact the event and cap its text, whatever the bank's setting. No person checks tool output first."""
+    """Redact the event and cap its text, even if the bank only flags secrets: no person checks tool output first."""
     text, length, digest = _clean(event.text), event.length, event.digest
     if event.what in SPOKEN:
         text, length, digest = capped(text, check.TEXT_LIMIT // 4)

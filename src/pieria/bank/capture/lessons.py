@@ -40,7 +40,7 @@ BY_CONFIDENCE = "confidence"
 """The decider, if a lesson was accepted automatically."""
 CORRECTS = "corrects"
 PEOPLE = 2
-"""Sessions in which a person must have said a rule before it is accepted automatically."""
+"""A person must have said a rule in this many sessions before it is accepted automatically."""
 NOT_ACCEPTED = ""
 """Clears a manual acceptance."""
 
@@ -444,5 +444,5 @@ def _believed(state: State, via: str | None) -> State:
 
 
 def _kept_body(held: Held) -> dict[str, Any]:
-    """Return the body to store. A procedure also gets the score by which recall ranks procedures."""
+    """Return the body to store. For a procedure, add the score that recall uses to rank procedures."""
     return {**held.body, "return_score": held.confidence} if held.type == PROCEDURE else dict(held.body)

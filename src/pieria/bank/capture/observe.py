@@ -22,8 +22,8 @@ class Observing(Remembering, Correcting):
     def observe(self, events: Iterable[Event | Mapping[str, Any]]) -> Observed:
         """Take in events. When this returns they are on the disk; repeated events change nothing.
 
-        Private parts are cut and secrets removed, whatever the bank's settings. A job distills the session at its end,
-        when its context is compacted, after many events, or after ten minutes of silence.
+        Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
+        its end, at a compaction of its context, after many events, or after ten idle minutes.
         """
         from pieria.bank.capture.distill import observed
 

@@ -51,8 +51,7 @@ PURGED, REMOVED, TOLD = "purged", "removed", "told"
 Outcome = str | Faulty
 """The result for an item: one of the words above, or the reason for refusing it.
 
-`told` means that the bank already has the same words from the same kind of speaker in the same session, under another
-id.
+`told` means that the same session already has the same words by the same kind of speaker under another id.
 """
 PAGE = 1_000
 SESSIONS_AT_HAND = 16
@@ -282,8 +281,9 @@ class Intake:
             return
 
     def _was_told(self, reader: Reader, draft: Draft) -> bool:
-        """Return whether this turn was captured live. Each captured turn accounts for one mined turn with the same
-        words.
+        """Return whether this turn was captured live.
+
+        Each captured turn accounts for one mined turn with the same words.
         """
         session = draft.new.session
         if draft.new.kind != "turn" or session is None:
@@ -316,7 +316,7 @@ class Intake:
 
 
 def _spoken(text: str) -> str:
-    """Return the text by which equal words are recognized. Capture always redacts secrets, so redact here too."""
+    """Return the normalized text for comparing words. Capture always redacts secrets, so redact here too."""
     return redact(text)[0].strip()
 
 
@@ -341,7 +341,7 @@ def _all(reader: Reader, asked: Filter) -> Iterator[Memory]:
 
 
 def anything(bank: Core, **asked: Any) -> Filter:
-    """Return a filter for all memories that were not removed, whatever their visibility."""
+    """Return a filter for all memories that were not removed, visible or not."""
     return bank._filter(include=("archived", "invalid"), **asked).having(viewer=EVERYTHING)
 
 

@@ -46,8 +46,8 @@ class Forgetting(Removing):
 
         Quarantined memories are included. `undo` reverts the change. With `purge` all is erased for good, with
         everything derived from it and the facts of the source. With `dry_run` nothing is written. `as_told` takes the
-        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if
-        nothing is from there.
+        `digest` of a dry run: raise `ConflictError` if the memories have changed since. Raise `NotFoundError` if the
+        source or session has none.
         """
         check.flag(purge, "purge")
         check.flag(dry_run, "dry_run")
@@ -104,7 +104,7 @@ class Forgetting(Removing):
         return replace(there, digest=erased.receipt.digest), erased
 
     def _from(self, reader: Reader, where: Mapping[str, str], *, purge: bool = False) -> Forgotten:
-        """Return what came from there, as far as it is visible, and what goes with it."""
+        """Return the visible memories and facts from there, and what goes with them."""
         placed = [
             one.id
             for one in reader.placed(self._filter(include=("archived", "invalid"), **where).having(quarantined=True))

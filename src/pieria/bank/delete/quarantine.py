@@ -63,12 +63,11 @@ class Quarantines(Core):
         reason: str | None = None,
         dry_run: bool = False,
     ) -> Quarantine:
-        """Hide all memories that match every selector, and everything derived from them, from every reader, in one
-        change.
+        """Hide the memories that match every selector, and everything derived from them, in one change.
 
-        `ids` names further memories. While the quarantine lasts, new writes that match join it. `lift` ends it and
-        restores exactly what was there. Raise `NotFoundError` if nothing is selected, and `AccessError` if an agent
-        would hide a person's rule.
+        `ids` names further memories. While the quarantine lasts, new writes that match or derive from it join it.
+        `lift` ends it and restores exactly what was there. Raise `NotFoundError` if nothing is selected, and
+        `AccessError` if an agent would hide a person's rule.
         """
         problems = Problems()
         names = {"source": source, "session": session, "author": author, "channel": channel}

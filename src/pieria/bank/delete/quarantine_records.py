@@ -170,7 +170,7 @@ def by_ids(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def narrowed(record: Record, is_brought: Callable[[str], bool]) -> Record:
-    """Return what an untrusted file's quarantine holds, reduced to what is new in this bank."""
+    """Return an untrusted file's quarantine without the ids that this bank has already."""
     held = {name: [id for id in record.value[name] if is_brought(id)] for name in ("memories", "facts")}
     return record._replace(value={**record.value, **held})
 

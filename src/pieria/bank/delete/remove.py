@@ -57,7 +57,7 @@ class Removing(Core):
         return removed
 
     def restore(self, id: str) -> Memory:
-        """Restore a removed memory unchanged. A derived memory needs its sources to exist."""
+        """Restore a removed memory. A derived memory needs its sources to exist."""
         holder = self._holder(check.identifier(id, "id"))
 
         def plan(writer: Writer) -> Changeset:
@@ -148,7 +148,7 @@ class Erasure(NamedTuple):
     """The receipt before the purge: `unreached` names only notes."""
 
     def plan(self, writer: Writer) -> Changeset:
-        """Return the changeset, within the transaction in which it was planned."""
+        """Return the changeset; only for the transaction that planned it."""
         return self.changeset
 
 
@@ -202,7 +202,7 @@ def finished(holder: Core, erasure: Erasure) -> list[str]:
 
 
 def digest(**going: Iterable[Any]) -> str:
-    """Return a digest of what would be erased."""
+    """Return a digest of everything to be erased."""
     told = json.dumps({what: sorted(each) for what, each in going.items()})
     return blake2b(told.encode(), digest_size=16).hexdigest()
 

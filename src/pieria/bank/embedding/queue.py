@@ -211,15 +211,17 @@ class Embedding:
 
     @property
     def last_step(self) -> float:
-        """Seconds to wait for the last step: cutting off a local model's runtime crashes the process; a remote call is
-        safe to cut.
+        """Seconds that the process waits at its end for a step.
+
+        Cutting off a local model's runtime crashes the process; a remote call can be cut.
         """
         at_hand = self._embedder is not None and self._embedder.is_at_hand
         return LAST_STEP_AT_HAND if at_hand else LAST_STEP
 
     def step(self) -> float | None:
-        """Embed some pending texts in the background. Return the seconds until the next step, or None if none is
-        needed.
+        """Embed some pending texts in the background.
+
+        Return the seconds until the next step, or None if none is needed.
         """
         if self._aside and not self._closed:
             return PATIENCE
@@ -249,10 +251,10 @@ class Embedding:
                 embedder.query(LOADING)
 
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
-        """Wait until nothing is pending. Return False on timeout, if the waiter gave up, or if this process cannot
-        embed for the bank.
+        """Wait until nothing is pending. Without an embedder, return True at once.
 
-        Without an embedder, return True at once. Raise `AdapterError` if the model fails.
+        Return False on timeout, if the caller was interrupted, or if this process cannot embed for the bank. Raise
+        `AdapterError` if the model fails.
         """
         if self._embedder is None:
             return True
@@ -296,7 +298,7 @@ class Embedding:
             self._failed(problem)
 
     def catch_up(self, most: int, seconds: float) -> None:
-        """Embed up to `most` pending texts before a comparison, within `seconds`; leave the rest.
+        """Embed the pending texts before a comparison if there are at most `most`; stop after `seconds`.
 
         Waiting for other threads and writers counts towards `seconds`. A remote model embeds in the background, because
         its call cannot be interrupted. Errors of the model are not raised.
@@ -361,8 +363,9 @@ class Embedding:
         return held is None or held.name == self._embedder.space_of(held.dimension).name or self.takes_over(held)
 
     def takes_over(self, held: Space) -> bool:
-        """Return whether the bank moves automatically: from the hashing embedder to a model, or to a newer hashing
-        embedder.
+        """Return whether the bank moves automatically to this process's embedder.
+
+        It moves from the hashing embedder to a model, or to a newer hashing embedder.
         """
         if self._embedder is None or not held.name.startswith(FLOOR):
             return False
@@ -375,7 +378,7 @@ class Embedding:
         return writer.set_space(ours.name, ours.dimension)
 
     def _some(self, deadline: float | None = None) -> int | None:
-        """Run one step and return the number of texts done, or None on timeout or if the bank is closed or foreign."""
+        """Run one step and return the number of texts done. Return None on timeout or for a closed or foreign bank."""
         if self._is_foreign:
             return None
         if not self._at_work.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):

@@ -98,7 +98,7 @@ def _rules(row: int, text: str, kind: str) -> Iterator[Task]:
 
 
 def _windows(reader: Reader, rows: Sequence[int]) -> Iterator[Task]:
-    """Yield the windows of existing turns. Neighbours have the same readers as the turn."""
+    """Yield the windows of existing turns. All readers of the turn can see its neighbours."""
     filter = EVERYTHING.having(endings=("",))
     around = reader.around(rows, filter, REACH, company=True)
     wanted = {row for row in rows} | {row for near in around.values() for _, row in near}

@@ -81,7 +81,7 @@ def _missing(reader: Reader, id: str) -> NotFoundError:
 
 
 def _kept_words(reader: Reader, versions: Sequence[Fact], ids: set[str], filter: Filter) -> Iterator[str]:
-    """Yield what else in the bank says the same, as far as it is visible."""
+    """Yield what else says the same in the bank, if visible."""
     for id, held in reader.states(ids).items():
         if held.state.kind != STATEMENT:
             yield f"the memory {id}, which stated it before it was worded anew: `pieria forget --purge` erases it"

@@ -150,7 +150,7 @@ class Extracting(Core):
     def _extracted_for(self, work: Work) -> Plan:
         """Run the extraction job, and return the plan of its last write.
 
-        The queue drops the job if the text has changed.
+        If the text has changed, the job is stale and the plan is dropped.
         """
         from pieria.bank.facts.from_text import found_of, plans_of
 

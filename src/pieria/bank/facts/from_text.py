@@ -102,7 +102,7 @@ def _statements(bank: Extracting, read: Read, memory: Memory) -> tuple[tuple[Sta
 
 
 def _plain(bank: Extracting, said: str, parameter: str) -> str:
-    """Return the screened text. Raise `PrivacyError` if it contains a secret, whatever the bank's setting."""
+    """Return the screened text. Raise `PrivacyError` if it contains a secret, even if the bank only flags secrets."""
     screened = bank._screen(said, parameter)
     if screened.flags:
         raise PrivacyError(parameter, [flag.partition(":")[2] for flag in screened.flags])

@@ -114,7 +114,7 @@ class GraphSearch:
     # --- asking
 
     def _recall(self, text: str, types: Sequence[str], values: Values) -> Recall:
-        """Return the first page of a recall, with as many hits as one arm brings, so that the order is stable.
+        """Return the first page of a recall, with as many hits as one arm brings. This keeps the order stable.
 
         It has more only if more of a type are requested than by default.
         """

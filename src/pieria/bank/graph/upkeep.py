@@ -1,5 +1,4 @@
-"""`bank.graph.consolidate`, `decay`, `validate` and `repair`: the verbs that keep a graph in order, each with a dry
-run.
+"""`bank.graph.consolidate`, `decay`, `validate` and `repair`: the maintenance of a graph, each with a dry run.
 
 `learning` implements them; this module applies them to a bank, with its clock, and reports to its notifier.
 """

@@ -1,6 +1,6 @@
 """`bank.graph`: the experience and knowledge of a bank as nodes and edges of a graph.
 
-A node is a memory of one of seven kinds, an edge is a link, and node metadata is the memory's usage. A graph changeset
+A node is a memory of one of seven kinds, and an edge is a link. Node metadata is the memory's usage. A graph changeset
 is one change of the bank. So every other interface can recall, correct and forget nodes, and memories of these kinds
 written elsewhere are nodes.
 """
@@ -225,7 +225,7 @@ class BankGraph(GraphUpkeep):
 
     @property
     def graph(self) -> Graph:
-        """The whole graph as it is now."""
+        """The whole current graph."""
         return Graph().apply_changeset(Changeset(self.get_nodes_by_type(NODE_TYPES)))
 
     @property

@@ -44,8 +44,8 @@ class Budgets:
 class BankMeter:
     """The `Meter` of one bank.
 
-    With a budget, a call is counted when it is allowed, so that two processes cannot both get the last one. Without, it
-    is counted when it is noted.
+    With a budget, a call is counted when it is allowed, so that two processes cannot share the last one. Without, it is
+    counted when it is noted.
     """
 
     def __init__(self, store: Store, clock: Clock, budgets: Budgets) -> None:

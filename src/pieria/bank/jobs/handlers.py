@@ -90,7 +90,7 @@ def sleep(work: Work) -> None:
 
 
 def session_summary(work: Work) -> None:
-    """Summarize a session as it is now."""
+    """Summarize a session in its current state."""
     work.bank.upkeep.summarize(work.payload["session"])
 
 
@@ -101,7 +101,7 @@ def names_a_session(payload: Payload) -> None:
 
 
 def distil(work: Work) -> Effect:
-    """Replace a session's raw events by what is worth keeping."""
+    """Replace a session's raw events by observations."""
     return work.bank._distil_as_job(work.payload["host"], work.payload["session"])
 
 

@@ -39,8 +39,10 @@ LOST = "lost"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Durations in seconds: the lease, the pause before a retry (doubled each time), the poll interval, and how long
-    finished jobs are kept.
+    """Durations in seconds.
+
+    `lease`: how long a claim lasts without renewal. `first_pause`, `longest_pause`: the pause before a retry, doubled
+    each time. `poll`: the pause between checks for work. `kept`: how long finished jobs stay.
     """
 
     lease: float = 30.0
@@ -103,8 +105,9 @@ class Work:
         return change
 
     def settle(self, writer: Writer, outcome: Outcome) -> None:
-        """End the job in the transaction of its effect. Raise `JobError` if the lease is lost, so that the effect is
-        rolled back.
+        """End the job in the transaction of its effect.
+
+        Raise `JobError` if the lease is lost, so that the effect is rolled back.
         """
         if self._progress is not self._written:
             self._extend(writer)
@@ -129,7 +132,7 @@ class Work:
 
 
 class Shift:
-    """Runs one claimed job, and returns the state in which it left the job."""
+    """Runs one claimed job, and returns the job's new state."""
 
     def __init__(self, work: Work, handlers: Handlers, rules: Rules, chance: Random) -> None:
         self.work = work

@@ -36,7 +36,7 @@ LAST_CHANCE = 0.4
 PRUNED_AT_ONCE = 100
 AFTER_CAPTURE = ("distil", "session_summary")
 AFTER_A_FAULT = 30.0
-"""Seconds for which a bank is skipped after it could not be read or written."""
+"""Seconds that a bank is skipped after it could not be read or written."""
 AWAY = 5.0
 """Seconds until the banks are listed again after listing them failed."""
 
@@ -61,7 +61,7 @@ class Worker:
         self.name: str = f"{os.getpid()}-{new_id()}"
         """The name under which jobs record their worker."""
         self.tally: Counter[str] = Counter()
-        """The number of jobs by the state in which they were left."""
+        """The number of jobs by final state."""
         self._banks = banks
         self._handlers = handlers
         self._kinds = kinds

@@ -251,7 +251,7 @@ def _nearest(given: object, names: Iterable[str]) -> str | None:
 
 
 def _resumed(cursor: object, question: Question, sources: list[Source]) -> tuple[Walk, list[Source]]:
-    """Return the walk, and its sources as they were at the first page. Sources added since are left out."""
+    """Return the walk, and its sources in their state at the first page. Sources added since are left out."""
     walk = walk_of(cursor, question.mark, len(question.reading.considered), [source.name for source in sources])
     known = dict(walk.pins.known)
     then = [

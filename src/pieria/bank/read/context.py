@@ -1,7 +1,7 @@
 """The verb `context`: the text for an agent at the start of a session or with a prompt.
 
-It is built from the bank at one moment, so that the same moment gives the same text despite later writes. A session may
-keep its moment in a record (collection `contexts`, one key per session). Building a context counts no use; the shown
+It is built from the bank at one moment; the same moment gives the same text despite later writes. A session may keep
+its moment in a record (collection `contexts`, one key per session). Building a context counts no use; the shown
 memories are recorded later, off the read path, for `trace`.
 """
 
@@ -46,13 +46,13 @@ class Contexts(Recalling):
         anew: bool = False,
         deadline_ms: int | None = None,
     ) -> Context:
-        """Return a context for an agent: standing rules, pinned memories and open ends, then an index of the most
-        important memories.
+        """Return what an agent should know before it asks: standing rules, pinned memories and open ends.
 
-        Memories are given in full as far as the budget allows. All text is fenced as data. With a query or files the
-        context is about these, as of now. Without them it is as of `known_at`, or the session's kept moment, or now.
-        `keep` keeps the moment for the session unless one is kept already. `anew` ignores the kept moment, and with
-        `keep` replaces it. `deadline_ms` limits recall for the query, which then answers from what it has.
+        An index of the most important memories follows, with as many full texts as fit the budget. All text is fenced
+        as data. With a query or files the context is about these, as of now. Without them it is as of `known_at`, or
+        the session's kept moment, or now. `keep` keeps the moment for the session unless one is kept already. `anew`
+        ignores the kept moment, and with `keep` replaces it. `deadline_ms` limits recall for the query; it answers with
+        the hits found by then.
         """
         from pieria.bank.read.context_answer import Telling
 

@@ -49,7 +49,7 @@ class Reading(Core):
         known_at: Instant | None = None,
         include_removed: bool = False,
     ) -> Memory | None:
-        """Return the memory under an id, whatever its status, or None. `id@version` gives that version.
+        """Return the memory under an id, of any status, or None. `id@version` gives that version.
 
         An existing id that ends like a version takes precedence. With `version`, the whole reference is the id.
         """
@@ -133,7 +133,7 @@ class Reading(Core):
         """Return memories of this bank in order; with scope `user` alone, the user's own.
 
         `cursor` continues a page of the same order and filters, unaffected by later writes. `offset` skips a number of
-        memories as they are now.
+        current memories.
         """
         problems = Problems()
         filter = problems.of(

@@ -43,8 +43,9 @@ def _named_after(reader: Reader, ids: list[str]) -> dict[str, str]:
 
 
 def _taken_down_for(reader: Reader, ids: list[str]) -> dict[str, str]:
-    """Return the sources of the steps, which repeat their words, unless another node rests on them;
-    each with its step.
+    """Return the sources of the steps, each with its step.
+
+    A source repeats the words of its step. Sources that other nodes rest on are left out.
     """
     gone = set(ids)
     links = reader.links([End("memory", id) for id in ids], DRAWN_FROM) if ids else []

@@ -119,7 +119,7 @@ class Linking(Core):
         return untied
 
     def links(self, end: str | End | None = None, *, relation: str | None = None) -> list[Link]:
-        """Return all links, or those of one end, in the order in which they were written."""
+        """Return all links, or those of one end, oldest first."""
         ends = None if end is None else (_end(end, "end"),)
         if relation is not None:
             check.name(relation, "relation")

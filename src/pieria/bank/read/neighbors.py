@@ -23,7 +23,7 @@ class Way(NamedTuple):
 
 
 def walked(reader: Reader, filter: Filter, starts: Sequence[End], way: Way, most: int) -> list[list[Neighbor]]:
-    """Return for each start the visible ends of its links, nearest first, in the order in which links were written.
+    """Return for each start the visible ends of its links, nearest first, then oldest link first.
 
     Each start gets at most `most` neighbors, and no more of a hub is read than needed to find them.
     """

@@ -28,7 +28,7 @@ EMBEDDED = 8_000
 QUESTION_SECONDS = 5.0
 """Seconds that a remote model may take to embed a query; then recall goes on without its vector."""
 CAUGHT_UP = 16
-"""Pending texts embedded before memories are compared; the background embeds the rest."""
+"""The most pending texts embedded before memories are compared; the background embeds more."""
 
 
 class Recalling(Core):
@@ -72,12 +72,11 @@ class Recalling(Core):
     ) -> Recall:
         """Return what this bank and the user's bank hold on a query: best first, each with its reasons.
 
-        Lists match any of their values. `valid_at` asks for what was valid at a time, `known_at` for what was known
-        then. Any text is a query; an empty one finds nothing. With `review`, a share of the `k` answers are memories
-        about to be forgotten. `matching` leaves out neighbours of matches that do not match the query themselves.
-        `time_zone` sets the days of "yesterday" and "last week". With `counted=False` the recall is no use of the
-        memories. With `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of
-        the best.
+        Lists match any of their values. `valid_at` selects memories valid at a time, `known_at` those known then. Any
+        text is a query; an empty one finds nothing. With `review`, a share of the `k` answers are memories about to be
+        forgotten. `matching` leaves out neighbours of matches that do not match the query themselves. `time_zone` sets
+        the days of "yesterday" and "last week". With `counted=False` the recall is no use of the memories. With
+        `min_confidence`, return nothing if the answer is less sure, and no hit worth less than half of the best.
         """
         from pieria.bank.read.answer import answer, mark, ranking_of
         from pieria.recall.page import Question

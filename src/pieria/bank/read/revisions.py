@@ -10,8 +10,9 @@ from pieria.record.link import End, Link
 from pieria.store.protocol import Reader
 
 OUTGROWN = "outgrown"
-"""How a source link ends when the memory no longer rests on it, while earlier versions still contain the source's
-words.
+"""How a source link ends when the memory no longer rests on that source.
+
+Earlier versions of the memory still contain the source's words.
 """
 RESERVED = (REVISES,)
 """Relations that only the engine adds and removes, because its later work depends on them."""

@@ -67,7 +67,7 @@ class Browsing(Reading):
 
         With scope `user` alone, the sessions of the user's own memories. Sessions without remaining memories are left
         out. In the others, revised and removed memories still count for beginning and end. `cursor` continues a page of
-        the same filters, with the sessions as they were at the first page, because new memories may have any time.
+        the same filters from a snapshot at the first page: new memories may have any time.
         """
         problems = Problems()
         filter = problems.of(lambda: self._filter(session=session, kinds=kinds, scope=scope, include=ENDED))

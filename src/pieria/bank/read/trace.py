@@ -60,7 +60,7 @@ class Traces(Core):
             raise InputError("id", "one of id, source and session", None if not kept else sorted(kept))
         [(name, value)] = kept.items()
         holder = self._holder(value) if name == "id" else self
-        # Write pending records of what sessions were shown first.
+        # First write the pending records of shown memories.
         holder._uses.flush()
         with holder._reading() as reader:
             return holder._traced(reader, name, value, limit)

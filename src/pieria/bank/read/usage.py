@@ -112,10 +112,10 @@ class Uses:
         return found
 
     def flush(self, seconds: float | None = None) -> bool:
-        """Write the counts so far. Return False if another process held the lock longer than `seconds`; they are then
-        retried.
+        """Write the counts so far. Return False if another process held the lock longer than `seconds`.
 
-        If the bank cannot be written at all, drop the counts: a bank may be readable but not writable.
+        The counts are then retried. If the bank cannot be written at all, drop the counts: it may be readable but not
+        writable.
         """
         if not self._at_work.acquire(timeout=-1 if seconds is None else seconds):
             return False

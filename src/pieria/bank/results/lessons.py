@@ -14,8 +14,8 @@ from pieria.record.time import iso
 class Proposal:
     """A lesson with its state and evidence.
 
-    `seen` counts the sessions that support it, `failed` those in which it did not help. `sources` are ids of memories
-    that it was derived from; `contradicts` are ids of rules that it would supersede. `held_back` says why it needs a
+    `seen` counts the sessions that support it, `failed` those where it did not help. `sources` are ids of memories that
+    it was derived from; `contradicts` are ids of rules that it would supersede. `held_back` says why it needs a
     person's decision at any confidence.
     """
 

@@ -110,7 +110,7 @@ class RemovalReport:
 
     bank: str
     path: str | None
-    """The bank's file, or its location on a server. None without the right to know."""
+    """The bank's file, or its location on a server. None in a `placeless` report."""
     dry_run: bool
     seq: int
     """The number of its last change."""

@@ -1,6 +1,4 @@
-"""Choose the embedder for a session of a bank: its vectors must be in the bank's space, because the
-bank stores them.
-"""
+"""Check the embedder for a session of a bank: its vectors must be in the bank's space, which stores them."""
 
 from __future__ import annotations
 

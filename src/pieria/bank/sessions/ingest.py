@@ -58,7 +58,7 @@ def receipt(bank: Bank, source_id: str) -> IngestReceipt | None:
 def _check_all(bank: Bank, given: Sequence[Experience]) -> None:
     """Raise `ConflictError` with every name that the bank, or an earlier item, has with another payload.
 
-    Also raise the problems of payloads not ingested before.
+    Then raise the problems of payloads not ingested before.
     """
     digests: dict[str, str] = {}
     unknown: dict[str, int] = {}

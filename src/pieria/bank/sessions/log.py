@@ -280,8 +280,9 @@ class BankLog:
         return checked
 
     def _fitting(self, changeset: Changeset) -> Changeset:
-        """Return the changeset without vectors of another dimension than the bank's; the bank embeds
-        these nodes again.
+        """Return the changeset without vectors of another dimension than the bank's.
+
+        The bank embeds these nodes again.
         """
         own = self._bank._embedding
         dimension = None if own.embedder is None else own.dimension()

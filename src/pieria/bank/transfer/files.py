@@ -337,8 +337,9 @@ def restore_file(
 ) -> RestoreReport:
     """Replace a bank's file by a backup after checking it; `replace` keeps the old file aside.
 
-    Raise before any change: `TransferError` and `ForeignFileError` for what is no backup, `CorruptError` for a damaged
-    one, `NewerVersionError`, `ConflictError` for an existing bank, `BusyError` for one in use.
+    Raise before any change: `TransferError` or `ForeignFileError` if the file is no backup, `CorruptError` if it is
+    damaged. Raise `NewerVersionError` if a newer version wrote it, `ConflictError` if the bank exists, `BusyError` if
+    it is in use.
     """
     done = restoring.restore_file(file.absolute(), target, replace=replace, progress=progress, seal=seal)
     return RestoreReport(file, target, target.stem, done.replaced, done.bytes, done.seq, done.counts, done.unpurged)

@@ -1,4 +1,4 @@
-"""Import records of another system as an export of ours, so that the bank's own rules apply to all or nothing.
+"""Import records of another system as an export of ours, so that all or nothing passes the bank's own rules.
 
 The caller reads the other system's records; this module builds the lines.
 """

@@ -62,8 +62,8 @@ class Clustering:
     ) -> Clusters:
         """Return clusters of memories: by `similarity` of their text, or by their `tags` or `entities`.
 
-        By default only of kinds that may fade, because these can be merged. With `keep` the clusters keep their ids,
-        whatever is written later. `least` and `most` default to settings.
+        By default only of kinds that may fade, because these can be merged. With `keep` the clusters keep their ids
+        despite later writes. `least` and `most` default to settings.
         """
         least = self._core.habits.cluster_threshold if least is None else least
         most = self._core.habits.cluster_most if most is None else most
@@ -112,10 +112,10 @@ class Clustering:
         raise NotFoundError("cluster", cluster, hint="`clusters` gives those there are.")
 
     def merge(self, ids: Iterable[str], *, text: str | None = None, dry_run: bool = False) -> Merged:
-        """Merge memories that say the same into one. They are archived; the new one links to them, and `undo` reverts
-        it.
+        """Merge memories that say the same into one.
 
-        The mind words the new one, unless `text` is given.
+        The originals are archived; the new memory links to them, and `undo` reverts it. The mind words the new text,
+        unless `text` is given.
         """
         wanted = _several(ids)
         check.flag(dry_run, "dry_run")

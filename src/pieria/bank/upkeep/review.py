@@ -107,7 +107,7 @@ class Reviewing:
         return Reinforced(tuple(found[id] for id in ids))
 
     def retained(self, ids: str | Iterable[str]) -> dict[str, Retained]:
-        """Return the retention of each memory, whatever its status."""
+        """Return the retention of each memory, of any status."""
         core = self._core
         wanted = check.identifiers(ids, "ids")
         found: dict[str, Retained] = {}

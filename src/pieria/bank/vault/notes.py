@@ -199,10 +199,10 @@ class Memories:
     def _read(
         self, id: str, mark: Mark | None, file: File, held: Held, said: Said, first: Mapping[str, Any]
     ) -> Held | None:
-        """Decide what to do with a note that was read again and says `said`; `first` is the note of the memory as first
-        read.
+        """Decide what to do with a note that was read again and says `said`.
 
-        Return the newer memory if another writer changed it since; the caller then decides again.
+        `first` is the note of the memory as first read. Return the newer memory if another writer changed it since; the
+        caller then decides again.
         """
         would = _said_of(held)
         base, held_base = (first, first) if mark is None else (mark["said"], mark.get("held", mark["said"]))
@@ -227,8 +227,9 @@ class Memories:
         what: str,
         is_changed: bool,
     ) -> Held | None:
-        """Write the fields `given` by the note into the bank. If `is_changed`, also write the memory's changes into the
-        note.
+        """Write the fields `given` by the note into the bank.
+
+        If `is_changed`, also write the memory's changes into the note.
         """
         try:
             updated = self._update(id, given, EDIT, held.memory.known_from)

@@ -83,12 +83,12 @@ class Vault:
         return VaultPromoted(dry_run, target, folder.root, tuple(notes))
 
     def sync(self, *, dry_run: bool = False, force: bool = False, progress: Progress | None = None) -> Synced:
-        """Synchronize vault and bank: notes written, edited, moved or deleted by hand, and memories promoted, changed
-        or removed.
+        """Synchronize the vault and the bank, and return what changed on either side.
 
-        Handwritten notes are never changed. If both sides have changed, the note wins, and the memory's wording stays
-        as the previous version. `dry_run` only reports. `progress` counts notes. Raise `ConflictError` if all of
-        several notes are gone, unless `force` confirms it.
+        The vault's changes are notes written, edited, moved or deleted by hand; the bank's are memories promoted,
+        changed or removed. Handwritten notes are never changed. If both sides have changed, the note wins, and the
+        memory's wording stays as the previous version. `dry_run` only reports. `progress` counts notes. Raise
+        `ConflictError` if all of several notes are gone, unless `force` confirms it.
         """
         from pieria.bank.vault.sync import Sync
 

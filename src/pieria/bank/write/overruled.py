@@ -45,9 +45,7 @@ def _is_gone(state: State, now: int) -> bool:
 
 
 def _holds(state: State, now: int) -> bool:
-    """Return whether the rule is in force: a lesson seen again after its end is only a proposal until
-    it is accepted.
-    """
+    """Return whether the rule is in force. A lesson seen again after its end is only a proposal."""
     return not state.ended and state.status not in PROPOSAL_STATUSES and not _is_gone(state, now)
 
 
@@ -59,7 +57,7 @@ def _woken(reader: Reader, gone: Collection[str], now: int) -> Iterator[Stored]:
 
 
 def _ended_again(reader: Reader, correction: Stored, now: int) -> Iterator[Stored]:
-    """Yield the rules as they were before the correction was removed, unless they have changed since."""
+    """Yield the earlier states of the rules, unless they have changed since."""
     by = set(_under_any_id(reader, [correction.state.id]))
     rules = reader.states([rule.id for rule in reader.select(_rules(now), "newest", MOST)])
     woken = [id for id, held in rules.items() if held.known_from == correction.known_from]

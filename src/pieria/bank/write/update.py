@@ -1,5 +1,6 @@
-"""The verbs that change a memory: new versions, revisions under a new id, end of validity, pins. No content is
-overwritten.
+"""The verbs that change a memory: new versions, revisions under a new id, end of validity, pins.
+
+No content is overwritten.
 """
 
 from __future__ import annotations
@@ -279,8 +280,9 @@ class Correcting(Extracting):
         return _state_changes(problems, given), problems.of(self._reason, reason)
 
     def _read_ahead(self, id: str, text: str | Keep) -> Read:
-        """Read the new text before the transaction, if facts were drawn from the memory: long texts must not block
-        writers.
+        """Read the new text before the transaction, if facts were extracted from the memory.
+
+        Long texts must not block other writers.
         """
         read = Read(self)
         if not isinstance(text, Keep):
@@ -309,7 +311,7 @@ class Correcting(Extracting):
     def _next_version(
         self, writer: Writer, held: Stored, changed: State, contents: Mapping[str, Any], via: str, *, anew: bool = False
     ) -> Write | None:
-        """Return the write of the next version, or None if the content is unchanged. `anew` forces a write."""
+        """Return the write of the next version, or None if the content is unchanged and no write is forced."""
         before = self._content_draft(writer, held)
         draft = self._redrafted(before, contents)
         number = writer.newest_version(held.state.id) + 1
