@@ -107,7 +107,7 @@ class Core:
         self.author = author
         self.author_type = author_type
         self.via = via
-        """The channel of this bank: its writes get at most the trust of this channel."""
+        """How texts come in through this bank: its writes get at most the trust of this way."""
         self.secrets = secrets
         self._screening = Screen(secrets)
         self._text_budget = text_budget
@@ -206,7 +206,7 @@ class Core:
         return writer.apply(changeset).change
 
     def _speaker(self) -> Speaker:
-        """Return the author and channel of facts stated through this bank."""
+        """Return the author, `via` and channel of facts stated through this bank."""
         scope = "user" if self.is_user_bank else "bank"
         channel = self.viewer.channel
         return Speaker(self.name, scope, self.via, self.author, self.author_type, channel, self._screening.draft)

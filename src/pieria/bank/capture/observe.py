@@ -23,7 +23,7 @@ class Observing(Remembering, Correcting):
         """Take in events. When this returns they are on the disk; repeated events change nothing.
 
         Private parts are cut and secrets removed, even if the bank's settings allow them. A job distills the session at
-        its end, at a compaction of its context, after many events, or after ten idle minutes.
+        its end or when its context is compacted. It also runs after many events, or after ten idle minutes.
         """
         from pieria.bank.capture.distill import observed
 

@@ -93,8 +93,8 @@ class Sources:
     ) -> Intake:
         """Return an `Intake` that reads many sources one after the other.
 
-        `via` says how the text came in; the default is the channel of the bank. Purged memories, and memories that a
-        user removed, stay away unless `force`. With `dry_run` nothing is written. `follows` names the fields that are
+        `via` says how the text came in; the default is the bank's `via`. Purged memories, and memories that a user
+        removed, stay away unless `force`. With `dry_run` nothing is written. `follows` names the fields that are
         overwritten when the source changes; the bank owns the others.
         """
         check.flag(force, "force")

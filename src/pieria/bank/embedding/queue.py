@@ -253,7 +253,7 @@ class Embedding:
     def sync(self, timeout: float | None = None, progress: Progress | None = None) -> bool:
         """Wait until nothing is pending. Without an embedder, return True at once.
 
-        Return False on timeout, if the caller was interrupted, or if this process cannot embed for the bank. Raise
+        Return False on timeout, if the caller is gone, or if this process cannot embed for the bank. Raise
         `AdapterError` if the model fails.
         """
         if self._embedder is None:

@@ -1,7 +1,7 @@
 """Keep facts and their statements in step: a fact without a source memory gets a memory that states it, for recall.
 
 The two share an id. Every change, through any verb, gives both the same validity and removes, restores or erases them
-together. `facts.sentences` words the sentence.
+together. `pieria.facts.sentences` words the sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EVERYTHING = Filter(now=0, viewer=Viewer(everything=True), quarantined=True).any
 
 
 class Speaker(NamedTuple):
-    """The author and channel of facts stated in a bank, and the function that screens a statement."""
+    """The author, `via` and channel of facts stated in a bank, and the function that screens a statement."""
 
     bank: str
     scope: str
@@ -117,7 +117,7 @@ def _state(writer: Writer, changeset: Changeset, number: int, held: Stored | Non
 def _restated(writer: Writer, held: Stored, row: FactRow, speaker: Speaker) -> Write:
     """Return the statement after a change of its fact, in a new version if the sentence differs.
 
-    Changed words get at most the trust of the channel that changed them.
+    Changed words get at most the trust of the `via` that changed them.
     """
     state = held.state._replace(
         valid_from=row.valid_from,

@@ -74,7 +74,7 @@ class Upkeep(Reviewing, Ranking, Clustering, Deciding):
     ) -> Slept:
         """Summarize old memories, settle proven ones, and shorten aged summaries.
 
-        Memories older than a day are due and, beyond five hundred, the oldest; with `force`, all. Source texts are
+        Due are memories older than a day, and the oldest of more than five hundred; with `force`, all. Source texts are
         neither changed nor forgotten. Summaries link to their sources and rank behind them. A failed group is due
         again. `stopped` says why a sleep ended early; the next one continues there.
         """

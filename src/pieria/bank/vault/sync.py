@@ -1,6 +1,6 @@
 """One sync of a vault: classify every file, and write what has changed.
 
-Each file is read once. Notes of memories are compared with their memories (`vault.notes`); all other notes are
+Each file is checked once. Notes of memories are compared with their memories (`vault.notes`). All other notes are
 handwritten, and are taken in like any outside source.
 """
 

@@ -78,7 +78,7 @@ class Remembering(Extracting):
         The same text twice makes two memories, unless `unless_exists` is `id` or `text`: then return the existing one.
         `vectors` are supplied in the bank's space: one list of numbers, or several for passages. `extract` runs the
         verb of that name on the written memory. `via` says how the text came in (`person`, `agent`, `hearsay` or
-        `outside`); the default is the channel of the bank.
+        `outside`); the default is the bank's `via`.
         """
         new = NewMemory(
             text, id, title, kind, nothing() if body is None else body, tags, entities, files, importance, confidence,

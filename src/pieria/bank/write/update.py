@@ -70,9 +70,9 @@ class Correcting(Extracting):
     ) -> Memory:
         """Change the given fields and keep the others. Changed content becomes the next version under the same id.
 
-        The author stays. New wording is trusted no more than the channel of this bank. `unless_changed_since` takes the
-        `known_from` of the version that was read: raise `ConflictError` if the memory has changed since. `via` says how
-        the new wording came in; the default is the channel of the bank.
+        The author stays. New wording gets at most the trust of `via`, which says how it came in; the default is the
+        bank's `via`. `unless_changed_since` takes the `known_from` of the version that was read: raise `ConflictError`
+        if the memory has changed since.
         """
         given = _given(
             "update",
@@ -412,7 +412,7 @@ def _said_by(held: State, author: str | None, author_type: str | None) -> dict[s
 
 
 def _said_through(state: State, via: str, given: Collection[str], before: NewMemory) -> State:
-    """Return the state of a revision from this channel. It is a person's if a person gave all of its wording."""
+    """Return the state of a revision that came in by `via`. It is a person's if a person gave all of its wording."""
     if via == PERSON and all(name in given for name in WORDING if getattr(before, name)):
         return state._replace(via=PERSON, trust=TRUST[PERSON])
     return lowered(state, via) if WORDING.intersection(given) else state
