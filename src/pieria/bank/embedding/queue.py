@@ -115,10 +115,7 @@ class Embedding:
         return Readiness(held.name, False, pending, f"{reason}. `pieria models use` moves the bank over")
 
     def question(self, text: str, seconds: float) -> NDArray[np.float32]:
-        """Return the vector of a query.
-
-        Raise `AdapterError` if the model fails, or if a remote model takes longer than `seconds`.
-        """
+        """Return the vector of a query. Raise `AdapterError` if the model fails; `seconds` limits a remote model."""
         vector: NDArray[np.float32] = self.questions([text], seconds)[0]
         return vector
 
@@ -211,18 +208,12 @@ class Embedding:
 
     @property
     def last_step(self) -> float:
-        """Seconds that the process waits at its end for a step.
-
-        Cutting off a local model's runtime crashes the process; a remote call can be cut.
-        """
+        """Seconds that the process waits at its end for a step. Cutting off a local model would crash it."""
         at_hand = self._embedder is not None and self._embedder.is_at_hand
         return LAST_STEP_AT_HAND if at_hand else LAST_STEP
 
     def step(self) -> float | None:
-        """Embed some pending texts in the background.
-
-        Return the seconds until the next step, or None if none is needed.
-        """
+        """Embed some pending texts in the background. Return the seconds until the next step, or None."""
         if self._aside and not self._closed:
             return PATIENCE
         self._meter.flush()
@@ -300,8 +291,8 @@ class Embedding:
     def catch_up(self, most: int, seconds: float) -> None:
         """Embed the pending texts before a comparison if there are at most `most`; stop after `seconds`.
 
-        Waiting for other threads and writers counts towards `seconds`. A remote model embeds in the background, because
-        its call cannot be interrupted. Errors of the model are not raised.
+        That includes waiting for other threads and writers. Remote models embed in the background, because their calls
+        cannot be interrupted. Errors of the model are not raised.
         """
         if self._embedder is None or self._closed or self._is_foreign or self._problem is not None:
             return
@@ -324,10 +315,7 @@ class Embedding:
             self.wake()
 
     def close(self, seconds: float) -> None:
-        """Embed pending texts if the model is loaded, then wait for the step in progress.
-
-        Texts still pending wait for the next process that opens the bank.
-        """
+        """Embed pending texts if the model is loaded, wait for the step in progress, and leave the rest pending."""
         deadline = time.monotonic() + seconds
         if self.is_loaded and self._problem is None and not self._background.is_current():
             self._rested.clear()
@@ -363,10 +351,7 @@ class Embedding:
         return held is None or held.name == self._embedder.space_of(held.dimension).name or self.takes_over(held)
 
     def takes_over(self, held: Space) -> bool:
-        """Return whether the bank moves automatically to this process's embedder.
-
-        It moves from the hashing embedder to a model, or to a newer hashing embedder.
-        """
+        """Return whether the bank moves to this embedder: from hashing to a model, or to a newer hasher."""
         if self._embedder is None or not held.name.startswith(FLOOR):
             return False
         ours = self._embedder.space_of(held.dimension)
