@@ -1,4 +1,4 @@
-"""The application: every route with what stands before it, as one thing that any ASGI server runs."""
+"""The application: every route behind the guard, for any ASGI server."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOOL = "/v1/banks/{bank}/tools/{tool}"
 
 
 def application(service: Service, door: Door, hosts: Hosts, rate: float | None = A_SECOND) -> Guard:
-    """Serves as long as its lifespan lasts. Without a rate nobody is held up."""
+    """Return the application, which serves while its lifespan lasts. Without a rate, requests are not limited."""
     name = version("pieria")
     mcp = mounted(service, name)
     routes = Routes(service, door)
@@ -83,7 +83,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
         routes=[
             *(Route(path, answering(_by_method(methods)), methods=[*methods]) for path, methods in by_path.items()),
             *site.routes(),
-            # There is nothing to be listened to by GET, where each request stands for itself.
+            # No GET: requests are stateless, so there is no stream to listen to.
             *(Route(f"/mcp/{each}", server, methods=["POST"]) for each, server in mcp.items()),
         ],
         exception_handlers={HTTPException: partial(_no_route, site, [f"/mcp/{each}" for each in mcp])},
@@ -96,7 +96,7 @@ def application(service: Service, door: Door, hosts: Hosts, rate: float | None =
 
 
 def _facing(site: Site, page: Endpoint, otherwise: Endpoint) -> Endpoint:
-    """A page for whoever looks at it, and something else for a program."""
+    """Serve the page to browsers and the other endpoint to programs."""
 
     async def endpoint(request: Request) -> Response:
         return await (page if site.owns(request.scope) else otherwise)(request)
@@ -106,7 +106,7 @@ def _facing(site: Site, page: Endpoint, otherwise: Endpoint) -> Endpoint:
 
 def _by_method(methods: Mapping[str, Endpoint]) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        # HEAD is a GET whose body nobody reads.
+        # HEAD is a GET whose body is not read.
         return await methods["GET" if request.method == "HEAD" else request.method](request)
 
     return endpoint

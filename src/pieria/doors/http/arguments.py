@@ -75,7 +75,7 @@ def typed(value: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _check_shape(read: Any) -> None:
-    """Raises `Refused` for what no check could go down into, and for numbers that JSON does not have."""
+    """Raise `Refused` for JSON nested too deep for the checks, and for numbers that are not finite."""
     level = [read]
     for _ in range(DEPTH):
         if any(isinstance(value, float) and not math.isfinite(value) for value in level):
@@ -93,7 +93,7 @@ def _within(value: Any) -> list[Any]:
 
 
 def _told(problem: ValueError) -> str | None:
-    """Where it went wrong, without what stands there."""
+    """Return the place of the error, without the text found there."""
     if isinstance(problem, json.JSONDecodeError):
         return f"{problem.msg}, in line {problem.lineno}, column {problem.colno}."
     return None

@@ -84,7 +84,7 @@ class Bodies:
 
 
 class Replayed:
-    """The body in one piece; after it whatever else comes, such as that the client went away."""
+    """A receive function: it returns the whole body first, then later messages, such as a disconnect."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._message: dict[str, Any] | None = {"type": "http.request", "body": body, "more_body": False}

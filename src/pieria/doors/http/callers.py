@@ -1,4 +1,4 @@
-"""Who asks: by their token or, on a server that needs none, whoever can reach it."""
+"""Callers: known by their token or, on a server without tokens, accepted without one."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Caller:
             raise out_of_reach(bank, self.opened)
 
     def own(self, session: str, parameter: str) -> str:
-        """The session of that name among their own, so that nobody is in another token's by naming it.
+        """Return the session's name with the caller's mark, so that no token can name another token's session.
 
-        Replies show it with its mark; with or without it, the name means the same.
+        Replies show the mark; names with and without it mean the same session.
         """
         kept = check.name(session, parameter)
         return kept if kept.startswith(self.mark) else check.name(self.mark + kept, parameter)
@@ -66,7 +66,7 @@ class Caller:
 
 
 class Door:
-    """Lets callers in, or raises `AccessError`. `always` says that nobody comes in without a token, whatever."""
+    """Admits callers or raises `AccessError`. With `always`, every caller needs a token."""
 
     def __init__(self, tokens: Tokens, setting: str | None, *, always: bool, clock: Clock = system_clock) -> None:
         self.tokens = tokens
@@ -77,7 +77,7 @@ class Door:
 
     @property
     def has_setting(self) -> bool:
-        """Whether the setting `token` lets somebody in, too."""
+        """Whether the setting `token` is set; it is then accepted besides the token file."""
         return self._setting is not None
 
     @property
@@ -85,7 +85,7 @@ class Door:
         return self._always or self._setting is not None or self.tokens.needed
 
     def admit(self, headers: Mapping[str, str]) -> Caller:
-        """Whoever shows a token, or whoever comes where none is needed."""
+        """Return the caller of a request: the token's holder, or the default caller if no token is needed."""
         if not self.needs_token:
             return self.anybody()
         shown = _shown(headers.get("authorization"))
@@ -95,11 +95,11 @@ class Door:
         return self.holder(digest_of(shown))
 
     def anybody(self) -> Caller:
-        """Whoever comes where no token is needed."""
+        """Return the default caller, for servers that need no token."""
         return Caller(ANYBODY, Access.admin, _but_the_user_s, self._session)
 
     def holder(self, digest: str) -> Caller:
-        """Whoever has the token of this hash."""
+        """Return the caller whose token has this hash."""
         session = self._session
         if self._setting is not None and hmac.compare_digest(self._setting, digest):
             return Caller(ADMINISTRATOR, Access.admin, everything, session)
@@ -129,7 +129,7 @@ class Door:
         return True
 
     def _matching(self, digest: str) -> Token | None:
-        """Raises `ConfigError` where that cannot be known. Where the file lies is not for whoever asks."""
+        """Raise `ConfigError` if the token file cannot be read. The caller never sees its path."""
         try:
             return self.tokens.of_digest(digest)
         except ConfigError as problem:
@@ -139,7 +139,7 @@ class Door:
 
 
 def _but_the_user_s(bank: str) -> bool:
-    """What is open to whoever reaches the server: any bank but the user's own."""
+    """Return whether callers without a token may use the bank: any except the user's own."""
     return same_bank(bank) != USER_BANK
 
 

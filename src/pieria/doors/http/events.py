@@ -1,7 +1,7 @@
-"""`/v1/events`: what happens to a bank, as it happens.
+"""`/v1/events`: a stream of what happens to a bank.
 
-The journal's entries are numbered and none is lost: whoever comes back with the number of the last one gets the rest.
-What passes (recalls, progress) is told to those who listen, and to a slow listener perhaps not all of it.
+Journal entries are numbered and never lost: a client that sends its last number gets the rest. Passing events (recalls,
+progress) go to current listeners only, and a slow listener may miss some.
 """
 
 from __future__ import annotations
@@ -95,20 +95,20 @@ class Hub:
         return len(self._listeners)
 
     def check_room(self, caller: str) -> None:
-        """Raises `LimitError` for whoever listens to as many streams as one caller may."""
+        """Raise `LimitError` if the caller already has the most streams allowed."""
         if sum(listener.caller == caller for listener in self._listeners) >= EACH:
             raise LimitError(
                 "streams of events at the same time", f"{EACH} of a caller", 1, hint="End one of them first."
             )
 
     async def run(self) -> None:
-        """Watches for new entries as long as it is not cancelled."""
+        """Watch for new entries until cancelled."""
         self._into_loop = asyncio.get_running_loop().call_soon_threadsafe
         async with anyio.create_task_group() as self._watches:
             await anyio.sleep_forever()
 
     async def _watch(self, name: str) -> None:
-        """Stirs whoever listens to a bank when its journal has grown, until nobody does."""
+        """Wake a bank's listeners when its journal has grown. Stop when there are none left."""
         listeners = self._those_of(name)
         seen = min(listener.since for listener in listeners)
         while listeners:
@@ -123,12 +123,12 @@ class Hub:
         """The number of the last entry, once there is one after `seen` or the time is over."""
         name = same_bank(bank.name)
         try:
-            # It ends by itself when the bank is closed.
+            # The call ends when the bank is closed.
             found = await to_thread.run_sync(_grown, bank, seen, limiter=self._waiting, abandon_on_cancel=True)
             self._unreadable.discard(name)
             return found
         except Exception as problem:
-            # Listeners learn it by reading the bank themselves. Whatever it is, the server does not end of it.
+            # Listeners see the error when they read the bank themselves. No error here may end the server.
             if name not in self._unreadable:
                 unforeseen = not isinstance(problem, PieriaError)
                 log.warning("the journal of bank %s cannot be read: %s", bank.name, problem, exc_info=unforeseen)
@@ -142,14 +142,14 @@ class Hub:
         return [listener for listener in self._listeners if listener.name == name]
 
     def end(self) -> None:
-        """The server stops: whoever listens is sent away, and comes back to the next one."""
+        """End all streams, because the server stops. Clients reconnect to the next one."""
         self._ended = True
         for listener in self._listeners:
             listener.stir()
 
     def publish(self, kind: str, bank: str, told: Mapping[str, Any]) -> None:
         if self._into_loop is not None and self._listeners:
-            # Of a loop that has just ended nobody hears anything any more.
+            # The loop may have just ended; then there are no listeners left.
             with suppress(RuntimeError):
                 self._into_loop(self._deliver, Passing(kind, same_bank(bank), told))
 
@@ -203,7 +203,7 @@ class Hub:
                 if self._ended or left <= 0 or not welcome():
                     return
                 if trouble is not None:
-                    # What comes meanwhile cannot be told yet.
+                    # Wait before reading again: the bank cannot be read now.
                     await anyio.sleep(min(AGAIN, left))
                 elif not told and not await listener.wait(min(self.keep_alive, left)) and left > self.keep_alive:
                     yield ": still here\n\n"

@@ -60,7 +60,7 @@ STATUS: Mapping[str, int] = {
 }
 """By the error's code."""
 STRANGERS = ("no_token", "unknown_token", "expired")
-"""Reasons of an `AccessError` to which showing a token is the answer: 401."""
+"""Reasons of an `AccessError` with status 401: a valid token would help."""
 BUSY_SECONDS = 1
 CHALLENGE = 'Bearer realm="pieria"'
 
@@ -109,7 +109,7 @@ def headers_of(error: PieriaError) -> dict[str, str]:
 
 
 def for_callers(error: PieriaError) -> PieriaError:
-    """As it is told: where banks are kept is for the log alone."""
+    """Return the error as callers see it. Only the log names the place of the banks."""
     if not isinstance(error, StorageError):
         return error
     log.warning("%s", error.message)

@@ -1,6 +1,6 @@
-"""What stands before every route: under which name it was asked, from which page, by whom, how often, how much.
+"""The guard in front of every route: it checks host name, origin, caller, rate and size.
 
-Whatever comes past it is small, whole, and from somebody who was let in.
+Requests that pass are small, complete and from an admitted caller.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOBODY = Caller("nobody", Access.read, everything, "http")
 
 
 class Front(Protocol):
-    """One face of the server: what is asked of it, how its callers are known, and how they are told no."""
+    """One interface of the server: which paths it owns, how it knows its callers, and how it refuses them."""
 
     def owns(self, scope: Scope) -> bool: ...
 
@@ -46,7 +46,7 @@ class Front(Protocol):
         """Whether anybody may ask this."""
 
     def admit(self, scope: Scope) -> Caller:
-        """Raises `AccessError` for whoever may not come in."""
+        """Return the caller, or raise `AccessError`."""
 
     def refusal(self, scope: Scope, error: PieriaError, status: int | None, headers: Mapping[str, str]) -> Response: ...
 
@@ -72,10 +72,10 @@ class Interface:
 
 
 class Guard:
-    """Wraps the application. Strangers are counted by their address, so that nobody can go on guessing.
+    """Wraps the application. Failed sign-ins are counted by address, to stop guessing.
 
-    `fronts` are asked in their order, and the last owns what no other does. `stop` sends away whoever would otherwise
-    keep a server from ending.
+    `fronts` are asked in order; the last owns all remaining paths. `stop` ends streams that would keep the server from
+    stopping.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Guard:
             scope.setdefault("state", {})["caller"] = caller
             # What strangers may send is a form to sign in with.
             limit = SMALL if caller is NOBODY else BODY_LIMIT
-            # Segments are told apart before they are decoded: an id may hold a slash.
+            # Split segments before decoding: an id may hold a slash.
             scope["path"] = _as_sent(scope)
             async with self._bodies.body(scope, receive, limit) as body:
                 await self._app(scope, receive if body is None else Replayed(bytes(body), receive), answering.send)
@@ -139,7 +139,7 @@ class Guard:
         try:
             caller = front.admit(scope)
         except (AccessError, ConfigError):
-            # Whoever has a token is let in however many others guess from the same address.
+            # A valid token is accepted even if others guess from the same address.
             self._strangers.take(address)
             raise
         self._rate.take(caller.name if self._door.needs_token else address)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pieria.errors import LimitError
 
 A_SECOND = 100.0
-"""Requests that one caller may make, unless a server is told another number."""
+"""Default rate: requests a second of one caller."""
 KNOWN = 10_000
-"""Callers whose stock is remembered; whoever was longest away is forgotten first, and has a full one again."""
+"""Most callers remembered. The one unseen longest is dropped first, and later starts with a full allowance."""
 HURRY = 2.0
 """Seconds' worth of requests that a stock holds."""
 

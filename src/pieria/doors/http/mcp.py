@@ -53,12 +53,12 @@ class Mounted:
 
 
 def mounted(service: Service, version: str) -> Mapping[str, Mounted]:
-    """By what follows `/mcp/`."""
+    """Return the MCP servers by the name that follows `/mcp/`."""
     found = {}
     for name in (*service.registry.toolsets, ALL):
         registry = service.registry.only(name)
         server = server_for(registry, partial(_host, service), version, access_of=_access, places=service.places)
-        # Names and origins were checked before, and sizes; each request stands for itself.
+        # The guard has checked host names, origins and sizes. Requests are stateless.
         server.streamable_http_app(
             stateless_http=True,
             max_request_body_size=BODY_LIMIT,

@@ -98,7 +98,7 @@ def _of_resource(resource: Resource) -> dict[str, Any]:
 
 
 def _taken(tool: Tool) -> Schema:
-    """What a tool takes: where null stands for what is left out, too."""
+    """Return a tool's arguments as a schema. If the tool allows it, null means a missing value."""
     schema = tool.input_schema
     if not tool.takes_null:
         return schema

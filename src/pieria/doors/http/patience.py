@@ -31,7 +31,7 @@ class PatientProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        # What is left of a body that nobody reads any more is no reason to stay.
+        # Do not keep the connection open for the rest of an unread body.
         self._stop_waiting()
         self._wait()
 

@@ -59,7 +59,7 @@ def _resource(
 
 
 def check_scope(given: Mapping[str, Any], caller: Caller) -> None:
-    """What belongs to the user is in the user's bank, whichever bank it is asked of."""
+    """Raise `AccessError` if the scope is the user and the caller may not use the user's bank."""
     scope = given.get("scope", ())
     if ("user" in scope or scope == "user") and not caller.covers(USER_BANK):
         hint = out_of_reach(USER_BANK, caller.opened).hint

@@ -1,4 +1,4 @@
-"""What stands behind the routes: each reads its request, asks the engine in a thread, and answers in JSON."""
+"""The handlers of the routes: each reads its request, calls the engine in a thread, and answers in JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pieria.toolsets.validation import validated
 log = logging.getLogger(__name__)
 
 ROUTES = "http"
-"""Stands for a toolset where calls of the resource routes are counted."""
+"""Toolset name under which calls of the resource routes are counted."""
 EVENTS_PATH = "/v1/events"
 EVENT_STREAM = "text/event-stream"
 LONGEST_STREAM = 86_400
@@ -66,7 +66,7 @@ class Routes:
     door: Door
 
     async def call_tool(self, request: Request) -> Response:
-        """A tool's reply is in its toolset's envelope, whatever came of the call."""
+        """Call a tool. The reply is in its toolset's envelope, for success and error alike."""
         service = self.service
         arguments = await json_of(request)
         name, bank = segment(request, "tool"), segment(request, "bank")
@@ -149,7 +149,7 @@ class Routes:
 
 
 def listing(lines: tuple[str, ...]) -> Endpoint:
-    """What is served, for whoever comes to `/`."""
+    """Return an endpoint for `/` that lists what is served."""
 
     async def endpoint(request: Request) -> Response:
         return PlainTextResponse("\n".join(lines) + "\n")
@@ -176,7 +176,7 @@ def answering(endpoint: Endpoint) -> Endpoint:
 
 
 def streamed(request: Request, stream: AsyncIterator[str]) -> Response:
-    """Events as they come. Whoever asks for the headers alone is not kept waiting for any."""
+    """Return a stream of events. A HEAD request gets its answer at once."""
     headers = {"X-Accel-Buffering": "no"}
     if request.method == "HEAD":
         return Response(media_type=EVENT_STREAM, headers=headers)

@@ -1,6 +1,6 @@
-"""The shapes of what the resource routes take and answer, as JSON Schema: OpenAPI shows them, the check enforces them.
+"""JSON Schemas of the resource routes: OpenAPI shows them, and the checks enforce them.
 
-What a schema cannot say, such as whether a text is a time, the engine says.
+The engine checks what a schema cannot express, such as whether a text is a time.
 """
 
 from __future__ import annotations

@@ -60,9 +60,9 @@ def serve(
     rate: float | None = None,
     told: Callable[[str, bool], None] = lambda url, needs_token: None,
 ) -> None:
-    """Serves until it is told to stop by a signal. `told` hears the address when requests are taken.
+    """Serve until a signal stops the process. `told` gets the address once requests are accepted.
 
-    Raises before it serves anything: `ConfigError` where a token is needed and nobody has one.
+    Raise `ConfigError` before serving if a token is needed and none exists.
     """
     setting = workspace.resolved.settings.token
     secret = setting.get_secret_value() if setting is not None else ""
@@ -76,7 +76,7 @@ def serve(
         door = Door(tokens, secret or None, always=is_shared or not bound.is_local)
         if (is_shared or not bound.is_local) and not secret and not tokens.all():
             raise _without_token(host, is_shared)
-        # A file of tokens that cannot be read is told now, and not to whoever comes first.
+        # Report an unreadable token file now, not at the first request.
         tokens.all()
         app = application(service(workspace, registry()), door, hosts(host, not bound.is_local, allowed), rate)
         Server(app, lambda: told(bound.url, door.needs_token)).run([bound.listener])
@@ -94,7 +94,7 @@ def _without_token(host: str, is_shared: bool) -> ConfigError:
 
 
 def bind(host: str, port: int) -> Bound:
-    """Raises `InputError` for what is no address of this machine, `ConflictError` where somebody has the port."""
+    """Raise `InputError` for an address that this machine lacks, `ConflictError` if the port is in use."""
     check.whole(port, "port", 0, 65_535)
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -125,7 +125,7 @@ def _unbound(host: str, port: int, problem: OSError) -> Exception:
 
 
 class Server(uvicorn.Server):
-    """Ends well on a signal: the process is left with status 0, as one that did what it was told."""
+    """Ends with status 0 on a signal, because a requested stop is no failure."""
 
     def __init__(self, app: Guard, started: Callable[[], None]) -> None:
         super().__init__(
@@ -168,6 +168,6 @@ class Server(uvicorn.Server):
                 signal.signal(each, handler)
 
     def _asked_to_stop(self, *_: Any) -> None:
-        """Whoever asks twice does not want to wait for the calls under way."""
+        """Ask uvicorn to stop. A second signal does not wait for running calls."""
         self.force_exit = self.should_exit
         self.should_exit = True

@@ -34,7 +34,7 @@ CALLS_AT_ONCE = 8
 """Engine calls at the same time, by the routes and all MCP servers; further ones wait for their turn. Of 32 clients,
 twice as many made the slowest wait longer and none faster, for they share one interpreter."""
 GAUGED = 5.0
-"""Seconds for which what `/metrics` counted in a bank is told again."""
+"""Seconds for which `/metrics` reuses the counts of a bank."""
 T = TypeVar("T")
 
 
@@ -77,7 +77,7 @@ class Service:
                 await to_thread.run_sync(self.banks.close)
 
     async def call(self, work: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """The engine's work, in a thread. It is not cut off: whoever goes away leaves a whole change or none."""
+        """Run the engine's work in a thread. It is never cut off: a disconnect leaves a whole change or none."""
         return await self.places.run(partial(work, *arguments, **named))
 
     def host(self, caller: Caller, bank: str, *, named: bool = True) -> Host:
@@ -130,7 +130,7 @@ class Service:
         return stats
 
     def _heard(self, event: telemetry.Event, measured: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        """What happens inside, in whichever thread it does."""
+        """Handle a telemetry event, on any thread."""
         match event[1:]:
             case ("toolset", "call", "stop"):
                 self.metrics.note(about["toolset"], about["tool"], measured["duration"] / 1e9, measured["error"])
@@ -153,7 +153,7 @@ class Service:
 
 
 def service(workspace: Workspace, registry: Registry, who: str = "http") -> Service:
-    """For a workspace. The folder in which files are exchanged is made where it can be."""
+    """Return the service for a workspace. Try to make the folder for exported files."""
     paths = over_the_network(workspace.data, workspace.resolved.roots)
     try:
         paths.base.mkdir(parents=True, exist_ok=True)

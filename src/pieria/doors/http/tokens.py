@@ -1,6 +1,6 @@
-"""Tokens: who may come in, what they may do and in which banks. One file of the data folder holds them, as hashes.
+"""Tokens: their access and their banks. One file of the data folder holds them, as hashes.
 
-Several processes may change it. A server looks at it before every request, so what is revoked is out at once.
+Several processes may change it. A server checks the file before every request, so revoked tokens stop working at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FILE = "tokens.json"
 LOCK = "tokens.lock"
 PREFIX = "pieria_"
 BYTES = 32
-"""Of chance in a token: nobody guesses 256 bits, so a plain hash of it gives nothing away."""
+"""Random bytes in a token: 256 bits cannot be guessed, so a plain hash is safe."""
 ALL = "*"
 """In place of banks: every one but the user's own, which has to be named. No bank can be called so."""
 
@@ -80,15 +80,17 @@ class Tokens:
 
     @property
     def needed(self) -> bool:
-        """Whether nobody comes in without one. Once there was a token there is no way back but to remove the file:
-        to revoke or outlive the last one must not open the door, nor must a file that is out of reach for a moment."""
+        """Whether every caller needs a token: true once the token file exists, and while it cannot be read.
+
+        Revoking the last token, or its expiry, must not open the server. Only removing the file does.
+        """
         try:
             return self._found() is not None
         except ConfigError:
             return True
 
     def all(self) -> tuple[Token, ...]:
-        """Those there are, oldest first. Read anew only when the file has changed."""
+        """Return the tokens, oldest first. The file is read again only when it has changed."""
         found = self._found()
         if found is None:
             return ()
@@ -98,7 +100,7 @@ class Tokens:
         return self._read
 
     def _found(self) -> os.stat_result | None:
-        """None where there is no file. Raises `ConfigError` where that cannot be told."""
+        """Return the file's status, or None if there is no file. Raise `ConfigError` if that is unknown."""
         try:
             return os.stat(self.path)
         except FileNotFoundError:
@@ -107,11 +109,11 @@ class Tokens:
             raise _unreadable(self.path, problem) from problem
 
     def matching(self, shown: str) -> Token | None:
-        """The token that somebody shows. It takes as long whether, and where, there is one."""
+        """Return the token that was shown. The time taken does not depend on a match."""
         return self.of_digest(digest_of(shown))
 
     def of_digest(self, digest: str) -> Token | None:
-        """The same, by the hash of what was shown."""
+        """Return the token with this hash."""
         found = None
         for token in self.all():
             if hmac.compare_digest(token.digest, digest):
@@ -130,7 +132,7 @@ class Tokens:
         *,
         person: bool = False,
     ) -> tuple[Token, str]:
-        """A new one, and what to show for it, which is told this once. No two are called the same."""
+        """Return a new token and its secret, which is shown only once. Names are unique."""
         called = check.name(name, "name").strip()
         level = Access[check.one_of(access, "access", tuple(each.name for each in Access))]
         now = self._clock()
@@ -193,7 +195,7 @@ def _named(banks: Iterable[str]) -> tuple[str, ...]:
 
 
 def _parsed(path: Path) -> tuple[Token, ...]:
-    """Raises `ConfigError` for a file that cannot be read as it should: then nobody comes in."""
+    """Raise `ConfigError` for a file that is not a valid token file: then no caller is admitted."""
     try:
         written = path.read_bytes()
     except OSError as problem:
@@ -244,7 +246,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _write(path: Path, tokens: list[dict[str, Any]]) -> None:
-    """Aside and renamed, so that it is there whole or as it was; nobody but the user reads it."""
+    """Write a temporary file and rename it, so that the file is always whole. Only the user may read it."""
     aside = path.with_name(f"{path.name}.{new_id()}")
     handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

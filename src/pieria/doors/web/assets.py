@@ -1,4 +1,4 @@
-"""Styles and scripts: read once, and named by what is in them, so that a browser keeps them for ever."""
+"""Styles and scripts: read once, and named by a hash of their content so that browsers may cache them for ever."""
 
 from __future__ import annotations
 

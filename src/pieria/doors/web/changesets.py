@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pieria.bank.sessions.drafts import SessionDraft
 
 TYPES = ("semantic", "procedural", "intent", "tag", "subgoal", "episodic", "source")
-"""In the order in which they are shown: what was learnt, what leads there, what it was drawn from."""
+"""Node types in the order in which they are shown."""
 ROUTING = ("tag", "intent")
 
 

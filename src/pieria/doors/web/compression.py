@@ -1,6 +1,6 @@
-"""Text is sent packed to whoever takes it so: it shrinks to a fifth, which is felt where the server is far away.
+"""Compression of text responses for clients that accept it: text shrinks to about a fifth.
 
-Nobody elsewhere can have a page made for somebody who is signed in, and so learn what is on it by its length.
+Compression leaks no secrets here: another site cannot make a browser fetch a signed-in page and measure its length.
 """
 
 from __future__ import annotations

@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from pieria import Memory
 
 COMPARED = 4_000
-"""Words up to which two texts are compared word by word; longer ones are compared line by line, up to so many lines."""
+"""Longest texts compared word by word, in words. Longer texts are compared by line, up to the same number of lines."""
 MATCHED = 100_000
-"""Pairs of the same word, or line, up to which two texts are compared so: it is looked at each of them, often more than
-once."""
+"""Most pairs of equal words or lines for which a diff is made: the matcher visits each pair, often more than once."""
 AROUND = 200
-"""Characters that are shown of what stayed, before and after what did not."""
+"""Characters of unchanged text that are shown before and after a change."""
 KEPT, GONE, CAME = "kept", "gone", "came"
 NAMES = (
     "title", "kind", "tags", "entities", "files", "place", "scope", "importance", "confidence", "strength", "pinned",
@@ -36,7 +35,7 @@ TIMES = ("at", "valid_from", "valid_until")
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A value, as it was and as it is."""
+    """One value before and after a change."""
 
     name: str
     before: str
@@ -71,7 +70,7 @@ def _values(memory: Memory, zone: Zone) -> dict[str, Any]:
 
 
 def parts(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """Stretches with what became of each. Of what stayed, what is far from any change is left out."""
+    """Yield (kind of change, text) for each stretch. Unchanged text far from a change is left out."""
     one, other = _pieces(before), _pieces(after)
     head = _alike(one, other)
     tail = _alike(one[head:][::-1], other[head:][::-1])
@@ -95,7 +94,7 @@ def _between(before: str, after: str) -> Iterator[tuple[str, str]]:
         one, other = before.splitlines(keepends=True), after.splitlines(keepends=True)
     if not _are_few(one, other):
         one, other = [before], [after]
-    # What stands between words is the same everywhere, and says nothing about which belong together.
+    # Separators between words repeat everywhere, so the matcher treats them as junk.
     for step, a, b, c, d in SequenceMatcher(str.isspace, one, other, autojunk=False).get_opcodes():
         if step == "equal":
             yield KEPT, _near("".join(one[a:b]))

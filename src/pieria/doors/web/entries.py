@@ -21,7 +21,7 @@ from pieria.errors import AccessError
 KEPT = 1_000
 """Browsers that are signed in; the one that was longest away is signed out first."""
 LASTS = 30 * 86_400.0
-"""Seconds after which one signs in anew."""
+"""Seconds until a sign-in expires."""
 SIGN_IN = "Sign in with a token; `pieria token create NAME` makes one."
 
 
@@ -40,7 +40,7 @@ class Entries:
         return self._door.needs_token
 
     def enter(self, token: str) -> tuple[str, Caller]:
-        """The secret to come back with. Raises `AccessError` for a token that lets nobody in."""
+        """Return the cookie's secret and the caller. Raise `AccessError` if the token is not valid."""
         digest = digest_of(token.strip())
         caller = self._door.holder(digest)
         secret = secrets.token_urlsafe(32)
@@ -56,7 +56,7 @@ class Entries:
                 self._held.pop(digest_of(secret), None)
 
     def admit(self, secret: str | None) -> Caller:
-        """Whoever signed in, or whoever comes where no token is needed. Raises `AccessError`."""
+        """Return the signed-in caller, or the default caller if no token is needed. Raise `AccessError` otherwise."""
         if not self._door.needs_token:
             return self._door.anybody()
         if not secret:
@@ -83,5 +83,5 @@ class Entries:
 
 
 def cookie_name(port: int | None) -> str:
-    """A machine's servers share their cookies, whatever port they have."""
+    """Return the cookie's name. It holds the port, because browsers share cookies between all ports of a host."""
     return f"pieria-{port or 0}"

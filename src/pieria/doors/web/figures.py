@@ -1,4 +1,4 @@
-"""How times, numbers and sizes are shown: times by the clocks of a zone. Whoever points at a time sees it whole."""
+"""How times, numbers and sizes are shown. Times are in the page's zone; the full time is in the `title` attribute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def whole_moment(at: datetime | None, zone: Zone) -> Markup:
 
 
 def clock(at: datetime, zone: Zone, note: str = "", seconds: bool = False) -> Markup:
-    """`14:05`, under the day it was of; `note` is told behind the whole time."""
+    """Return the time of day, such as `14:05`. `note` follows the full time in the title."""
     return timed(at, zone, f"{zone.at(at):%H:%M:%S}" if seconds else f"{zone.at(at):%H:%M}", note)
 
 
@@ -49,7 +49,7 @@ def until(at: datetime, zone: Zone) -> Markup:
 
 
 def timed(at: datetime, zone: Zone, told: str, note: str = "") -> Markup:
-    """What is told of a moment, with all that is to be known of it for programs and for whoever points at it."""
+    """Return a `time` element that shows `told`, with the ISO time for programs and the full time as its title."""
     whole = zone.written(at) + (note and f", {note}")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(iso(at), whole, told)
 

@@ -20,7 +20,7 @@ FORM = "application/x-www-form-urlencoded"
 FIELDS = 1_000
 _ITEM = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"(?=\s*(?:,|\Z))|(?P<plain>[^,]*))\s*(?:,|\Z)')
 SEAL = "seal"
-"""The field by which a form shows that it is one of ours."""
+"""Form field with the token that proves that a form is ours."""
 
 
 async def form_of(request: Request) -> list[tuple[str, str]]:
@@ -61,7 +61,7 @@ def spelt(item: str) -> str:
 
 
 def _several(value: str, schema: Mapping[str, Any]) -> list[Any]:
-    """A list is its field several times, or one text whose items stand between commas."""
+    """Return a list's items: the field's repeated values, or one text split at its commas."""
     items = _between_commas(value) if schema.get("commas") else [value.strip()]
     return [typed(item, schema.get("items", {})) for item in items if item]
 

@@ -29,7 +29,7 @@ TIMES: tuple[Callable[..., Markup], ...] = (
     figures.until,
     figures.timed,
 )
-"""Filters of times: each is told in the zone of the page."""
+"""Filters of times: they write each time in the page's zone."""
 
 
 class Templates:
@@ -60,17 +60,17 @@ class Templates:
         return self._made.get_template(name).render(values, is_part=False)
 
     def part(self, name: str, block: str, values: Mapping[str, Any]) -> str:
-        """One block of a template, as it stands on the whole page."""
+        """Return one block of a template, rendered as on the whole page."""
         template = self._made.get_template(name)
         context = template.new_context({**values, "is_part": True})
-        # What the template imports is there once it has begun; what stands around the block is not made.
+        # The first step runs the template's imports; the text around the block is not rendered.
         next(iter(template.root_render_func(context)), None)
         return "".join(template.blocks[block](context))
 
 
 @cache
 def shipped() -> Templates:
-    """Those of the pages as they are: compiled once, for all servers of this process."""
+    """Return the shipped templates. All servers of this process share the compiled ones."""
     return Templates(Assets())
 
 

@@ -52,7 +52,7 @@ def day(description: str, stands_for: str = BEGIN, **more: Any) -> dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, read and checked: by whom, of which bank, and what was given."""
+    """A request, read and checked: its caller, its bank and its arguments."""
 
     host: Host
     caller: Caller
@@ -61,13 +61,13 @@ class Asked:
     registry: Registry
     """The tools of every toolset, for showing a memory as their agents see it."""
     witness: Witness
-    """What the engine did lately, for whoever wants to see how."""
+    """What the engine did lately."""
     door: Door
-    """Who lets callers in, and by which tokens."""
+    """Checks callers and holds their tokens."""
     zone: Zone
     """By whose clocks the page goes."""
     moments: Mapping[str, datetime] = field(default_factory=dict)
-    """What the days stand for that were given, as the engine takes it."""
+    """The moments that the given days mean, by argument."""
 
     @property
     def bank(self) -> Bank:
@@ -82,12 +82,12 @@ class Asked:
         return self.caller.access >= Access[access]
 
     def telling(self, found: Told) -> Told:
-        """What was found of the bank, as the caller is told of it: where it is kept is for administrators."""
+        """Return a report as the caller may see it: only administrators see where the bank is kept."""
         return found if self.may("admin") else found.placeless()
 
     @property
     def again(self) -> dict[str, Any]:
-        """What was given, for an address of the same: whoever opens it means the same days, wherever they are."""
+        """Return the arguments for a link to the same view. The zone is included, so that days keep their meaning."""
         return {**self.given, ZONE: self.zone.name} if self.moments else {**self.given}
 
     @property
@@ -147,9 +147,9 @@ Answering = Callable[[Asked], Answer]
 class View:
     """`line` is a method and a path under the bank's, such as `GET memories`. `takes` are JSON schemas by name.
 
-    A form of `POST` carries a token of this site; one without it is refused before `answer` is asked. `answer` runs in
-    a thread. A bank that is not there comes to be by a view that `begins` one. `again` shows the form that was refused,
-    with what was given as it came: nobody types twice.
+    A form of `POST` carries a token of this site; one without it is refused before `answer` is called. `answer` runs in
+    a thread. Only a view that `begins` a bank may create it. `again` shows a refused form with its values, so that
+    users need not type twice.
     """
 
     line: str
@@ -170,11 +170,11 @@ class View:
 
     @property
     def days(self) -> Set[str]:
-        """Which of what it takes are days."""
+        """The names of the arguments that are days."""
         return {name for name, schema in self.takes.items() if "day" in schema}
 
     def moments(self, given: Mapping[str, Any], zone: Zone) -> Mapping[str, datetime]:
-        """What the days stand for that were given. One that was cleared stands for none."""
+        """Return the moments that the given days mean. Empty days are left out."""
         told = {name: given[name] for name in self.days & given.keys() if given[name]}
         return {name: zone.moment(value, name, self.takes[name]["day"]) for name, value in told.items()}
 

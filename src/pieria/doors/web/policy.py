@@ -20,6 +20,6 @@ _BASE = (
 
 
 def policy(scripts: Collection[str] = ()) -> str:
-    """For a page that loads these scripts. Styles that one of them adds by itself are allowed by their hash."""
+    """Return the policy for a page with these scripts. Styles that a script adds are allowed by their hash."""
     hashes = [style for file in listed() if f"vendor/{file.name}" in scripts for style in file.styles]
     return "; ".join((*_BASE, " ".join(("style-src 'self'", *(f"'{each}'" for each in hashes)))))

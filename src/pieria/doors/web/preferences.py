@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """`name` is the field of its forms and what templates know it by. The first of its values holds for whoever has
-    said nothing."""
+    """`name` is the name in forms and templates. The first of `values` is the default."""
 
     name: str
     values: tuple[str, ...]
@@ -24,7 +23,7 @@ class Preference:
 
 LOOK = Preference("look", ("auto", "light", "dark"))
 KEYS = Preference("keys", ("on", "off"))
-"""Whether single characters are keys: to whoever dictates, or reads by letters, they would happen unmeant."""
+"""Whether single characters are shortcuts: with dictation or a screen reader they could fire by accident."""
 PREFERENCES = (LOOK, KEYS)
 
 

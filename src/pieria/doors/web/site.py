@@ -1,6 +1,6 @@
-"""The site: every page with what stands before and around it, as routes of the server and as a face of its own.
+"""The site: its pages, their shell and the sign-in, as routes of the server and as an interface of its own.
 
-What a page shows is the page's; who may see it, in which shell, and how an error looks, is decided here once for all.
+Access, the shell and errors are handled here for all pages; a page only decides its content.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ log = logging.getLogger(__name__)
 
 SIGN_IN, SIGN_OUT, PREFERENCES, ZONES, STATIC = "/sign-in", "/sign-out", "/preferences", "/zone", "/static"
 OPEN = (SIGN_IN, SIGN_OUT, PREFERENCES, ZONES)
-"""What whoever is not signed in may ask, beside styles and scripts."""
+"""Paths open to callers who are not signed in, besides styles and scripts."""
 INTERFACE = ("/v1", "/mcp", "/health", "/metrics")
-"""What is for programs, whoever asks."""
+"""Paths for programs."""
 YEAR = 365 * 86_400
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -71,7 +71,7 @@ class Site:
     # --- as a face of the server
 
     def owns(self, scope: Scope) -> bool:
-        """Its own paths, and whatever else a browser asks for to show it."""
+        """Return whether the site answers this path: its own paths, and any other page that a browser loads."""
         path = scope["path"]
         if any(path == own or path.startswith(f"{own}/") for own in (BANKS, STATIC, *OPEN)):
             return True
@@ -85,7 +85,7 @@ class Site:
         return self.entries.admit(_secret(scope))
 
     def refusal(self, scope: Scope, error: PieriaError, status: int | None, headers: Mapping[str, str]) -> Response:
-        """Whoever has to sign in is led there, and back."""
+        """Return the error as a response. A caller who must sign in is sent to that page, and back afterwards."""
         code = status or status_of(error)
         if code != 401:
             return self._failed(Request(scope), error, code, headers)
@@ -155,7 +155,7 @@ class Site:
             try:
                 self._check_seal(request, fields)
             except AccessError as error:
-                # A browser says that a page of ours sent it: it was made before the server was started anew.
+                # The browser confirms that our page sent the form: it was made before the server restarted.
                 if view.again is None or "origin" not in request.headers:
                     raise
                 stale = error
@@ -232,7 +232,7 @@ class Site:
             "pages": self.pages,
             "bank_name": bank,
             "visitor": visitor,
-            # Whoever was not let in is not told what a form of ours carries: they may have asked under a false name.
+            # Refused callers get no form token: they may have asked under a false host name.
             "seal": None if visitor is None else self.entries.seal(_secret(request.scope)),
             "needs_token": self.entries.needs_token,
             **preferences.preferred(_cookies(request.scope)),
@@ -261,7 +261,7 @@ class Site:
             # A name is the same in any case; what the bank is called is shown.
             around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
             made = self._templates.whole(shown.template, around)
-        # What is no Unicode is written as the sign that stands for any, so that any reader takes it.
+        # Lone surrogates become a replacement character, so that every client can decode the page.
         return sent(request, made.encode("utf-8", "replace"), "text/html", headers, shown.status)
 
     def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
@@ -291,7 +291,7 @@ class Site:
     # --- what happens
 
     async def _events(self, request: Request) -> Response:
-        """As `/v1/events`, for whoever is signed in."""
+        """Return the events of `/v1/events`, for signed-in callers."""
         return await following.events(self._service, request, lambda: self._still(request.scope))
 
     def _still(self, scope: Scope) -> bool:
@@ -371,10 +371,10 @@ class Site:
         return _without(fields, SEAL)
 
     def _check_seal(self, request: Request, fields: list[tuple[str, str]], *, by_anybody: bool = False) -> None:
-        """Raises `AccessError` for a form from elsewhere.
+        """Raise `AccessError` for a form from another site.
 
-        A browser that a link from elsewhere led here keeps its cookie back, and shows it with the form that follows:
-        what is there for anybody may come in a form that was made for nobody.
+        After a link from another site, a browser withholds the cookie once and sends it with the next form. So
+        `by_anybody` also accepts forms made without a cookie.
         """
         seals = [value for name, value in fields if name == SEAL]
         secrets = (_secret(request.scope), None) if by_anybody else (_secret(request.scope),)
@@ -447,7 +447,7 @@ def _here(request: Request, left: str = "") -> str:
 
 
 def _to_load_again(request: Request) -> str:
-    """What a form has led to has no address of its own: whoever goes on from there is led back to the form."""
+    """Return the address to reload. The result of a form has none, so this is the form's own address."""
     return _here(request) if request.method in ("GET", "HEAD") else _tried_at(request) or "/"
 
 
@@ -460,7 +460,9 @@ def _path_in(url: str) -> str | None:
 
 
 def _greeted(asked: Asked) -> int | None:
-    """The number of the bank's newest change; None for one that has yet to begin. Whoever looks may soon ask."""
+    """Return the number of the bank's newest change, or None if the bank does not exist. Prepare the bank for
+    questions.
+    """
     if not asked.host.banks.has(asked.bank_name):
         return None
     asked.bank.expect_questions()

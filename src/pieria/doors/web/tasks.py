@@ -25,7 +25,7 @@ AT_ONCE = 4
 LAST = 5.0
 """Seconds that what is under way has to come to an end when the server does."""
 SOON = 0.5
-"""Seconds that a page waits for what seldom takes longer, before it leads to where its progress is shown."""
+"""Seconds that a request waits for usually short work before it shows the progress page."""
 Progress = Callable[[int, int], None]
 
 
@@ -44,10 +44,10 @@ class Made:
 
 @dataclass(slots=True)
 class Task:
-    """`owner` began it, and nobody else is shown it. `back` is where to go on from.
+    """Only its `owner` sees it. `back` is the page to continue on.
 
-    `template` shows what it came to, which it is given as `outcome`; without one, that is told in words. Of what is
-    `about` the same thing in a bank, one is under way at a time. `is_left` once whoever began it did not wait for it.
+    `template` shows the result, passed as `outcome`; without one, the result is shown in words. Only one task with the
+    same `about` runs in a bank at a time. `is_left` is set once the owner did not wait for it.
     """
 
     id: str
@@ -81,7 +81,7 @@ class Task:
         self.done, self.whole = done, whole
 
     def let_go(self) -> None:
-        """What it made is not fetched any more."""
+        """Delete the result's files."""
         if isinstance(self.result, Made):
             self.result.folder.cleanup()
 
@@ -117,8 +117,9 @@ class Tasks:
         template: str | None = None,
         about: str | None = None,
     ) -> Task:
-        """Whoever begins what they have under way already gets that. Raises `ConflictError` where another has it under
-        way, and where as much as may be is.
+        """Begin the work and return its task, or the owner's running task on the same matter.
+
+        Raise `ConflictError` if another owner runs it, or if too many tasks run.
         """
         task = Task(new_id(), owner, bank, title, back, template, about)
         thread = threading.Thread(target=task.run, args=(work,), name=f"pieria-web-{task.id}", daemon=True)
@@ -141,8 +142,11 @@ class Tasks:
         return task
 
     def over_soon(self, task: Task) -> bool:
-        """Whether it is over at once. Then whoever began it shows what it came to, and it is forgotten: but not where
-        it was begun before, by the same person, who was led to its page."""
+        """Return whether the task ends within `SOON`.
+
+        A task that does is forgotten, since its answer is shown at once. It is kept if the owner was already sent to
+        its page.
+        """
         is_over = task.wait(SOON)
         with self._lock:
             if not is_over:
@@ -165,7 +169,7 @@ class Tasks:
         return found[::-1]
 
     def under_way(self, bank: str, about: str) -> Task | None:
-        """Whoever began it."""
+        """Return the running task on this matter, if there is one."""
         with self._lock:
             return self._under_way(bank, about)
 
@@ -184,7 +188,7 @@ class Tasks:
         return task
 
     def close(self, seconds: float = LAST) -> None:
-        """Waits for what is under way, for so long: what it has written by then is whole."""
+        """Wait up to `seconds` for running tasks, so that their writes complete."""
         until = time.monotonic() + seconds
         with self._lock:
             threads = list(self._threads)

@@ -1,7 +1,7 @@
-"""What others wrote and a browser runs: taken from npm's packages when Pieria is built, checked, and never committed.
+"""Third-party files for browsers: copied from npm packages when Pieria is built, checked, and never committed.
 
-`vendor.json` says which files of which packages, and their hashes; without them every page works as plain HTML.
-`python -m pieria.doors.web.vendor NODE_MODULES` copies them, which is what `make web` does.
+`vendor.json` names the files, their packages and hashes; without the files every page works as plain HTML. `python -m
+pieria.doors.web.vendor NODE_MODULES` copies them; `make web` runs it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ADVICE = "make web, where Pieria is built, brings them"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """`styles` are the hashes of what a script adds to the page's styles by itself: a policy has to name them."""
+    """`styles` are hashes of styles that the script adds to the page; the policy must list them."""
 
     name: str
     package: str

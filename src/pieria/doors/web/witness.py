@@ -1,7 +1,7 @@
-"""What the engine did in this server lately: recalls, steps, knowledge drawn, each with how long it took.
+"""What the engine did in this server lately: recalls, steps and extractions, each with its duration.
 
-It is told by telemetry, which holds sizes, names and ids and nothing that was said. It is not kept: a server that is
-started anew has seen nothing.
+The source is telemetry, which holds sizes, names and ids, never user text. Events are kept in memory and lost on
+restart.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ TOLD: Mapping[str, str] = {
     "session.transition": "session",
     "graph.apply_changeset": "knowledge written",
 }
-"""Spans and points that are told, and what they are called."""
+"""Spans and points that are shown, with their names."""
 WITHIN = ("retrieval.retrieve", "reasoning.reason")
-"""Spans that are part of something else, and are told where they break off."""
+"""Spans inside another span: they are shown only if they fail."""
 TRACED: Mapping[str, tuple[str, ...]] = {
     name: tuple(part for part in telemetry.POINTS[name].metadata if part not in ("repo_id", "session_id"))
     for name in ("recall.answered", "retrieval.answered")
@@ -41,7 +41,7 @@ TRACED: Mapping[str, tuple[str, ...]] = {
 """Points that tell how something came about, and what of their metadata does."""
 TOUCHED = ("ids", "touched")
 LISTED = 40
-"""Of what a recall touched, so many are kept, the best first."""
+"""Most touched memories that are kept of a recall, best first."""
 ABOUT = ("from_state", "to_state")
 """What of their metadata is of interest beside the measurements."""
 LEFT_OUT = ("duration", "embedding", "monotonic_time")
@@ -49,7 +49,7 @@ LEFT_OUT = ("duration", "embedding", "monotonic_time")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """`trace` is how it came about, where that can be told; `failure` the kind of error by which it broke off."""
+    """`trace` explains a recall, if known; `failure` is the kind of error that ended it."""
 
     id: str
     at: datetime
@@ -109,7 +109,7 @@ class Witness:
         return found[:limit]
 
     def found(self, id: str, bank: str) -> Seen:
-        """Raises `NotFoundError` for what was in another bank, too."""
+        """Return the event. Raise `NotFoundError` if there is none, or if it belongs to another bank."""
         with self._lock:
             seen = self._seen.get(id)
         if seen is None or seen.bank != same_bank(bank):

@@ -1,7 +1,7 @@
-"""How what somebody wrote is shown: as text and nothing else, whatever is in it.
+"""Display of user text: always as plain text.
 
-Every piece is escaped before it is put between tags of ours; what a screen would not show, or would be led astray by,
-is shown as what it is. Nothing here reads HTML, and nothing is made of a text by pasting it into HTML.
+Every piece is escaped before it is put between our tags; invisible and misleading characters are replaced by visible
+signs. Nothing here parses HTML or builds it by joining unescaped text.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pieria.record.analyser import query_terms, spans
 CUT = 1_200
 """Characters of a text that are shown of it, where the whole is one click away."""
 MOST_MARKS = 2_000
-"""Signs that are shown for characters; what comes after these is shown as one that stands for any."""
+"""Most characters shown as a named sign; later ones share one general sign."""
 SEARCHED = 20_000
-"""Characters of a text that are looked through for what was asked."""
+"""Characters of a text that are searched for the query's terms."""
 _UNSEEN = re.compile(
     "["
     "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f"  # controls, but for the tab and the line's end
     "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"  # what turns the direction of writing around
-    "\\u00ad\\u180e\\u200b\\u2028\\u2029\\u2060-\\u2064\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb"  # what nobody sees
+    "\\u00ad\\u180e\\u200b\\u2028\\u2029\\u2060-\\u2064\\u206a-\\u206f\\ufeff\\ufff9-\\ufffb"  # invisible characters
     "\\U000e0000-\\U000e007f"  # tags, which spell in the unseen
     "\\ud800-\\udfff"  # halves of a pair, which are no character
     "]+"
@@ -62,7 +62,7 @@ def _parted(text: str, asked: Collection[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _places(text: str, asked: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Where the terms stand, without overlaps: of an identifier and its parts, whichever begins first."""
+    """Yield the spans of the terms without overlaps. The earliest span wins, then the longest."""
     end = 0
     found = (span for span in spans(text[:SEARCHED]) if span.term in asked)
     for span in sorted(found, key=lambda span: (span.start, -span.end)):
@@ -91,7 +91,8 @@ def _plain(text: str) -> Markup:
 
 
 def _sign(unseen: str) -> Markup:
-    """`U+202E`, with its name for whoever points at it; of several in a row the first, and how many."""
+    """Return a sign such as `U+202E`, titled with the character's name. A run shows its first character and its length.
+    """
     code = f"U+{ord(unseen[0]):04X}"
     name = unicodedata.name(unseen[0], "a control character").lower()
     more = f" ×{len(unseen):,}" if len(unseen) > 1 else ""

@@ -18,13 +18,13 @@ from pieria.record import zones
 from pieria.record.time import LATEST, instant
 
 ZONE = "zone"
-"""The field by which an address or a form says whose days its days are."""
+"""Field of an address or form that names the zone of its days."""
 CHOSEN, BROWSER = "pieria-zone", "pieria-browser-zone"
-"""Cookies: what somebody chose, and what a script of ours read off the browser."""
+"""Cookies: the chosen zone, and the zone that a script read from the browser."""
 HEADER = "pieria-zone"
-"""By which a part of a page is made as the rest of it was."""
+"""Header with the zone, so that a part of a page uses the page's zone."""
 BEGIN, LAST, END = "begin", "last", "end"
-"""What a day stands for: its first moment, its last, or the first of the day after."""
+"""What a day means: its first moment, its last, or the first moment of the next day."""
 SECONDS = len("2026-01-31 09:30:00")
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -62,7 +62,7 @@ class Zone:
         return other + timedelta(seconds=second)
 
     def end(self, day: date) -> datetime:
-        """The first moment that is not of the day any more."""
+        """Return the first moment after the day."""
         return LATEST if day == date.max else self.begin(day + timedelta(days=1))
 
     def moment(self, value: str, parameter: str, stands_for: str = BEGIN) -> datetime:
@@ -100,7 +100,7 @@ UNIVERSAL = Zone(zones.UNIVERSAL, UTC)
 
 
 def known(name: str) -> Zone | None:
-    """The zone of that name, or None for what is no zone, or none that this machine has the rules of."""
+    """Return the zone, or None if the name is unknown or this machine lacks its rules."""
     rules = zones.rules_of(name)
     return None if rules is None else Zone(zones.name_of(rules), rules)
 
@@ -119,7 +119,7 @@ NO_RULES = "This server knows UTC alone: its system has no rules of zones, and t
 
 @cache
 def names() -> tuple[str, ...]:
-    """Those that one may choose, by what lies where, with UTC; none where there are no rules of zones."""
+    """Return the zones to choose from, sorted, and UTC. Empty if the machine has no zone rules."""
     places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
     return (*places, UNIVERSAL.name) if places else ()
 

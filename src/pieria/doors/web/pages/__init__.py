@@ -1,4 +1,4 @@
-"""The pages, in the order in which they are offered. A page is a module here, with a folder of templates beside it."""
+"""The pages, in the order of the menu. Each page is a module here, with a folder of templates beside it."""
 
 from __future__ import annotations
 

@@ -58,8 +58,9 @@ PARTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
     "summaries": lambda one: (one.text, [source.id for source in one.sources]),
     "failed": lambda one: (one.reason, len(one.ids)),
 }
-"""What one or the other of them answers with, and what is kept of each: memories are read when they are shown, so that
-nothing is told of what was purged meanwhile."""
+"""Parts of a reply, with the values kept of each. Memories are loaded when they are shown, so that purged ones never
+appear.
+"""
 FADING = ("decay", "gc")
 """Works that go by how much is left."""
 
@@ -105,7 +106,7 @@ def _reviewed(asked: Asked) -> Answer:
 
 
 def _worked(asked: Asked) -> Answer:
-    """A dry run and the real one are the same work, and are told alike."""
+    """Run one kind of upkeep as a task. A dry run and a real run share this code and its page."""
     bank, name, really = asked.bank, asked.given["what"], "really" in asked.given
     work = WORKS[name]
     threshold = {"threshold": asked.given["threshold"]} if "threshold" in asked.given and name in FADING else {}

@@ -32,10 +32,10 @@ AT_ONCE = 100
 """Of so many nodes it is asked together what their links lead to; what there is no room for is asked for in vain."""
 LABEL = 80
 TIES, LONE, CUT = 400, 200, 5
-"""Rows of the table: of ties, and of what is tied to nothing; and how many are named that are tied to more."""
+"""Most rows of the table: links, unlinked nodes, and names of nodes with more links than are shown."""
 MEMORY, PLACE, ENTITY, TAG = "memory", "place", "entity", "tag"
 SHARED: Mapping[str, str] = {PLACE: "place", ENTITY: "entities", TAG: "tags"}
-"""Of interest where they tie several together: by what the memories are listed that have one in common."""
+"""Nodes that matter only if they connect several memories, with the list's filter for each."""
 LISTED: Mapping[str, tuple[str, str]] = {
     PLACE: ("memories", "place"), ENTITY: ("time/facts", "entity"), TAG: ("memories", "tags"),
 }  # fmt: skip
@@ -61,7 +61,7 @@ class Reach:
 
 
 NEAR, WIDE = Reach(60, 12), Reach(400, 400)
-"""Of whatever is drawn, and of what was asked for by itself."""
+"""Limits for each node that is drawn, and for the node that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """Which memories are wanted: of what kinds, and said from when until before when."""
+    """The memories to show: by kind, and by when they were said."""
 
     kinds: tuple[str, ...]
     since: datetime | None
@@ -127,13 +127,13 @@ class Drawn:
     is_full: bool = False
     memories: dict[str, Memory] = field(default_factory=dict)
     led: dict[str | End, Neighborhood] = field(default_factory=dict)
-    """What links lead to, by the end from which: of those that are looked around next."""
+    """Neighbours by end, for the nodes to expand next."""
     held: dict[str, Mapping[str | End, Listed]] = field(default_factory=dict)
-    """Of the same the memories that lie in a place, name an entity or bear a tag: by which of them, and its name."""
+    """Memories in a place, with an entity or with a tag, by that place, entity or tag."""
     stated: dict[str, list[Fact]] = field(default_factory=dict)
-    """And the facts, by the entity that they are about; of a name of which nothing can be seen there are none."""
+    """Facts by the entity that they are about. An entity without visible facts has an empty list."""
     spelt: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Names are the same in any case; they are shown as they were met first."""
+    """Names compare without case; the first spelling met is shown."""
 
     # --- what there is
 
@@ -217,7 +217,7 @@ class Drawn:
         _AROUND[what](self, key, name, reach)
 
     def _end(self, key: str) -> End | None:
-        """What links may lead from; nothing is tied to what was revised, but to what came in its place."""
+        """Return the end from which links may lead. Revised memories have none: their links moved to the successor."""
         what, _, name = key.partition(":")
         if what == PLACE or (what == MEMORY and self.memories[key].superseded_by is None):
             return End(what, name)
@@ -236,7 +236,7 @@ class Drawn:
         for name in self._first(key, found.tags, reach):
             self.tie(key, "is tagged", self.tag(name))
         if found.place != f"{self.asked.bank.name}/{found.kind}":
-            # Where nobody put it, it lies with all of its kind, and that ties nothing.
+            # The default place holds every memory of a kind, so it connects nothing.
             self.tie(key, "in", self.place(found.place))
 
     def _first(self, key: str, names: Sequence[str], reach: Reach) -> Sequence[str]:
@@ -319,7 +319,7 @@ def _key(end: End) -> str:
 
 
 def drawn(asked: Asked) -> Drawn:
-    """What is asked for, with what is around it, as far as it was asked to go."""
+    """Return the graph around the requested nodes, up to the given number of hops."""
     given, found = asked.given, Drawn(asked, Sieve.of(asked))
     is_of_one = "node" in given
     edge, reach = [key for key in _begun(found) if key in found.nodes], WIDE if is_of_one else NEAR
@@ -351,7 +351,7 @@ def _begun(found: Drawn) -> list[str]:
 
 
 def _called(found: Drawn, name: str) -> list[str]:
-    """The entities and tags of that name, in what was found and in facts. What is too long for one is a question."""
+    """Return the keys of entities and tags with this name. Longer text is a question, not an entity."""
     wanted, memories = compared(name), [*found.memories.values()]
     entities = [each for memory in memories for each in memory.entities if compared(each) == wanted]
     if len(name) <= LABEL and name.isprintable():

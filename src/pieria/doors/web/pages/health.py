@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 JOBS = 30
 READ_AT_ONCE = 5_000
-"""Versions of a bank that is read through while somebody waits: it takes about a tenth of a second."""
+"""Most versions in a bank that is read through during a request; this takes about a tenth of a second."""
 GROUPS = {"by_kind": "kind", "by_tier": "tier", "by_status": "status", "by_scope": "scope"}
-"""What memories are counted by: the field of the counts, and that by which the list of memories takes it."""
+"""Fields of the counts, and the list's filter for each."""
 FILES: Mapping[str, tuple[str, str, str]] = {
     "export": ("Export", "application/x-ndjson", "jsonl"),
     "backup": ("Backup", "application/octet-stream", "backup"),
@@ -54,7 +54,7 @@ def _overview(asked: Asked) -> Answer:
 
 
 def _checked(asked: Asked) -> Answer:
-    """Whoever opens the page is told at once: of a large bank what takes no reading of it all."""
+    """Show the diagnosis at once: of a large bank, only the checks that need no full scan."""
     diagnosis = asked.telling(asked.bank.doctor(up_to=READ_AT_ONCE))
     return Shown("health/checks.html", {"diagnosis": diagnosis}, part="checks")
 
@@ -69,7 +69,7 @@ def _read_through(asked: Asked) -> Answer:
 
 
 def _mended(asked: Asked) -> Answer:
-    """The projections, made anew from the record where they are not what it says."""
+    """Rebuild the projections that differ from the record."""
     bank = asked.bank
     return _begun(asked, "Mend", lambda progress: _told(bank.doctor(repair=True, progress=progress)))
 
@@ -124,12 +124,12 @@ def _removed(asked: Asked) -> Answer:
     if any(asked.given[name] != told.erased[name] for name in GOING):
         hint = "Nothing was removed. Look once more at what would go."
         raise ConflictError("it was changed since you were told what goes", ids=(told.bank,), hint=hint)
-    # The page follows the bank no further: to ask of it again would make it anew.
+    # The page stops following the bank: a request for the bank would create it again.
     return Shown("health/removed.html", {"report": remove_bank(workspace, asked.bank_name), "follows": None})
 
 
 GOING = ("versions", "facts", "links")
-"""By which counts it is known that the bank is as it was told."""
+"""Counts that must be the same as on the page that asked for consent."""
 _TOLD = {name: whole(f"How many {name} were said to go.", 0, 2**53) for name in GOING}
 PAGE = Page(
     name="health",

@@ -1,7 +1,6 @@
-"""The part of Health that tells who may come in: the tokens there are, to end one, and to make another.
+"""The part of Health that lists, makes and ends tokens.
 
-It is for who governs the server alone, and nobody gives away more than they have: a bank that a token names is one that
-whoever makes or ends it reaches, too.
+Only callers who govern the server see it. They may only make or end tokens for banks that they reach themselves.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ FOR_A_PERSON = "Sign in with a person's token, or make it in a terminal: pieria 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """`own` is the one by which whoever looks came in; `reached` says that they may end it."""
+    """`own` marks the caller's own token; `reached` says that the caller may end it."""
 
     token: Token
     expired: bool
@@ -36,7 +35,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told of the tokens of the server. Where their file cannot be read, that is the `problem`."""
+    """The server's tokens as shown. `problem` is set if their file cannot be read."""
 
     needed: bool
     has_setting: bool
@@ -46,7 +45,7 @@ class Told:
 
 
 def told(asked: Asked) -> Told | None:
-    """None for whoever is to know nothing of it."""
+    """Return the tokens, or None if the caller does not govern the server."""
     if not asked.caller.governs:
         return None
     door = asked.door
@@ -88,7 +87,8 @@ def _revoked(asked: Asked) -> Answer:
 
 
 def _made(asked: Asked) -> Answer:
-    """Shown in this answer alone: it has no address, so that to go back or to load it again shows it to nobody."""
+    """Make a token and show it in this answer only: it has no address, so going back or reloading never shows it again.
+    """
     tokens, given = _governed(asked), asked.given
     if not asked.door.needs_token:
         raise ConflictError("nobody needs a token here", hint=FIRST)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SHOWN, TIED, STEPS = 30, 50, 50
 MARKED = 1_000
-"""Memories that go with another up to which it is told which of them came to it while somebody decided."""
+"""Most related memories for which new ones are marked after a purge was previewed."""
 TIMES = ("at", "known_from", "valid_from", "valid_until")
 ORDERS = ("newest", "oldest", "changed", "important")
 INCLUDED = ("removed", "revised", "invalid", "archived")
@@ -39,7 +39,7 @@ WRITTEN = {
     "diary": "what a day was like; it stays",
     "drawer": "a text to be kept word for word; it stays",
 }
-"""Kinds that people write themselves, and what for; the others come of agents and upkeep."""
+"""Kinds that people write themselves, with their purpose. Agents and upkeep write the others."""
 TAGS = {**several("Its tags."), "commas": True}
 LIST = {
     "order": text("Which comes first.", enum=list(ORDERS)),
@@ -94,11 +94,13 @@ VOICES: Sequence[tuple[str, str, Any]] = (
     ("open-mem", "mem-get", lambda memory: {"ids": [memory.id]}),
     ("sessions", "sessions_node", lambda memory: {"node_id": memory.id}),
 )
-"""By which tool each toolset shows a memory, and what that is asked."""
+"""The tool of each toolset that shows a memory, with its arguments."""
 
 
 def opened(asked: Asked, version: int | None = None, *, past: bool = False) -> Memory:
-    """As it is now, removed or not; with `past`, the version that is asked for. Raises `NotFoundError`."""
+    """Return the current memory, removed or not; with `past`, the requested version. Raise `NotFoundError` if there is
+    none.
+    """
     id = asked.given.get("id", "")
     found = asked.bank.get(id, version=version, include_removed=True) if id else None
     if found is not None and not past:
@@ -113,7 +115,7 @@ def _listed(asked: Asked) -> Answer:
     given = dict(asked.given)
     cursor = given.pop("cursor", None)
     if given.get("order") == ORDERS[0]:
-        del given["order"]  # as it is for whoever says nothing
+        del given["order"]  # the default
     chosen = {name: value for name, value in given.items() if name != "routing"}
     hides = "kinds" not in given and not given.get("routing")
     if hides:
@@ -159,7 +161,7 @@ def _open(asked: Asked) -> Answer:
 
 
 def _grouped(id: str, tied: Sequence[Neighbor]) -> dict[str, list[Neighbor]]:
-    """What links lead to, by what they say: where it comes from, what came of it, and the rest by relation."""
+    """Group neighbours by relation: sources first, then memories drawn from this one."""
     groups: dict[str, list[Neighbor]] = {"Drawn from": [], "What was drawn from it": []}
     for each in tied:
         out = each.link.source.name == id
@@ -204,7 +206,7 @@ def _history(asked: Asked) -> Answer:
 
 
 def _voices(asked: Asked) -> Answer:
-    """The same memory as each toolset's agents get it. Whoever only looks at that does not use the memory."""
+    """Show the memory as agents of each toolset get it. This does not count as a use."""
     memory = opened(asked)
     host = asked.host.having(counts_uses=False)
     told = []
@@ -248,7 +250,7 @@ def _edited(asked: Asked) -> Answer:
 
 @contextmanager
 def _as_shown(asked: Asked, memory: Memory, told: ConflictError) -> Iterator[None]:
-    """For what is decided on by a page: raises `told` where it is another memory by now, or comes to be meanwhile."""
+    """Guard a decision made on a page: raise `told` if the memory has changed since, or changes during the decision."""
     if micros(memory.known_from) != asked.given["seen"]:
         raise told
     try:
@@ -260,9 +262,9 @@ def _as_shown(asked: Asked, memory: Memory, told: ConflictError) -> Iterator[Non
 
 
 def _edited_again(asked: Asked) -> Shown:
-    """The form with what was typed, of what stands there now, and what has become of it since it was shown.
+    """Return the form with the typed values, the current memory and the changes since the form was shown.
 
-    A field that nobody touched follows what became of it: what another changed is not taken back unasked.
+    Untouched fields take the current value, so that saving does not undo another writer's change.
     """
     before = opened(asked)
     memory = _standing(asked, before)
@@ -275,7 +277,7 @@ def _edited_again(asked: Asked) -> Shown:
 
 
 def _was(asked: Asked, memory: Memory) -> Memory | None:
-    """As it stood when it was shown to whoever sent a form."""
+    """Return the version that the form was made from."""
     seen = asked.given.get("seen")
     return next((each for each in asked.bank.history(memory.id) if micros(each.known_from) == seen), None)
 
@@ -321,7 +323,9 @@ def _told(memory: Memory, zone: Zone) -> Mapping[str, Any]:
 
 
 def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What differs from what the form was made of; the rest stays as it is, down to how its lines end."""
+    """Return the fields that differ from the form's original values. Others stay unchanged, including their line
+    endings.
+    """
     told = _told(memory, asked.zone)
     changed = {name: value for name, value in given.items() if value != told[name]}
     emptied = [name for name in MAY_BE_EMPTY if name in changed]
@@ -338,7 +342,7 @@ def _changed(asked: Asked, memory: Memory, given: Mapping[str, Any]) -> Mapping[
 
 
 def _values(written: str) -> Mapping[str, Any]:
-    """What somebody typed as JSON. Nothing is no value."""
+    """Parse the JSON that was typed. Empty text means no values."""
     hint = "Names and texts stand in double quotes. Leave the field empty for no values."
     try:
         values = parsed(written, strict=True) if written.strip() else {}
@@ -397,7 +401,7 @@ def _untied(asked: Asked) -> Answer:
 
 
 def _purging(asked: Asked) -> Shown:
-    """What would go. Where something else was told before, what has changed since is marked."""
+    """Show what a purge would erase. If an earlier preview differs, mark the changes."""
     # What is read after it and has changed by then is not what the digest is of: then nothing is erased.
     receipt = asked.bank.purge(opened(asked).id, dry_run=True)
     memory = opened(asked)

@@ -62,7 +62,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "worth": {"importance": "it was said to be important", "usage": "it was gone over, or rewarded"},
 }
-"""How the features of recall are told, each in words, and which together, in the order of the colours they have."""
+"""Features of recall by group, in words. Groups are in the order of their colours."""
 SAID = {feature: says for group in REASONS.values() for feature, says in group.items()} | {
     "rerank": "the reranker's score, which its place is by"
 }
@@ -105,7 +105,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:
-    """A hit as it is shown: what speaks for it as a bar, and every reason as a row."""
+    """A hit as shown: the groups that support it as a bar, and every feature as a row."""
 
     hit: Hit
     parts: tuple[Part, ...]

@@ -1,4 +1,4 @@
-"""Rules: the standing rules that agents are told, those that wait, and a person's decisions on them."""
+"""Rules: the standing rules that agents get, those that wait, and a person's decisions on them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _list_rules(asked: Asked) -> Shown:
 
 
 def _list_again(asked: Asked) -> Shown:
-    """Return the rules as they are now, with the reason that was typed."""
+    """Return the current rules, with the reason that was typed."""
     shown = _list_rules(replace(asked, given={}))
     return replace(shown, values={**shown.values, "typed": asked.given})
 

@@ -1,4 +1,4 @@
-"""Sessions: where each stands, its steps as they were cut, what it learnt and did not commit, and how recalls went."""
+"""Sessions: their state, their steps by subgoal, what they learnt and did not commit, and how recalls went."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BROUGHT = 30
 ID = {"id": text("Which session.")}
 STATES = tuple(SessionState)
 DECIDED = ("ready", "failed")
-"""States in which somebody has to decide what becomes of what was lived through."""
+"""States in which a person must commit or discard the session."""
 CUT_BELOW = 0.75
 """Where the subgoals of two steps are less alike than that, a trajectory ends."""
 QUESTION = "A question to what sessions taught"
@@ -46,12 +46,12 @@ HINTS: Mapping[str, str] = {
     "extraction_failed": "Nothing is lost: the steps, and what was drawn already, are there. "
     "Commit tries again, Discard gives them up.",
 }
-"""What helps whoever looks at a page; what tools say of it speaks of tools."""
+"""Hints for a reader of the page; the tools' own hints speak of tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is done with a session while its page is left: by which tool, and in which states that is offered."""
+    """Work on a session that runs in the background: its tool, and the states that allow it."""
 
     title: str
     tool: str
@@ -65,8 +65,9 @@ GO_ON = Work("Go on with a session", "sessions_close", {"wait": True}, ("extract
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Steps in a row that were after the same thing; `is_open` says that more may come. `likeness` is how near the
-    subgoal of its first step is to that of the step before; None where nobody can tell.
+    """Consecutive steps with the same subgoal; `is_open` says that more may come.
+
+    `likeness` is the similarity of its first subgoal to that of the step before, or None if unknown.
     """
 
     subgoal: str
@@ -174,7 +175,7 @@ class Answered:
         return asked_terms(self.query)
 
     def memories(self, bank: Bank) -> Mapping[str, Memory] | None:
-        """Those that it names. None where one was erased since: then nothing more is told of what was made of it."""
+        """Return the memories by id, or None if one was erased: then the outcome is not shown."""
         there = {id: bank.get(id, include_removed=True) for id in self.found}
         found = {id: memory for id, memory in there.items() if memory is not None}
         return found if len(found) == len(there) else None
@@ -215,7 +216,7 @@ def _found(asked: Asked, query: str, session: str | None, progress: Progress) ->
 
 
 def _traced(asked: Asked) -> Answer:
-    """How a recall came about, whichever door it came by; of what it brought, what the caller may see."""
+    """Show how a recall came about, over any interface. Results are limited to those that the caller may see."""
     seen = asked.witness.found(asked.given["id"], asked.bank_name)
     if seen.trace is None:
         raise NotFoundError("trace", seen.id, hint="Recalls have one; of anything else it is told how long it took.")
@@ -247,7 +248,7 @@ def _about(id: str) -> str:
 
 
 def _worked(work: Work, asked: Asked) -> Answer:
-    """As long as it takes, while its page is left; whoever asks for what is under way is led to it."""
+    """Begin the work in the background. If it already runs, its task is shown instead."""
     id, about = asked.given["id"], _about(asked.given["id"])
     standing = _standing(asked, id)
     if standing.state not in work.states and asked.tasks.under_way(asked.bank_name, about) is None:

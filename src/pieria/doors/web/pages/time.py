@@ -28,7 +28,7 @@ WITHOUT_VERSIONS = ("facts declare", "hooks", "lift", "purge", "recalled", "scra
 OF_A_SESSION = "sessions:"
 """What the journal puts before the id of a session."""
 NAMED = 3
-"""Of what a change was about, so many are shown by their words."""
+"""Most memories of a change that are shown by their text."""
 ENDED, NEVER = "ended", "never"
 """What is said of a fact that is not right: that it holds no longer, or that it never did."""
 STATED = {
@@ -46,7 +46,7 @@ CORRECTED = {
 MARGIN = timedelta(hours=1)
 """How much there is to see at least, where all began at one moment."""
 LEAST = 0.006
-"""Of a line, so much is filled by what took no time, so that it can be seen."""
+"""Smallest share of a line for a bar, so that short ones are visible."""
 FAR = 100
 """What is so many times as far from the middle as all that is nearer lies beyond the edge of a line."""
 
@@ -115,7 +115,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A fact as it is shown: how long it held, and whether another that holds at the same time is against it."""
+    """A fact as shown: how long it was valid, and whether another fact contradicts it at the same time."""
 
     fact: Fact
     bar: Bar
@@ -185,7 +185,7 @@ def _about(asked: Asked, change: Change) -> Iterator[Named]:
 
 
 def _session(asked: Asked, id: str) -> Iterator[Named]:
-    """By its goal as long as it is kept; of one that is over there are its memories, for whoever may ask for them."""
+    """Yield the session by its goal. If the session is gone, link to its memories, for callers who may list them."""
     standing = asked.bank.session_standing(id)
     if standing is not None:
         yield Named(standing.goal or id, asked.path("sessions/one", id=id))
@@ -194,7 +194,7 @@ def _session(asked: Asked, id: str) -> Iterator[Named]:
 
 
 def _fact(asked: Asked, id: str) -> Iterator[Named]:
-    """The fact as it stands last, if there is one of that id."""
+    """Yield the latest version of the fact, if it exists."""
     with suppress(NotFoundError):
         fact = asked.bank.facts.history(id)[-1]
         told = f"{fact.subject} {fact.predicate.replace('_', ' ')} {fact.object}"
@@ -225,7 +225,7 @@ def _facts(asked: Asked) -> Answer:
         "entity": entity,
         "known_at": known_at,
         "contradicted": contradicted,
-        # Whoever types gets a part of the page, which does not name them.
+        # Lazy: a request for a part of the page does not need the names.
         "names": lambda: [each.name for each in facts.entities()[:FACTS]],
         "held": held,
         "scale": scale,
@@ -254,7 +254,7 @@ def _held(found: Sequence[Fact], against: Container[str], now: datetime) -> tupl
 
 
 def _since(fact: Fact) -> datetime:
-    """Where nobody said since when it holds, it is shown since it was known."""
+    """Return when the fact became valid, or else when it became known."""
     return fact.valid_from or fact.known_from
 
 
