@@ -1,6 +1,6 @@
-"""The block about a memory in a file of the project: what stands in it, and how it goes into a text and out of one.
+"""The context block in a project's `AGENTS.md`: build it, insert it into a text, remove it.
 
-Works on texts alone. The same memory gives the same bytes, whenever and wherever the block is made.
+Works on texts only. The same memories give the same bytes on any machine at any time.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pieria.toolsets.open_mem.words import brief, title_of, type_of
 
 BEGIN, END = "<!-- open-mem-context -->", "<!-- /open-mem-context -->"
 FENCE = re.compile(r"(`{3,}(?=[^`]*$)|~{3,})")
-"""What begins an example: it ends with as many of the same characters, or more, alone on a line."""
+"""Opening fence of a code example. A line of at least as many of the same characters closes it."""
 CODE = re.compile(r" {4}| {0,3}\t")
-"""What makes a line an example by itself."""
+"""An indented line, which is a code example."""
 BYTE_ORDER = "\ufeff"
 FOLDERS, ROWS, CONCEPTS, DECISIONS = 12, 10, 10, 5
 TITLE, DECISION = 100, 120
@@ -40,7 +40,9 @@ class _Section:
 
 
 def block(memories: Iterable[Memory], folders_of: Callable[[Memory], Iterable[str]]) -> tuple[str, int]:
-    """The block for memories that come newest first, and of how many it tells. Empty where there are none."""
+    """Return the block and the number of memories in it. `memories` come newest first; without any, the block is
+    empty.
+    """
     sections: dict[str, _Section] = {}
     decisions: list[Memory] = []
     count = 0
@@ -86,12 +88,15 @@ def _decision(memory: Memory) -> str:
 
 
 def _safe(text: str, length: int) -> str:
-    """On one line, and nothing that ends a cell or begins a comment."""
+    """Return the text on one line, without characters that end a table cell or open a comment."""
     return brief(text, length).replace("<!--", "&lt;!--").replace("|", "\\|").replace("`", "'")
 
 
 class Stripped(NamedTuple):
-    """A text without its blocks. `place` is where the first one began; `orphans` are markers that had no partner."""
+    """A text without its blocks.
+
+    `place` is the offset where the first block began. `orphans` counts markers without a partner.
+    """
 
     text: str
     blocks: int
@@ -100,8 +105,9 @@ class Stripped(NamedTuple):
 
 
 def stripped(text: str) -> Stripped:
-    """Only markers that stand alone on a line count, and none in a fenced example. Of one without a partner its line
-    goes, and nothing else: what stands below may be anybody's.
+    """Return the text without blocks. Only markers alone on a line and outside code examples count.
+
+    An unpaired marker loses only its own line: the text below it may be the user's.
     """
     lines = lines_of(text)
     gone: set[int] = set()
@@ -130,7 +136,7 @@ def stripped(text: str) -> Stripped:
 
 
 def lines_of(text: str) -> list[str]:
-    """With their ends. To a diff, and to whoever reads Markdown, other separators than line feeds end no line."""
+    """Return the lines with their ends. Split only at line feeds, as diff and Markdown do."""
     return StringIO(text, newline="\n").readlines()
 
 
@@ -146,7 +152,7 @@ def _markers(lines: list[str]) -> Iterator[tuple[int, str]]:
         elif mark in (BEGIN, END):
             yield number, mark
         elif (fence := FENCE.match(mark)) and len(fence[1]) < never_closed.get(fence[1][0], len(line)):
-            # One that is never closed is a slip: what stands below it is no example.
+            # An unclosed fence is a typing error: the lines below it are no example.
             if any(_is_closed(later, fence[1]) for later in lines[number + 1 :]):
                 closes = fence[1]
             else:
@@ -159,7 +165,7 @@ def _is_closed(line: str, fence: str) -> bool:
 
 
 def without(text: str) -> str:
-    """The text as it was before blocks came into it: of the blank lines around one, the block's own goes as well."""
+    """Return the text as it was before blocks were inserted, without the blank line that came with a block."""
     bare = stripped(text)
     if bare.place is None:
         return bare.text
@@ -171,7 +177,7 @@ def without(text: str) -> str:
 
 
 def with_block(text: str, made: str) -> str:
-    """With this block where one stood, or else at the end; without any where the block is empty."""
+    """Return the text with the new block in place of the old one, or at the end. An empty `made` removes the block."""
     if not made:
         return without(text)
     newline = _newline(text)
@@ -179,13 +185,13 @@ def with_block(text: str, made: str) -> str:
     bare = stripped(text)
     if bare.place is not None:
         return bare.text[: bare.place] + lines + bare.text[bare.place :]
-    # Just one blank line comes with it, so that just one goes with it.
+    # Add exactly one blank line, because `without` removes exactly one.
     ends = bare.text.endswith(newline)
     gap = "" if not bare.text else newline if ends else 2 * newline
     return bare.text + gap + lines
 
 
 def _newline(text: str) -> str:
-    """That with which the text ends or, where it ends in a line that is open, whichever stands in it."""
+    """Return the line ending of the text. If the last line has none, take the one used elsewhere."""
     ends = text[-2:]
     return "\r\n" if ends == "\r\n" or ("\r\n" in text and not ends.endswith("\n")) else "\n"

@@ -1,4 +1,4 @@
-"""The shape of open-mem's replies: `data`, `error` and `meta`, the same through every door."""
+"""The reply shape of open-mem: `data`, `error` and `meta`, the same through every door."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MISSING = "mem-find and mem-history give the ids there are."
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a handler gives. `meta` says what the caller may need to know beside it."""
+    """A handler's result. `meta` holds notes for the caller."""
 
     data: Mapping[str, Any]
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
 def answer(call: Call, bank: Bank, data: Mapping[str, Any], **meta: Any) -> Answer:
-    """With where it was asked. What is None in `meta` is left out."""
+    """Return the answer with bank and session in `meta`. Leave out values that are None."""
     told = {name: value for name, value in meta.items() if value is not None}
     return Answer(data, {"bank": bank.name, "session": call.host.session, **told})
 
@@ -55,7 +55,7 @@ def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict
         error = NotFoundError("observation", error.id, hint=error.hint if is_of_purged(error) else MISSING)
     code = next((code for kind, code in CODES if isinstance(error, kind)), OTHERWISE)
     shown = error.as_dict()
-    # What stands in `errors` stands in `violations` as well, with the first.
+    # `violations` already holds all of `errors`, and the first error as well.
     details = {name: value for name, value in shown.items() if name not in ("message", "errors")}
     told = {"code": code, "message": str(error), "details": {**details, "violations": violations(error)}}
     return {"data": None, "error": told, "meta": {"tool": tool.name}}

@@ -1,4 +1,7 @@
-"""`export` and `import`: a project's memory as one JSON payload, and back, with its history or not at all."""
+"""The tools `export` and `import`: a project's memories as one JSON payload and back.
+
+A history is exported or imported complete, or not at all.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,11 @@ SHOWN = 10
 
 def export(call: Call, scope: str, format: str, type: str | None = None, limit: int | None = None) -> Answer:
     bank = call.bank
-    # All of it is of one moment, whatever is written while it is read.
+    # Read everything as of one moment, even if others write meanwhile.
     known_at = next((change.at for change in bank.changes(last=1)), None)
     types = asked_types([type] if type else None)
     asked: dict[str, Any] = {"kinds": OBSERVED, "types": types, "include": STANDING, "known_at": known_at}
-    # The newest, where there are more than were asked for.
+    # Keep the newest if there are more than `limit`.
     kept = deque(memories(bank, **asked), maxlen=limit and min(limit, sys.maxsize))
     left = bank.count(scope=own_scope(bank), **asked) - len(kept)
     revisions, before = lineages(bank, known_at)
@@ -49,7 +52,7 @@ def export(call: Call, scope: str, format: str, type: str | None = None, limit: 
 
 
 def _led_to(revisions: list[dict[str, Any]], heads: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that led to what is exported: of part of a memory the history of that part."""
+    """Return the revisions that led to the exported heads."""
     by_id = {one["id"]: one for one in revisions}
     wanted: set[str] = set()
     waiting = [head["revisionOf"] for head in heads]
@@ -109,8 +112,8 @@ def import_(call: Call, payload: str, mode: str) -> Answer:
 
 
 def _sum_up(bank: Bank, here: Here, incoming: Incoming, came: set[str]) -> None:
-    """What was summed up here, and now holds more, is worded anew behind. Nothing else is: an import of years would
-    have a model word thousands.
+    """Queue new summaries for sessions that had one here and grew. Skip all others: a large import would call a model
+    thousands of times.
     """
     grown = {one.values.get("sessionId") for one in (*incoming.observations, *incoming.revisions) if one.id in came}
     brought = {one.values.get("sessionId") for one in incoming.summaries if one.id in came}
@@ -119,7 +122,7 @@ def _sum_up(bank: Bank, here: Here, incoming: Incoming, came: set[str]) -> None:
 
 
 def _told(bank: Bank, incoming: Incoming, plan: Plan) -> Iterator[str]:
-    """What came to be something else than the payload says."""
+    """Yield a warning for each kind of value that the import changed."""
     theirs = sum(record.values.get("scope") == USER for record in incoming.observations)
     if theirs and not bank.is_user_bank:
         yield f"scope: {theirs:,} belonged to the user there, and belong to the project here."

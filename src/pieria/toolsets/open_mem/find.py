@@ -1,4 +1,4 @@
-"""`find`: short hits, each with as much beside it as was asked for."""
+"""The tool `find`: short hits, with snippets, scores and relations on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def find(
     bank = call.bank
     if scope == USER:
         call.host.reached(USER_BANK)
-    # In the user's own bank everything is the user's.
+    # In the user's own bank, every memory is in the user's scope.
     scopes = None if bank.is_user_bank else SCOPES[scope]
     found = bank.recall(query, k=limit, scope=scopes, types=asked_types(types), cursor=cursor)
     wanted = include or {}
@@ -96,7 +96,7 @@ def _relations(bank: Bank, memory: Memory) -> list[dict[str, Any]]:
     try:
         near = bank.neighbors(memory.id, limit=RELATIONS)
     except (NotFoundError, ConflictError):
-        # A later page shows what stood there at the first; by now it may be gone, and tied to nothing.
+        # A later page shows the snapshot of the first one; the memory may have been removed since.
         return []
     shown = []
     for each in near:
@@ -109,7 +109,7 @@ def _relations(bank: Bank, memory: Memory) -> list[dict[str, Any]]:
 
 
 def marked(text: str, query: str) -> str:
-    """The passage with the words of the query between marks."""
+    """Return the text with the query's words between marks."""
     asked = {term for term in terms(query) if term not in STOP_WORDS} or set(terms(query))
     parts, end = [], 0
     for begin, stop in _joined((span.start, span.end) for span in spans(text) if span.term in asked):
@@ -119,7 +119,7 @@ def marked(text: str, query: str) -> str:
 
 
 def _joined(places: Iterable[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """Terms of one word, or of a script without spaces, overlap."""
+    """Return the ranges, merged where they overlap. Terms of scripts without spaces overlap, for example."""
     joined: list[tuple[int, int]] = []
     for begin, end in sorted(places):
         if joined and begin <= joined[-1][1]:

@@ -1,6 +1,6 @@
-"""The files of a project that may hold a block: found without following a link, written aside, and never lost.
+"""The `AGENTS.md` files of a project: find them without following links, and replace them atomically.
 
-What was planned is what is done: a file that is another by the time it is written is left alone.
+A file that changed since the plan is not written.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from pieria.toolsets.paths import Paths
 
 NAME = "AGENTS.md"
 SKIPPED = frozenset({"node_modules", "dist", "build", "target", "vendor", "venv", "__pycache__"})
-"""Folders that somebody's tools made; so did those whose names begin with a dot."""
+"""Folders that tools generate. Folders whose names begin with a dot are skipped as well."""
 MOST_FOLDERS = 20_000
 LARGEST = 1 << 20
 MODE, WRITABLE = 0o644, 0o222
 
 
 class Change(NamedTuple):
-    """A file as it is and as it is to be; None where there is none."""
+    """A file's content before and after; None if there is no file."""
 
     path: Path
     before: bytes | None
@@ -37,7 +37,7 @@ class Change(NamedTuple):
 
 @dataclass(slots=True)
 class Found:
-    """The files of that name, by their paths from the root, and why some are left alone."""
+    """The files by path from the root, and the reasons for those left alone."""
 
     files: dict[str, tuple[Path, bytes]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -45,8 +45,9 @@ class Found:
 
 
 def root_of(paths: Paths, bank: str) -> Path:
-    """The folder whose files may be written, where others share it one of the bank's own: a block tells what is in a
-    bank. Raises `ConflictError` where that would be somebody's whole home.
+    """Return the folder whose files may be written. If callers share it, return a subfolder for the bank.
+
+    Raise `ConflictError` if the folder would be a whole home or the file system's root.
     """
     base = paths.base / bank if paths.is_shared else paths.base
     root = Path(os.path.realpath(paths.project or base))
@@ -90,12 +91,12 @@ def found_in(root: Path) -> Found:
 
 
 def _is_read_only(path: Path) -> bool:
-    """Whoever took all rights to write from it meant it, and meant the administrator as well."""
+    """Return whether writing is forbidden. Without any write bit, that holds for the administrator, too."""
     return not path.stat().st_mode & WRITABLE or not os.access(path, os.W_OK)
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    """The root first; what is another repository's, or some tool's, is left out."""
+    """Yield the root and its folders. Skip other repositories and generated folders."""
     for here, folders, files in os.walk(root, followlinks=False):
         if here != str(root) and (".git" in files or ".git" in folders):
             folders.clear()
@@ -105,7 +106,7 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def folders_of(root: Path, memory: Memory) -> list[str]:
-    """The folders that a memory's files lie in, from the root; what lies elsewhere is nobody's here."""
+    """Return the folders of the memory's files, relative to the root. Leave out files outside the root."""
     folders = []
     for file in memory.files:
         path = os.path.normpath(os.path.join(root, file.replace("\\", "/")))
@@ -115,7 +116,7 @@ def folders_of(root: Path, memory: Memory) -> list[str]:
 
 
 def diff(root: Path, changes: list[Change]) -> str:
-    """All of them as one unified diff, by paths from the root."""
+    """Return one unified diff of all changes, with paths from the root."""
     parts: list[str] = []
     for change in changes:
         name = PurePosixPath(change.path.relative_to(root)).as_posix()
@@ -128,7 +129,9 @@ def diff(root: Path, changes: list[Change]) -> str:
 
 
 def write(root: Path, changes: list[Change]) -> None:
-    """All of them; where one cannot be written the others are, and it is told."""
+    """Check all files first and write none if a check fails. If a write fails, write the others, then raise
+    `StorageError`.
+    """
     for change in changes:
         try:
             _check(root, change)
@@ -138,7 +141,7 @@ def write(root: Path, changes: list[Change]) -> None:
     failed: list[tuple[Path, OSError]] = []
     for change in changes:
         try:
-            # Whoever has it open may have saved it since; who made the same of it has done the work.
+            # Check again: an editor may have saved the file, or another process made the same change.
             if not _check(root, change):
                 _put(change)
         except OSError as problem:
@@ -151,7 +154,7 @@ def write(root: Path, changes: list[Change]) -> None:
 
 
 def _check(root: Path, change: Change) -> bool:
-    """Whether it is already as it is to be. Raises `ConflictError` where it is neither that nor what was looked at."""
+    """Return whether the file already has the new content. Raise `ConflictError` if it differs from both contents."""
     if change.path.is_symlink() or not Path(os.path.realpath(change.path)).is_relative_to(root):
         raise InputError("action", f"a file under {root}", str(change.path), hint="It is a link, and is not followed.")
     try:
@@ -171,7 +174,7 @@ def _put(change: Change) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Aside and renamed, with the rights that the file had."""
+    """Write a temporary file and rename it. Keep the file's mode."""
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else MODE
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as aside:

@@ -1,4 +1,4 @@
-"""`get`: full observations by id, and what became of those that are no longer as they were."""
+"""The tool `get`: full observations by id, and the state of superseded, removed, ended and archived ones."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Opened:
         lineage = self.lineages[id] = Lineage(self._bank, memory.id)
         head = lineage.head
         if head.removed:
-            # An earlier revision of what was removed does not stand in for it.
+            # If the head was removed, do not show an earlier revision instead.
             self.deleted.append(id)
             return
         if head.valid_until is not None and is_over(head.valid_until, self._bank.clock()):

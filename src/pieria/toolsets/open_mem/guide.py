@@ -1,4 +1,4 @@
-"""`help`: a short guide, made of the tools that are listed for whoever asks."""
+"""The tool `help`: a short guide to the tools that the caller may use."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def help(call: Call) -> Answer:
     listed = [tool for tool in toolset.tools if tool.access <= call.host.access]
     may_write = call.host.access >= Access.write
     lines = [BEGIN, "", *map(_line, listed), "", TYPED, CHANGING if may_write else LOCKED]
-    # No bank is needed for it, and none is made.
+    # Do not open the bank: `help` must not create one.
     return Answer({"guide": "\n".join(lines)}, {"bank": call.host.bank_name, "session": call.host.session})
 
 
 def _line(tool: Tool) -> str:
-    """Its name, its parameters (those that are needed first) and, in a few words, what it is for."""
+    """Return the tool's name, its parameters (required ones first) and its title."""
     required = tool.input_schema.get("required", ())
     optional = [name for name in tool.parameters if name not in required]
     parameters = ", ".join([*required, *(f"{name}?" for name in optional)])

@@ -1,4 +1,4 @@
-"""`history`: the latest sessions, one of them in full, or what stands around an observation."""
+"""The tool `history`: the latest sessions, one session in full, or the observations around an anchor."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from pieria.toolsets.open_mem.words import (
 )
 
 SHOWN, PAGE = 10, 100
-"""Observations of each of several sessions, the newest; and of one session, a page."""
+"""Observations shown for each listed session, and in a page of one session."""
 LOOKED_AT = 1_000
-"""Of what was said by then, to find what was said outside of any session."""
+"""How many memories to search for those without a session."""
 MOMENT = timedelta(microseconds=1)
 DECISIONS = 5
 
@@ -65,7 +65,7 @@ def _recent(call: Call, limit: int, cursor: str | None) -> Answer:
 
 def _newest(call: Call, bank: Bank, seen: SessionSeen) -> list[Memory]:
     if seen.id is None:
-        # None of it was said after its last.
+        # `until` bounds the search: no observation without a session is later than `seen.last`.
         latest = bank.list(kinds=OBSERVED, until=seen.last + MOMENT, limit=LOOKED_AT)
         return [memory for memory in latest if memory.session is None][:SHOWN][::-1]
     asked = bank.list(kinds=OBSERVED, session=seen.id, scope=_audience(call, bank, seen.id), limit=SHOWN)
@@ -95,7 +95,7 @@ def _around(call: Call, anchor: str, before: int, after: int, session: str | Non
     )  # fmt: skip
     seen = spans[0] if spans else SessionSeen(memory.session, memory.at, memory.at, 1, active=False)
     item = _item(call, bank, seen, ())
-    # They may be of several sessions.
+    # The neighbors may belong to several sessions.
     rows = [*found.before, memory, *found.after]
     item["observations"] = [{**row_of(each), "sessionId": each.session or ""} for each in rows]
     resolved = {anchor: memory.id} if memory.id != anchor else None
@@ -109,7 +109,7 @@ def _scope_around(call: Call, bank: Bank, memory: Memory) -> str | None:
 
 
 def _audience(call: Call, bank: Bank, session: str) -> str | None:
-    """Of another session than the caller's own only what it shared: to name a session is not to be it."""
+    """Return the scope to read. Of another session, only shared memories: naming a session gives no access to it."""
     return None if session == call.host.session else own_scope(bank)
 
 
@@ -134,7 +134,7 @@ def _summary_of(bank: Bank, session: str) -> Memory | None:
 
 
 def _summary(bank: Bank, memory: Memory) -> dict[str, Any]:
-    """`stale` says that the session is another one since it was worded."""
+    """Return the summary. `stale` means that the session changed since the summary was written."""
     decisions = texts_of(memory.body.get("key_decisions"))
     if not decisions:
         made = bank.list(types="decision", session=memory.session, scope=own_scope(bank), limit=DECISIONS)

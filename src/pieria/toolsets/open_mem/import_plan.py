@@ -1,8 +1,8 @@
-"""What becomes of each record: it comes in as it is, goes into what is here already, or is left out.
+"""The import plan: each record is inserted, merged into an existing memory, or skipped.
 
-A record is what is here when it has its id or, where the id is unknown, its content. A history is one thing: where part
-of it is here, or what it came in the place of is, the rest follows that part. Two that go on from one revision become
-one history, in which the later stands. So nothing ever has two heads.
+A record matches a memory by id or, if the id is unknown, by content. A history moves as a unit: if the bank holds part
+of it or its predecessor, the rest follows. Two revisions of one predecessor become one history in which the later one
+is current. No memory ever has two heads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EVERYTHING = ("removed", "revised", "invalid", "archived")
 
 @dataclass(slots=True)
 class Here:
-    """What the bank holds by id, by content, and of summaries by session."""
+    """The bank's memories by id and by content; its session summaries by session."""
 
     bank: Bank
     is_empty: bool
@@ -54,7 +54,7 @@ class Here:
             if memory.session is not None and memory.body.get("type") == SESSION and not memory.ended:
                 self.summaries[memory.session] = memory.id
         else:
-            # What stands comes before what does not.
+            # A current memory takes precedence over an ended one.
             key = _digest(type_of(memory), memory.title or "", memory.text)
             if memory.id in self.standing:
                 self.by_content[key] = memory.id
@@ -69,7 +69,7 @@ class Here:
         return False
 
     def head(self, id: str) -> str | None:
-        """What an id has become; None where it is unknown."""
+        """Return the id's current successor; None if the id is unknown."""
         seen = set()
         while id in self.leads_to and id not in seen:
             seen.add(id)
@@ -79,21 +79,21 @@ class Here:
 
 @dataclass(slots=True)
 class Plan:
-    """`histories` come in as they are, oldest content first. `targets` are the ids that records come in under."""
+    """Histories to insert, oldest revision first, and records to merge. `targets` maps record ids to ids in the bank."""
 
     histories: list[list[Record]] = field(default_factory=list)
     goes_on: dict[str, str] = field(default_factory=dict)
-    """By the id of a history's oldest content: what stands here, in it or before it, that the rest goes on from."""
+    """The memory in the bank that a history continues, by the id of the history's oldest revision."""
     merged: list[tuple[str, Record]] = field(default_factory=list)
-    """A single record that goes into what is here, under that id."""
+    """Records to merge into an existing memory, with that memory's id."""
     summaries: list[tuple[str, Record]] = field(default_factory=list)
     targets: dict[str, str] = field(default_factory=dict)
     parted: list[str] = field(default_factory=list)
-    """Heads of the payload that another one, revised from the same, came in the place of."""
+    """Heads of the payload that lost to a later revision of the same predecessor."""
     purged: int = 0
-    """Histories of which a part was purged here."""
+    """Number of histories skipped because part of them was purged in this bank."""
     loose: int = 0
-    """Revisions that lead to nothing in the payload."""
+    """Number of revisions that lead to no record in the payload."""
 
 
 def planned(incoming: Incoming, here: Here, mode: str) -> Plan:
@@ -103,7 +103,7 @@ def planned(incoming: Incoming, here: Here, mode: str) -> Plan:
         _place(plan, history, here, mode)
     plan.parted, plan.loose = sorted_out.parted, sorted_out.loose
     for record in incoming.summaries:
-        # A session has one; of others there may be many.
+        # A session has one session summary; other kinds may have many.
         session = record.values.get("sessionId") or "" if record.type == SESSION else ""
         target = record.id if here.head(record.id) else here.summaries.get(session, record.id)
         if mode == "skip" and here.head(target) is not None:
@@ -125,7 +125,7 @@ def _place(plan: Plan, history: list[Record], here: Here, mode: str) -> None:
         known = [found] if twin is not None and (found := here.head(twin)) is not None else []
     stands = known[-1] if known else None
     if stands is not None and (mode == "skip" or stands in here.removed):
-        # What was removed here stays so, whatever the payload calls it.
+        # What was removed here stays removed, even if the payload revises it.
         return
     if stands is not None and stands not in (before, *ids):
         plan.merged.append((stands, head))
@@ -138,7 +138,7 @@ def _place(plan: Plan, history: list[Record], here: Here, mode: str) -> None:
 
 
 class _SortedOut:
-    """Each observation with the revisions that led to it, oldest first; and those that led to a tombstone."""
+    """The payload's histories, oldest revision first. Histories that end in a tombstone are included."""
 
     def __init__(self, incoming: Incoming) -> None:
         self._by_id = {record.id: record for record in [*incoming.observations, *incoming.revisions]}
@@ -153,8 +153,9 @@ class _SortedOut:
         self.loose = sum(one.id not in told for one in incoming.revisions)
 
     def _heads(self, incoming: Incoming) -> list[Record]:
-        """Those that nothing came in the place of first: the others are heads only where they went round in a circle.
-        Of two that went on from one revision the later stands, but what was removed stays so.
+        """Return the heads in processing order. Unrevised ones come first; revised ones matter only in cycles.
+
+        Within each group, removed ones follow the others and newer ones the older: the last one becomes current.
         """
         heads = [*incoming.observations, *(one for one in incoming.revisions if one.values.get("deletedAt"))]
         revised = {before for one in self._by_id.values() if (before := one.values.get("revisionOf")) != one.id}
@@ -166,7 +167,7 @@ class _SortedOut:
         return sorted(heads, key=order)
 
     def _taken(self, head: Record) -> Iterator[list[Record]]:
-        """The head's history, unless it goes on from one that is known already and becomes part of that."""
+        """Yield the head's history. If it continues a known history, extend that one and yield nothing."""
         chain = [head]
         seen = {head.id}
         before = head.values.get("revisionOf") or ""
@@ -184,7 +185,7 @@ class _SortedOut:
 
 
 def _is_loose(head: Record) -> bool:
-    """Something that is not in the payload came in its place: it is not to stand here as if nothing had."""
+    """Return whether the record's successor is missing from the payload; then it must not become current."""
     superseded = head.values.get("supersededAt") and not head.values.get("deletedAt")
     return bool(superseded) and "valid_until" not in (head.values.get("also") or {})
 

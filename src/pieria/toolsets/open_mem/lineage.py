@@ -1,4 +1,4 @@
-"""An observation through all its revisions: which led to which, when, why, and what was another."""
+"""The revision history of one observation: order, times, reasons and changed fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIELDS = ("title", "narrative", "type", "concepts", "files", "importance")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One content of an observation: as it stood first, and as it stood last."""
+    """One content of an observation, with its first and its last state."""
 
     first: Memory
     last: Memory
@@ -29,8 +29,9 @@ class Revision:
 
 
 class Lineage:
-    """Oldest first. An update by another toolset is a revision, too: it keeps the id, and has the next version.
-    With `known_at`, as it stood then.
+    """All revisions of an observation, oldest first. With `known_at`, those known at that time.
+
+    An update by another toolset counts as a revision: it keeps the id and raises the version.
     """
 
     def __init__(self, bank: Bank, id: str, known_at: datetime | None = None) -> None:
@@ -50,7 +51,7 @@ class Lineage:
 
     @property
     def head(self) -> Memory:
-        """The one that no other took the place of."""
+        """The revision that no other superseded."""
         standing = [one.last for one in self._newest.values() if one.last.ended != "revised"]
         return standing[-1] if standing else self.revisions[-1].last
 
@@ -59,11 +60,11 @@ class Lineage:
         return set(self._newest)
 
     def before(self, id: str) -> str | None:
-        """The id in whose place this one came."""
+        """Return the id that this one superseded, if any."""
         return self._before.get(id)
 
     def nodes(self) -> list[dict[str, Any]]:
-        """Of what was removed only that it was, and why: no text of it comes back this way."""
+        """Return the revisions for a reply. A removed observation shows its states and reasons but no text."""
         gone = self.head.removed
         shown = []
         earlier: dict[str, Any] | None = None
@@ -96,7 +97,7 @@ class Lineage:
         }
 
     def _standing(self, one: Revision) -> dict[str, Any]:
-        """Its id, what came in its place and when. An earlier version of an id is spelt with its number."""
+        """Return the revision's id, its successor and the time of that. Earlier versions are spelt `id@version`."""
         last = one.last
         if one is not self._newest[last.id]:
             later = self._versions[last.id][self._place[one.key] + 1]
@@ -128,8 +129,8 @@ def _fields(memory: Memory) -> dict[str, Any]:
 
 
 def standing(bank: Bank, reference: str) -> Lineage:
-    """The lineage of what is there, by the id of any revision or `id@version`. Raises `NotFoundError`, and
-    `ConflictError` for what was removed.
+    """Return the lineage of a revision id or `id@version`. Raise `NotFoundError` or, if it was removed,
+    `ConflictError`.
     """
     memory = bank.get(reference, include_removed=True)
     lineage = Lineage(bank, reference if memory is None else memory.id)

@@ -1,7 +1,7 @@
-"""A plan as an export of ours, line by line: so the bank takes in all of it or nothing, by the rules it has for that.
+"""An import plan as lines of Pieria's export format, so that the bank imports all of it or nothing.
 
-Into a bank without a past, times of knowing come in as they were where Pieria wrote them. Otherwise they decide only
-which of two wordings is the later one.
+Only an empty bank keeps the times of knowing, and only those that Pieria wrote. Otherwise times only decide which of
+two revisions is later.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ Values = dict[str, Any]
 IMPORTED = "open-mem"
 DEFAULT = 3
 OF_HERE = -1
-"""The place of what is not in the payload."""
+"""The index of a record that is not in the payload."""
 AHEAD = 60 * 60 * 1_000_000
 AT_ONCE = 500
-"""Records a change, where each has no time of its own."""
+"""Records per change, if the records have no times of their own."""
 SPOKEN = {"text": "narrative", "tags": "concepts", "source": "toolName", "session": "sessionId", "at": "createdAt"}
 
 
@@ -57,7 +57,7 @@ def taken_in(call: Call, bank: Bank, plan: Plan, mode: str, *, is_ours: bool, is
 
 
 def _refused(problem: TransferError, numbered: dict[int, Record | None]) -> TransferError:
-    """The same by records instead of lines."""
+    """Return the error with payload records instead of line numbers."""
     found = []
     for each in (line.as_dict() for line in problem.problems if isinstance(line, PieriaError)):
         record = numbered.get(each["line"])
@@ -70,7 +70,7 @@ def _refused(problem: TransferError, numbered: dict[int, Record | None]) -> Tran
 
 @dataclass(slots=True)
 class _Made:
-    """Lines by the moment at which a bank comes to know of them."""
+    """Export lines, grouped by the time at which the bank learns of them."""
 
     bank: Bank
     keeps_times: bool
@@ -102,18 +102,16 @@ class _Made:
         return self._by_now(values[name], name)
 
     def _by_now(self, value: str, name: str) -> int:
-        """Nothing can be known from a time on that is to come; but another machine's clock may be before ours."""
+        """Return the time, capped at now plus `AHEAD`: another machine's clock may run ahead."""
         return min(micros(instant(value, name)), self._now + AHEAD)
 
     def _history(self, history: list[Record], stands: str | None) -> None:
-        """Each content from when it was known until another came in its place. What `stands` here gives way to the
-        rest, however late it came to be known here.
-        """
+        """Add each revision, known until the next one. The bank's memory with the id `stands` precedes the rest."""
         held = None if stands is None else self.bank.get(stands)
         if held is not None and all(record.base[0] != stands for record in history):
             history = [Record("revisions", OF_HERE, observation(self.bank, held, None)), *history]
         elif held is None and stands is not None:
-            # It was taken back meanwhile, and nothing goes on from it.
+            # It was removed meanwhile: no revision may continue it.
             return
         versions: Counter[str] = Counter()
         times: list[int] = []
@@ -145,7 +143,7 @@ class _Made:
                 self._put(until, record, [_stretch(removed, until, None)])
 
     def _removed(self, record: Record, known: int) -> int | None:
-        """When it was removed; None where it stands."""
+        """Return when the record was removed; None if it was not."""
         if not record.values.get("deletedAt"):
             return None
         if self.from_now:
@@ -203,7 +201,7 @@ class _Made:
             ids = list(dict.fromkeys(line["id"] for _, lines in put for line in lines))
             at = iso(moment(known))
             yield None, {"line": "change", "seq": seq, "at": at, "who": IMPORTED, "what": "import", "ids": ids}
-            # Links last: they lead between memories.
+            # Write links last: both of their memories must exist.
             for is_link in (False, True):
                 for record, lines in put:
                     if (lines[0]["line"] == "link") is is_link:

@@ -1,4 +1,4 @@
-"""`maintenance`: the block about the memory in the project's files. A dry run plans what the others do, no more."""
+"""The tool `maintenance`: the context block in the project's files. A dry run only plans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def maintenance(call: Call, action: str) -> Answer:
     found = found_in(root)
     work = _Work(bank, root, found)
     warnings = [] if found.is_whole else ["The project has so many folders that some were not looked into."]
-    # What lies above a folder that is shared is nobody's business.
+    # A caller of a shared folder may not know where it lies.
     where = None if call.host.paths.is_shared else str(root)
     if action == DRY_RUN:
         data: dict[str, Any] = {
@@ -46,7 +46,7 @@ def maintenance(call: Call, action: str) -> Answer:
 
 
 class _Work:
-    """What each action comes to, planned before anything is done."""
+    """The planned changes of each action; nothing is written here."""
 
     def __init__(self, bank: Bank, root: Path, found: Found) -> None:
         self._bank, self._root, self._found = bank, root, found
@@ -76,7 +76,7 @@ class _Work:
         return data
 
     def _rebuild(self) -> Iterator[Change]:
-        """One block, in the root's file. Those that others left in folders below go."""
+        """Yield one block for the root's file, and the removal of blocks in folders below."""
         made, self.observations = block(_memories(self._bank), lambda memory: folders_of(self._root, memory))
         for name, (path, content) in self._found.files.items():
             if name != NAME:
@@ -91,7 +91,7 @@ class _Work:
             yield _cleaned(path, content)
 
     def _purge(self) -> Iterator[Change]:
-        """Only what holds nothing else. What somebody wrote beside a block stays, and so does the block."""
+        """Yield the deletion of files that hold only a block. Other files stay, block included."""
         self.kept = []
         for name, (path, content) in self._found.files.items():
             bare = stripped(content.decode("utf-8"))
@@ -105,7 +105,7 @@ class _Work:
 
 
 def _cleaned(path: Path, content: bytes) -> Change:
-    """Without blocks and markers; without the file where nothing is left of it."""
+    """Return the file without blocks and markers. Delete the file if nothing else is left."""
     text = content.decode("utf-8")
     bare = stripped(text)
     if not bare.blocks and not bare.orphans:
@@ -115,7 +115,7 @@ def _cleaned(path: Path, content: bytes) -> Change:
 
 
 def _memories(bank: Bank) -> Iterator[Memory]:
-    """Observations, and whatever else speaks of files, newest first: of what everybody sees."""
+    """Yield shared observations, and other memories that name files, newest first."""
     cursor = None
     while True:
         page = bank.list(kinds=OBSERVED, scope=own_scope(bank), limit=AT_ONCE, cursor=cursor)

@@ -1,4 +1,4 @@
-"""What an export says of a memory: an observation or a summary, and beside it whatever these words do not tell."""
+"""A memory as an exported observation or summary. `also` holds fields that open-mem has no name for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pieria.toolsets.open_mem.words import (
 
 
 class Before(NamedTuple):
-    """Of a head: what it came in the place of, why, and since when it is known."""
+    """The predecessor of a head, the reason for the revision, and the time it was known from."""
 
     revision_of: str | None
     reason: str | None
@@ -46,11 +46,11 @@ FRESH: dict[str, Any] = {
     "channel": None, "author": None, "author_type": None, "sequence": None, "status": "active", "tier": "working",
     "confidence": None, "strength": 1.0, "pinned": False, "context": None,
 }  # fmt: skip
-"""What a memory is of which nothing else is said."""
+"""Default values of a memory's fields; `also` leaves them out."""
 
 
 def memories(bank: Bank, **asked: Any) -> Iterator[Memory]:
-    """Of what everybody sees, oldest first."""
+    """Yield shared memories, oldest first."""
     cursor = None
     while True:
         page = bank.list(order="oldest", scope=own_scope(bank), limit=AT_ONCE, cursor=cursor, **asked)
@@ -66,7 +66,7 @@ def observation(bank: Bank, memory: Memory, before: Before | None) -> dict[str, 
 
 
 def revision(bank: Bank, lineage: Lineage, one: Revision) -> dict[str, Any]:
-    """One that another took the place of, or that was removed; with when it was known first, and why it went."""
+    """Return a superseded or removed revision, with the time it was known from and the reason it ended."""
     return {
         **lineage.told(one),
         "knownFrom": iso(one.first.known_from),
@@ -79,7 +79,7 @@ def revision(bank: Bank, lineage: Lineage, one: Revision) -> dict[str, Any]:
 
 def summary(bank: Bank, memory: Memory) -> dict[str, Any]:
     drawn: Iterable[Neighbor] = ()
-    # It may have gone after the moment that the export is of, and its ties with it.
+    # The memory may have been removed, with its links, after the moment of the export.
     with suppress(NotFoundError, ConflictError):
         drawn = bank.neighbors(memory.id, relation=DRAWN_FROM, direction="out", limit=MOST_SOURCES)
     return {
@@ -98,7 +98,7 @@ def summary(bank: Bank, memory: Memory) -> dict[str, Any]:
 
 
 def also(bank: Bank, memory: Memory) -> dict[str, Any]:
-    """By the names of the export format, so that nothing is lost on the way back."""
+    """Return the remaining fields under the export format's names, so that an import loses nothing."""
     flat = memory.as_dict()
     found = {name: flat[name] for name, usual in FRESH.items() if flat[name] != usual}
     found |= {name: flat[name] for name in ("valid_from", "valid_until") if flat[name] is not None}
@@ -122,7 +122,7 @@ def also(bank: Bank, memory: Memory) -> dict[str, Any]:
 
 
 def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]], dict[str, Before]]:
-    """The revisions and tombstones of the bank, and for each head what it came in the place of."""
+    """Return the bank's superseded and removed revisions, and the predecessor of each head."""
     found: list[tuple[Lineage, Revision]] = []
     before: dict[str, Before] = {}
     seen: set[str] = set()
@@ -133,7 +133,7 @@ def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]
         try:
             lineage = Lineage(bank, memory.id, known_at)
         except NotFoundError:
-            # It was purged since the page was read: no history of it is left to tell.
+            # Purged since the page was read: its history is gone.
             continue
         seen |= lineage.ids
         for one in lineage.revisions:
@@ -142,6 +142,6 @@ def lineages(bank: Bank, known_at: datetime | None) -> tuple[list[dict[str, Any]
                 before[one.last.id] = Before(lineage.revision_of(one), first.reason, iso(first.known_from))
             else:
                 found.append((lineage, one))
-    # Not by their rows: those of one moment are numbered otherwise in every bank.
+    # Do not sort by row: banks number the rows of one moment differently.
     found.sort(key=lambda each: (each[1].first.known_from, each[1].key))
     return [revision(bank, *each) for each in found], before

@@ -1,4 +1,4 @@
-"""A payload as it comes: read out of what it is wrapped in, with every record checked before a bank is opened."""
+"""Read an import payload: unwrap the JSON and check every record before a bank is opened."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STATE_ALSO = (
     *("valid_from", "valid_until", "place", "source", "importance"),
 )
 ALSO = frozenset((*CONTENT_ALSO, *STATE_ALSO, "body", "untyped", "untitled"))
-"""What may stand beside an observation's own words."""
+"""Allowed names in a record's `also`."""
 _TEXT, _NAME = {"type": "string"}, {"type": "string", "minLength": 1}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TIMES = ("createdAt", "deletedAt", "supersededAt", "knownFrom", "endedAt")
@@ -73,7 +73,7 @@ CHECKED = {
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record, and where in the payload it stands."""
+    """One record, with its section and index in the payload."""
 
     section: str
     index: int
@@ -85,7 +85,7 @@ class Record:
 
     @property
     def base(self) -> tuple[str, int | None]:
-        """The id without the version that an earlier one is spelt with."""
+        """The id and, for a revision spelt `id@version`, its version."""
         return parse_reference(self.id) if self.section == "revisions" else (self.id, None)
 
     @property
@@ -94,7 +94,7 @@ class Record:
 
     @property
     def type(self) -> str | None:
-        """As it stands in the body. A summary of which nothing else is said is a session's."""
+        """The type as the body stores it. A summary without one is a session's."""
         also = self.values.get("also") or {}
         if also.get("untyped"):
             return None
@@ -109,7 +109,7 @@ class Record:
 
 @dataclass(slots=True)
 class Incoming:
-    """`is_ours` says that Pieria wrote it, and that its times of knowing are kept where they can be."""
+    """A checked payload. `is_ours` means that Pieria wrote it, so its times of knowing can be kept."""
 
     project: str | None
     is_ours: bool
@@ -117,9 +117,9 @@ class Incoming:
     revisions: list[Record] = field(default_factory=list)
     summaries: list[Record] = field(default_factory=list)
     ignored: set[str] = field(default_factory=set)
-    """Names of what records say besides, and nobody here knows."""
+    """Unknown field names, which the import ignores."""
     untold: int = 0
-    """How many have a title and no narrative."""
+    """Number of records with a title but no narrative."""
 
     @property
     def records(self) -> list[Record]:
@@ -139,7 +139,7 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 
 def read(payload: str) -> Incoming:
-    """Raises `InputError` for what is no payload, and `TransferError` with every record that is wrong."""
+    """Return the checked payload. Raise `InputError` if it is not one, `TransferError` if records are wrong."""
     document = _unwrapped(payload)
     is_ours = document.get("writer") == WRITER
     project = document.get("project")
@@ -169,7 +169,7 @@ def _unwrapped(payload: str) -> dict[str, Any]:
         hint = "It is what stands in the file of an export; the name of the file is none."
         raise InputError("payload", "the JSON text of a payload", payload, hint=hint) from problem
     for name in ("data", "payload"):
-        # The whole reply of mem-export, or the data in it.
+        # Unwrap the whole reply of mem-export, or its data.
         if isinstance(document, dict) and "observations" not in document and name in document:
             document = document[name]
         if isinstance(document, str):
@@ -235,7 +235,7 @@ def _untimely(values: Mapping[str, Any]) -> Iterator[InputError]:
 
 
 def _garbled(values: Mapping[str, Any]) -> Iterator[InputError]:
-    """JSON can spell halves of characters, which are no text."""
+    """Yield an error for each value with lone surrogates, which JSON can spell."""
     for name, value in values.items():
         try:
             json.dumps(value, ensure_ascii=False).encode()

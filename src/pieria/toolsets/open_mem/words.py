@@ -1,4 +1,4 @@
-"""open-mem's words for what a bank holds, and the record's words for what an agent says."""
+"""Translate between open-mem's names and the bank's."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from pieria.record.tokens import estimated_tokens
 
 TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 ANYTHING = "discovery"
-"""The type of what was remembered without one, through whichever toolset."""
+"""The type shown for a memory whose own type is not in `TYPES`."""
 KIND = "observation"
 SUMMARY = "summary"
 SESSION = "session"
-"""The type of the summary of a session."""
+"""The type of a session's summary."""
 OBSERVED = tuple(kind for kind in LISTED_KINDS if kind != SUMMARY)
-"""Every kind that stands in a timeline and goes into an export as an observation."""
+"""The kinds that timelines and exports show as observations."""
 PROJECT, USER = "project", "user"
 ARCHIVED = "archived"
-"""What is put away: no search finds it, and it can be brought back."""
+"""The status of memories that search skips and that can be recovered."""
 IMPORTANCES = 5
 TITLE, LISTED, BRIEF = 80, 200, 240
 READ, BOTH = "files_read", "files_modified"
-"""In a body: the files that were read and, where some of these were changed as well, those that were changed."""
+"""Keys in a body: the files that were read, and those of them that were also changed."""
 
 
 def asked_types(types: Sequence[str] | None) -> list[str] | None:
-    """As recall takes them. What has no type shows as the commonest one, and is found as that."""
+    """Return the types as recall takes them. Memories without a type count as `ANYTHING`."""
     wanted = set(types or TYPES)
     if wanted == set(TYPES):
         return None
@@ -54,7 +54,7 @@ def share_of(importance: int) -> float:
 
 
 def own_scope(bank: Bank) -> str:
-    """What the project's memories are called in the bank at hand."""
+    """Return the scope of the project's memories in this bank."""
     return "user" if bank.is_user_bank else "bank"
 
 
@@ -63,7 +63,7 @@ def scope_of(memory: Memory) -> str:
 
 
 def brief(text: str, length: int = BRIEF) -> str:
-    """The beginning, cut at a word; an ellipsis says that there is more."""
+    """Return the beginning, cut at a word, with an ellipsis if there is more."""
     flat = " ".join(text[: 4 * length].split())
     if len(flat) <= length and len(text) <= 4 * length:
         return flat
@@ -72,7 +72,7 @@ def brief(text: str, length: int = BRIEF) -> str:
 
 
 def title_of(memory: Memory) -> str:
-    """On one line, and short enough for a list."""
+    """Return a title on one line, short enough for a list."""
     return brief(memory.title, LISTED) if memory.title else brief(memory.text, TITLE)
 
 
@@ -89,14 +89,14 @@ def texts_of(value: Any) -> list[str]:
 
 
 def files_of(memory: Memory) -> tuple[list[str], list[str]]:
-    """Those that were read, and those that were changed: what a memory names without saying so was changed."""
+    """Return the files read and the files changed. A file without a note counts as changed."""
     read = [file for file in texts_of(memory.body.get(READ)) if file in memory.files]
     both = texts_of(memory.body.get(BOTH))
     return read, [file for file in memory.files if file not in read or file in both]
 
 
 def row_of(memory: Memory) -> dict[str, Any]:
-    """A line of a timeline."""
+    """Return the memory as a line of a timeline."""
     return {
         "id": memory.id,
         "type": type_of(memory),
@@ -107,7 +107,7 @@ def row_of(memory: Memory) -> dict[str, Any]:
 
 
 def told(memory: Memory, revision_of: str | None = None) -> dict[str, Any]:
-    """A memory as a full observation."""
+    """Return the memory as a full observation."""
     read, modified = files_of(memory)
     return {
         "id": memory.id,
@@ -141,7 +141,7 @@ def _superseded_at(memory: Memory) -> str | None:
 
 
 def kept_of(bank: Bank, value: Any) -> Any:
-    """What an agent's words come to, without what is private and without secrets, where those are taken out."""
+    """Return the value as the bank stores it: without private parts and, if set so, without secrets."""
     if isinstance(value, list):
         return [kept_of(bank, each) for each in value]
     if not isinstance(value, str):
@@ -151,7 +151,7 @@ def kept_of(bank: Bank, value: Any) -> Any:
 
 
 class Screened:
-    """What of an agent's words was not kept, for `meta`."""
+    """Counts of private parts and secrets in an agent's texts, for `meta`."""
 
     def __init__(self, bank: Bank, texts: Iterable[str | None]) -> None:
         self._bank = bank

@@ -1,4 +1,4 @@
-"""`create`, `revise` and `remove`: nothing is overwritten, and every change says why."""
+"""The tools `create`, `revise` and `remove`. They never overwrite; revisions and removals can give a reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MADE_BY = "mem-create"
 DEFAULT = 3
 PUT_AWAY = "It is archived, and so is the revision: no search finds it until somebody recovers it."
 ENGINE = {"title": "title", "narrative": "text", "concepts": "tags"}
-"""What is taken as it is, by the engine's names."""
+"""Parameters passed on unchanged, with the engine's names."""
 
 
 def create(
@@ -103,13 +103,13 @@ def remove(call: Call, id: str, reason: str | None = None) -> Answer:
 
 
 def _bare(value: Any) -> Any:
-    """Without the blanks that no memory keeps."""
+    """Return the value without surrounding blanks and repeated items, which memories do not keep."""
     if isinstance(value, list):
         return list(dict.fromkeys(map(_bare, value)))
     return value.strip() if isinstance(value, str) else value
 
 
 def sum_up(bank: Bank, memory: Memory) -> None:
-    """The session's summary follows what is said in it, behind."""
+    """Queue a new summary of the memory's session."""
     if memory.session is not None and scope_of(memory) != USER and memory.scope != "session":
         bank.upkeep.summarize_later(memory.session)
