@@ -1,4 +1,4 @@
-"""The shape of these tools' replies: what was asked for as it is; an error as its kind, its reason and what to do."""
+"""The reply shape of these tools: the value unchanged; an error with its kind, reason and hint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict
 
 
 def told(error: PieriaError) -> dict[str, Any]:
-    """`kind` is that of the error's class, `reason` what programs go by: that of the error, or else its code."""
+    """Return the error's fields. `kind` is its class; `reason` is its reason or, without one, its code."""
     fields = {name: value for name, value in error.as_dict().items() if name != "errors"}
     kind = next((kind for branch, kind in KINDS if isinstance(error, branch)), OTHERWISE)
     return {**fields, "kind": kind, "reason": fields.get("reason") or error.code}

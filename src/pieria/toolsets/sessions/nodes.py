@@ -1,4 +1,4 @@
-"""Looking at what was learnt, node by node."""
+"""The tools that show learnt knowledge, node by node."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ def latest(call: Call, top_k: int, types: list[str], bank: str | None = None) ->
 
 
 def node(call: Call, node_id: str, bank: str | None = None) -> dict[str, Any]:
-    """With the kind of memory that it is, and where that came from."""
+    """Return the node, with its memory's kind, place, source and session."""
     keeper = bank_of(call, bank)
     found = node_in(keeper, node_id)
     memory = keeper.get(node_id)
     metadata = keeper.graph.everything.get_metadata([node_id]).get(node_id)
     if memory is None or metadata is None:
-        # It was removed this very moment.
+        # Removed between the two reads.
         raise no_such(node_id)
     from_ = {"kind": memory.kind, "place": memory.place, "source": memory.source, "session": memory.session}
     return {"node": {**told(found, whole=True), "links": ties(found), **from_}, "metadata": counted(metadata)}
 
 
 def neighbors(call: Call, node_id: str, edge_type: str | None = None, bank: str | None = None) -> dict[str, Any]:
-    """One that is tied to it in two ways comes twice."""
+    """Return the neighbors. A neighbor with two links appears twice."""
     keeper = bank_of(call, bank)
     graph = keeper.graph.everything
     edges = [edge for edge in node_in(keeper, node_id).links if edge_type in (None, edge)]
@@ -47,7 +47,7 @@ def nodes(
 
 
 def list_banks(call: Call) -> dict[str, Any]:
-    """Those that the caller may reach; their own is listed before anything is in it."""
+    """Return the banks the caller may reach. Its own is listed even if it does not exist yet."""
     opened = call.host.banks.open_names()
     banks = [{"id": name, "open": name in opened} for name in call.host.bank_names()]
     return {"banks": banks, "count": len(banks)}

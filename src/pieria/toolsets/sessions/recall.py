@@ -1,4 +1,4 @@
-"""What is known about a question, in words and as the nodes that they rest on."""
+"""The tool `recall`: what is known about a question, in words and with the nodes behind them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def recall(
     session_id: str | None = None,
     bank: str | None = None,
 ) -> dict[str, Any]:
-    """A session is asked in its own bank, unless another one is named."""
+    """Recall from the named bank or, without a name, from the session's own."""
     host = call.host
     if session_id is not None:
         own = keeper(host, session_id).name

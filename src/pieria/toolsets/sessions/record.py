@@ -1,4 +1,4 @@
-"""A session from its first step to what is kept of it."""
+"""A session's tools, from its first step to the commit."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pieria.toolsets.sessions.envelope import told
 
 EXTRACTING, READY, FAILED = "extracting", "ready", "failed"
 LONGEST = 600.0
-"""Seconds that a caller is kept waiting at most; what is under way goes on all the same."""
+"""Longest wait of a call, in seconds; the work goes on after that."""
 AGAIN = "Nothing is lost: sessions_commit tries again, and sessions_discard gives it up."
 LATER = "It goes on, and nothing is lost: sessions_state tells when it is done."
 RECENT = 5
-"""Steps that are told of."""
+"""How many steps `state` shows."""
 REFUSALS = frozenset(
     ("not_collecting", "not_ready", "not_idle", "not_discardable", "invalid_operation", "session_failed")
 )
@@ -28,7 +28,7 @@ NEXT = {
     "ready": "Its work is over: sessions_commit keeps what waits, and sessions_discard gives it up.",
     "failed": "sessions_commit tries again, and sessions_discard gives it up.",
 }
-"""By state, what helps where something else is refused; the engine's own hints speak of its functions."""
+"""Hints by session state. They name tools; the engine's own hints name its functions."""
 
 
 def start(
@@ -53,9 +53,9 @@ def append(call: Call, session_id: str, observation: str, action: str) -> dict[s
 
 
 def close(call: Call, session_id: str, wait: bool) -> dict[str, Any]:
-    """That knowledge waits to be committed, or could not be drawn, is no error of this call: the reply says so.
+    """Close the session and, with `wait`, wait for extraction. A failed extraction is reported, not raised.
 
-    One that is closed and still being learnt from, perhaps by a process that is gone, is only waited for.
+    A session already extracting, in this process or another, is only waited for.
     """
     session = taken_up(call.host, session_id)
     is_closed = session.state == EXTRACTING
@@ -73,7 +73,7 @@ def close(call: Call, session_id: str, wait: bool) -> dict[str, Any]:
 
 
 def commit(call: Call, session_id: str) -> dict[str, Any]:
-    """Where knowledge could not be drawn, that is tried again first."""
+    """Commit the session's knowledge. After a failed extraction, extract again first."""
     session = taken_up(call.host, session_id)
     with _refused(session):
         session.commit()
@@ -93,7 +93,7 @@ def discard(call: Call, session_id: str) -> dict[str, Any]:
 
 
 def state(call: Call, session_id: str) -> dict[str, Any]:
-    """As it is logged, whichever process goes on with it: to look takes nothing over."""
+    """Return the stored state. It does not take the session over from another process."""
     kept, steps = logged(call.host, session_id)
     recent = [f"{step.observation} -> {step.action}" for step in steps[-RECENT:]]
     profile = None if kept.profile is None else kept.profile["name"]
@@ -103,7 +103,7 @@ def state(call: Call, session_id: str) -> dict[str, Any]:
 
 @contextmanager
 def _refused(session: Any) -> Iterator[None]:
-    """A refusal says in which state the session is, and which tool goes on from there."""
+    """Reword a refusal: name the session's state and the tool that helps."""
     try:
         yield
     except SessionError as problem:
@@ -121,5 +121,5 @@ def _waited(wait: Any, call: Call) -> Any:
 
 
 def _fault(session: Any) -> PieriaError:
-    """Of a session that failed."""
+    """Return why the session failed."""
     return session.fault or PipelineError("extraction_failed")

@@ -1,4 +1,4 @@
-"""Keeping what was learnt in order."""
+"""The tool `maintain`: upkeep of learnt knowledge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes as these tools tell them: their own fields beside what all have, and where texts are cut that they are."""
+"""Nodes as these tools show them, with long texts cut."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pieria.record.time import iso
 from pieria.toolsets.host import Call
 
 SHOWN = 500
-"""Characters of a text in a list; `sessions_node` tells all of it."""
+"""Longest text in a list, in characters; `sessions_node` shows it in full."""
 _APART = ("embedding", "links")
 
 
 def bank_of(call: Call, name: str | None) -> Bank:
-    """The bank that is named, which is there; without a name the caller's own."""
+    """Return the named bank, which must exist, or the caller's own."""
     return call.host.other(name)
 
 
 def node_in(bank: Bank, node_id: str) -> Any:
-    """Any memory is a node, whoever keeps it."""
+    """Return the node; every memory is one. Raise `NotFoundError` if there is none."""
     node = bank.graph.everything.get_node(node_id)
     if node is None:
         raise no_such(node_id)
@@ -36,7 +36,7 @@ def no_such(node_id: str) -> NotFoundError:
 
 
 def told(node: Any, *, whole: bool = False) -> dict[str, Any]:
-    """Its id, type and own fields. A vector says nothing to a reader, and ties are told where they are asked for."""
+    """Return the node's id, type and own fields. Leave out the vector and the links."""
     own = {part.name: _plain(getattr(node, part.name)) for part in fields(node) if part.name not in _APART}
     shown = own if whole else {name: _cut(value) for name, value in own.items()}
     said = {"id": node.id, "type": node.node_type, **shown}
@@ -44,7 +44,7 @@ def told(node: Any, *, whole: bool = False) -> dict[str, Any]:
 
 
 def ties(node: Any) -> dict[str, list[str]]:
-    """The ids it is tied to, by the type of the tie."""
+    """Return the linked ids by link type."""
     return {str(edge): sorted(ids) for edge, ids in node.links.items()}
 
 
