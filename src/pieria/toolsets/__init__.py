@@ -1,8 +1,7 @@
-"""The tools of five systems, thin translation over a bank: names and schemas are data, handlers speak to the bank.
+"""Five tool vocabularies over one bank; names and schemas are data, handlers call the bank.
 
-A toolset is a folder here: `tools.json`, which says what is listed and checked, and a module `handlers` with a function
-for each tool, and a module `envelope` with the shape of its replies. Nothing else
-has to be told of it: every door finds it through `registry`.
+A toolset is a folder with `tools.json` (listing and schemas), `handlers` (one function a tool) and `envelope` (reply
+shape). Doors find toolsets through `registry`; adding a folder is enough.
 """
 
 from pieria.toolsets.call import Reply, called

@@ -1,4 +1,7 @@
-"""One call of a tool: checked, allowed, handled, and answered in its toolset's envelope. No exception leaves it."""
+"""One tool call: check access, validate arguments, run the handler, wrap the reply in the toolset's envelope.
+
+Errors of a call become error replies; only an unknown tool name raises.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,15 @@ log = logging.getLogger(__name__)
 
 
 SCOPES = {"session": "session", "user": "user"}
-"""The scopes that a toolset's `scope` may name; whatever else it says there stands for the bank."""
+"""Values of a `scope` argument that are also reply scopes; every other value means the bank."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a tool answered, in JSON values. `error` is what was raised, for doors that have codes of their own.
+    """A tool's reply as JSON values.
 
-    `session`, `scope` and `bank` say where it was asked: None where that never came to be known.
+    `error` is the raised error, for doors that have their own codes. `session`, `scope` and `bank` are where the call
+    ran; None if that is unknown.
     """
 
     value: Any
@@ -37,7 +41,7 @@ class Reply:
     scope: str | None = None
     bank: str | None = None
     spoken: str | None = None
-    """The value in words, where its toolset has any."""
+    """The value in words, if the handler gave any."""
 
     @property
     def is_error(self) -> bool:
@@ -53,20 +57,20 @@ class Reply:
 
     @property
     def structured(self) -> dict[str, Any]:
-        """What is no object by itself stands in one."""
+        """Return the value as a JSON object; any other value is wrapped as `{"result": value}`."""
         return self.value if isinstance(self.value, dict) else {"result": self.value}
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What a handler gives that answers in words as well: they are what a client shows, beside the values."""
+    """A handler's result with a text for people; clients show the text beside the value."""
 
     value: Any
     words: str
 
 
 class Envelope(Protocol):
-    """The module `envelope` of a toolset: the shape of its replies."""
+    """The `envelope` module of a toolset: it shapes replies."""
 
     def succeeded(self, call: Call, value: Any) -> Any: ...
 
@@ -74,9 +78,9 @@ class Envelope(Protocol):
 
 
 def called(registry: Registry, name: str, arguments: object, host: Host | Callable[[], Host]) -> Reply:
-    """Raises `NotFoundError` for a tool that is not there; whatever else goes wrong is a reply.
+    """Run a tool and return its reply. Raise `NotFoundError` for an unknown tool; every other failure is a reply.
 
-    A host that has yet to be found may be given as a function, so that its failure is a reply, too.
+    Pass `host` as a function if finding it can fail: that failure then becomes a reply, too.
     """
     toolset, tool = registry.found(name)
     with telemetry.during("toolset.call", tool=tool.name, toolset=toolset.name) as measured:
@@ -95,7 +99,7 @@ def _reply(toolset: Toolset, tool: Tool, arguments: object, host: Host | Callabl
     except PieriaError as problem:
         error = problem
     except Exception as problem:
-        # The wire carries no traceback; the log does.
+        # The traceback goes to the log, never to the wire.
         log.exception("%s failed unexpectedly", tool.name)
         error = UnknownError(type(problem).__name__, hint="The server's log tells more.")
     error = error if known is None else known.telling(error)
@@ -107,7 +111,7 @@ def _reply(toolset: Toolset, tool: Tool, arguments: object, host: Host | Callabl
 
 
 def _wired(value: Any, error: PieriaError | None, host: Host | None, arguments: Mapping[str, Any]) -> Reply:
-    """The reply, with where it was asked. Raises for a value that is no JSON."""
+    """Return the reply with its session, bank and scope. Raise if the value is not JSON."""
     session, bank, scope = (host.session, host.bank_name, host.scope) if host is not None else (None, None, None)
     if isinstance(arguments.get("bank"), str):
         bank = arguments["bank"]
@@ -118,14 +122,14 @@ def _wired(value: Any, error: PieriaError | None, host: Host | None, arguments: 
     try:
         (reply.written + reply.text).encode()
     except UnicodeEncodeError:
-        # Names of files may hold halves of characters, which no wire takes.
+        # File names may hold lone surrogates, which UTF-8 cannot encode.
         whole = None if words is None else words.encode(errors="replace").decode()
         return replace(reply, value=json.loads(reply.written.encode(errors="replace")), spoken=whole)
     return reply
 
 
 def spoken(tool: Tool, error: PieriaError) -> PieriaError:
-    """The error about the parameters as the caller knows them."""
+    """Return the error with the caller's parameter names."""
     error.errors = tuple(spoken(tool, one) for one in error.errors)
     if isinstance(error, InputError | PrivacyError | UnavailableError):
         first, dot, rest = error.parameter.partition(".")
@@ -142,7 +146,7 @@ def _answered(toolset: Toolset, tool: Tool, arguments: object, host: Host) -> An
     try:
         value = getattr(toolset.handlers, toolset.handler_name(tool))(call, **given)
     except PieriaError as problem:
-        # What was wrong before the handler began is told by the caller's own names already.
+        # Only errors of the handler need renaming: validation already uses the caller's names.
         raise spoken(tool, problem) from problem.__cause__
     return _envelope(toolset).succeeded(call, value)
 

@@ -1,4 +1,4 @@
-"""Where tools are called: the banks they reach, on whose behalf, and what that allows."""
+"""The context of a tool call: which banks it can reach, for which caller, with which access."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ Progress = Callable[[int, int], None]
 Told = Callable[[str, "Job", "JobProgress"], object]
 
 KEPT = 64
-"""Banks that stay open between calls, each for one session."""
+"""How many banks stay open between calls; each entry belongs to one session."""
 
 
 NAMED = 64
-"""Characters of a bank's name that a hint repeats."""
+"""Longest part of a bank's name that a hint repeats, in characters."""
 
 
 class Banks:
-    """The banks of a workspace, kept open between calls. Threads may share it.
+    """The banks of a workspace, cached between calls. Thread-safe.
 
-    One that is let go of is closed when the last call that uses it is over.
+    A bank dropped from the cache closes after the last call that uses it.
     """
 
     def __init__(self, workspace: Workspace, who: str) -> None:
@@ -62,9 +62,11 @@ class Banks:
         via: str = AGENT,
         create: bool = True,
     ) -> Bank:
-        """Without `user`, what belongs to the user is not reached. `secrets` counts where nobody set that. Without
-        `counts_uses`, nothing that is found through it counts as used. Without `create` it raises `NotFoundError` where
-        there is no such bank."""
+        """Return the bank, from the cache if it is open.
+
+        `user=False` hides memories in the user's scope. `secrets` applies only if the setting has its default.
+        `counts_uses=False` records no use of what is found. `create=False` raises `NotFoundError` for a missing bank.
+        """
         if not self.workspace.resolved.is_default("secrets"):
             secrets = None
         key = (same_bank(name), session, user, secrets, counts_uses, via)
@@ -72,7 +74,7 @@ class Banks:
             self._forget_those_that_ended()
             held = self._open.get(key)
         if held is None:
-            # Without the lock: one that is brought to a new schema must not hold up the others.
+            # Open outside the lock: a schema migration must not block other banks.
             held = self.workspace.open(
                 name,
                 session=session,
@@ -94,17 +96,17 @@ class Banks:
         return self.workspace.banks()
 
     def there(self) -> list[str]:
-        """All of them, the user's own as well."""
+        """Return the names of all banks, including the user's own."""
         return self.workspace.place.everything()
 
     def open_names(self) -> set[str]:
-        """Those that are open now, between calls or in one."""
+        """Return the names of the cached banks."""
         with self._lock:
             self._forget_those_that_ended()
             return {held.name for held in self._open.values()}
 
     def has(self, name: str) -> bool:
-        """Without asking where it is open: it says by itself that it was removed."""
+        """Return whether the bank exists. A cached bank answers without a look at the disk."""
         with self._lock:
             self._forget_those_that_ended()
             if any(open_name == same_bank(name) for open_name, *_ in self._open):
@@ -113,14 +115,14 @@ class Banks:
         return place.has_user() if name == USER_BANK else place.at(name).is_there
 
     def _forget_those_that_ended(self) -> None:
-        """Those that were removed, be it by another process."""
+        """Drop banks that were removed, also by another process."""
         for key in [key for key, held in self._open.items() if held.store.is_over]:
             del self._open[key]
 
     def worker(self, told: Told = lambda bank, job, progress: None) -> Worker:
-        """One that does what is to be done behind, in every bank that was reached. It is for the caller to close.
+        """Return a worker for the jobs of every cached bank; the caller closes it.
 
-        `told` hears how far a job is, and in which bank.
+        `told` receives the bank's name, the job and its progress.
         """
         from pieria.bank.jobs.handlers import HANDLERS
         from pieria.bank.jobs.worker import Worker
@@ -128,12 +130,12 @@ class Banks:
         return Worker(self._worked_on, HANDLERS, told=lambda job, progress: told(self._at_work, job, progress))
 
     def work_on(self, names: Iterable[str]) -> None:
-        """Lets its worker do what is to be done in these as well, as far as they are there."""
+        """Open the named banks, so that the worker runs their jobs. Skip banks that do not exist."""
         for _ in self.still_there(names):
             pass
 
     def still_there(self, names: Iterable[str]) -> Iterator[Bank]:
-        """These, on behalf of no session, but for those that were removed: none is made anew."""
+        """Yield the named banks without a session. Skip removed ones; create none."""
         for name in names:
             try:
                 bank = self.opened(name, None, create=False)
@@ -142,7 +144,7 @@ class Banks:
             yield bank
 
     def _worked_on(self) -> Iterator[Bank]:
-        """Each bank once, on behalf of no session."""
+        """Yield each cached bank once, without a session."""
         for name in sorted(self.open_names()):
             self._at_work = name
             try:
@@ -159,12 +161,12 @@ class Banks:
 
 
 def everything(name: str) -> bool:
-    """Any bank at all."""
+    """Accept any bank."""
     return True
 
 
 def out_of_reach(bank: str, opened: Sequence[str]) -> AccessError:
-    """What to raise where a bank is not open to a caller; `opened` are those that its token names, if it has one."""
+    """Return the error for a bank the caller may not reach. `opened` lists the banks of the caller's token, if any."""
     make = f"pieria token create NAME --banks {quote(','.join((*(opened or ('*',)), bank[:NAMED])))}"
     if opened:
         hint = f"The token opens {', '.join(opened)}. Make one that names this bank, too: {make}."
@@ -175,9 +177,10 @@ def out_of_reach(bank: str, opened: Sequence[str]) -> AccessError:
 
 @dataclass(frozen=True)
 class Host:
-    """On whose behalf tools are called. `covers` says which banks that caller may reach, `opened` how that was put.
+    """The caller of a tool and what it may reach.
 
-    `is_named` says that somebody gave the bank's name, which may be misspelt: then only what `begins` one makes it.
+    `covers` says which banks the caller may reach; `opened` is the token's own wording of that. `is_named` means the
+    caller gave the bank's name. Such a name may be misspelt, so only tools with `begins` create the bank.
     """
 
     banks: Banks
@@ -191,13 +194,13 @@ class Host:
     progress: Progress | None = None
     opened: tuple[str, ...] = ()
     secrets: str | None = None
-    """What becomes of secrets, where nobody set that."""
+    """How to treat secrets if the setting has its default."""
     via: str = AGENT
-    """How texts come in: a tool call is an agent's, whoever makes it."""
+    """How texts come in. A tool call counts as an agent's."""
     counts_uses: bool = True
-    """Whether what is found counts as used, where the settings say so: not for who only looks at what is answered."""
+    """Whether results count as used, if the settings allow it. False for callers that only inspect results."""
     tells_places: bool = True
-    """Whether whoever calls may know where banks are kept."""
+    """Whether the caller may know where banks are stored."""
 
     @property
     def bank(self) -> Bank:
@@ -207,11 +210,11 @@ class Host:
 
     @property
     def scope(self) -> str:
-        """Where memories go and come from unless a call says otherwise."""
+        """Return the default scope of memories for this bank."""
         return "user" if self.bank_name == USER_BANK else "bank"
 
     def other(self, name: str | None) -> Bank:
-        """Another bank that is there; without a name, the caller's own."""
+        """Return another existing bank, or the caller's own if `name` is None."""
         if name is None or same_bank(name) == same_bank(self.bank_name):
             return self.bank
         there = self.bank_names()
@@ -220,7 +223,7 @@ class Host:
         return self._opened(name, create=False)
 
     def bank_names(self) -> list[str]:
-        """The banks that the caller may reach, their own among them."""
+        """Return the banks the caller may reach, including its own."""
         own = [] if self.bank_name == USER_BANK else [self.bank_name]
         return sorted({*own, *(name for name in self.banks.names() if self.covers(name))})
 
@@ -229,7 +232,7 @@ class Host:
             raise AccessError("not_admin" if self.access is Access.write else "read_only")
 
     def telling(self, error: PieriaError) -> PieriaError:
-        """The error as whoever calls is told of it."""
+        """Return the error without paths that the caller may not know."""
         if isinstance(error, TransferError):
             return error.of(self.paths.told(Path(error.path)))
         if self.tells_places or not isinstance(error, StorageError):
@@ -253,27 +256,27 @@ class Host:
                 create=create,
             )
         except NotFoundError as problem:
-            # Of those that are there, this caller is told only what they may reach.
+            # Suggest only banks that this caller may reach.
             raise no_such_bank(
                 name, [other for other in self.banks.there() if self.covers(other)], self._nowhere
             ) from problem
 
     def reached(self, name: str) -> str:
-        """The name of a bank that the caller may reach. Raises `AccessError` for another."""
+        """Return the bank's name. Raise `AccessError` if the caller may not reach it."""
         if not self.covers(name):
             raise out_of_reach(name, self.opened)
         return name
 
     @property
     def _nowhere(self) -> str | None:
-        """The folder of the banks, where it is missing and the caller may know of it."""
+        """The folder of the banks, if it is missing and the caller may know it."""
         place = self.banks.workspace.place
         return str(place) if self.tells_places and not place.is_there else None
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool, as its handler sees it."""
+    """One tool call, as the handler sees it."""
 
     host: Host
     tool: Tool

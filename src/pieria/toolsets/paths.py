@@ -1,4 +1,4 @@
-"""Where tools may read and write files: under some folders, however a path is written and wherever its links lead."""
+"""Which files tools may read and write: only those below some folders, after links are resolved."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ if TYPE_CHECKING:
 
 
 OUR_OWN = re.compile(r".*\.db(-.*)?|tokens\..*|pieria\.toml", re.DOTALL)
-"""Names in the data folder, in lower case: banks with what SQLite keeps beside them, tokens and settings."""
+"""Our own files in the data folder, in lower case: banks with SQLite's side files, tokens and settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """`roots` are the folders; a relative path counts from `base`. What `data` itself lives on is no file for tools."""
+    """The files tools may touch: those below `roots`, except Pieria's own files in `data`.
+
+    Relative paths start at `base`.
+    """
 
     base: Path
     roots: tuple[Path, ...]
     data: Path | None = None
     project: Path | None = None
-    """The project that the caller works on; where there is none, `base` stands for it."""
+    """The caller's project; None means `base`."""
     is_shared: bool = False
-    """Callers who may not reach each other's banks have the same folders."""
+    """Whether callers share the folders but may not reach each other's banks."""
 
     def allowed(self, given: str, parameter: str) -> Path:
-        """The path in full, with its links resolved. Raises `InputError` where it leads elsewhere."""
+        """Return the absolute path with links resolved. Raise `InputError` if tools may not touch it."""
         if not given.strip() or "\0" in given:
             raise InputError(parameter, "the path of a file", given)
         check_length(given, parameter)
@@ -52,8 +55,7 @@ class Paths:
         return path
 
     def told(self, path: Path) -> str:
-        """What the caller is told of an allowed path: where the folder for exchange lies, is not for whoever asks from
-        elsewhere."""
+        """Return an allowed path as shown to the caller. Remote callers see paths relative to the exchange folder."""
         base = os.path.realpath(self.base)
         return str(path.relative_to(base) if self.is_shared and path.is_relative_to(base) else path)
 
@@ -61,7 +63,7 @@ class Paths:
         return root.name if self.is_shared and root == self.base else str(root)
 
     def _is_our_own(self, path: Path) -> bool:
-        """However it is spelt: to some file systems, upper and lower case are one."""
+        """Return whether the path is Pieria's own. Ignore case, because some file systems do."""
         if self.data is None:
             return False
         data = os.path.realpath(self.data).casefold()
@@ -72,13 +74,13 @@ class Paths:
 
 
 def on_this_machine(data: Path, project: Path | None, working: Path, home: Path | None, more: Sequence[Path]) -> Paths:
-    """For a caller who is a user of this machine: what belongs to them, and what the setting adds."""
+    """Return the paths for a local user: their own folders and those of the `paths` setting."""
     roots = [data, project or working, *([home] if home else []), *more]
     return Paths(working, tuple(dict.fromkeys(roots)), data, project)
 
 
 def paths_of_user(workspace: Workspace) -> Paths:
-    """For the user who runs this process, in the folder where they run it."""
+    """Return the paths for the user who runs this process, with the current working folder."""
     project = workspace.resolved.project
     try:
         home = Path.home()
@@ -89,6 +91,6 @@ def paths_of_user(workspace: Workspace) -> Paths:
 
 
 def over_the_network(data: Path, more: Sequence[Path]) -> Paths:
-    """For a caller who is not: a folder for exchange, and what the setting adds."""
+    """Return the paths for a remote caller: the exchange folder and those of the `paths` setting."""
     exports = data / "exports"
     return Paths(exports, (exports, *more), data, is_shared=True)

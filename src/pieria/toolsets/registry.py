@@ -1,4 +1,4 @@
-"""All toolsets there are, by their folders, and every tool by its name: what the doors list and what they call."""
+"""All toolsets by folder and all tools by name: what doors list and call."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pieria.toolsets.tool import FILE, Tool, Toolset, toolset_in
 
 ALL = "all"
 OFFERED = 5
-"""Names that are told where none comes near."""
+"""How many tool names a hint offers if no name is near."""
 
 
 class Registry:
-    """Some toolsets. Names of tools are unique over all of them, aliases included."""
+    """A choice of toolsets. Tool names and aliases are unique across all of them."""
 
     def __init__(self, toolsets: Iterable[Toolset]) -> None:
         self.toolsets: Mapping[str, Toolset] = MappingProxyType({toolset.name: toolset for toolset in toolsets})
@@ -39,7 +39,7 @@ class Registry:
         return [tool.name for _, tool in self]
 
     def found(self, name: str) -> tuple[Toolset, Tool]:
-        """By its name or an alias. Raises `NotFoundError` with the nearest name there is."""
+        """Return the toolset and tool of a name or alias. Raise `NotFoundError` with the nearest name."""
         held = self._named.get(name)
         if held is None:
             some = ", ".join(self.names[:OFFERED])
@@ -48,7 +48,7 @@ class Registry:
         return held
 
     def only(self, chosen: str | Iterable[str], parameter: str = "toolset") -> Registry:
-        """Those that a line such as `mnemosyne,open-mem` names, or all."""
+        """Return a registry of the chosen toolsets, such as `mnemosyne,open-mem` or `all`."""
         names = [name.strip() for name in chosen.split(",")] if isinstance(chosen, str) else list(chosen)
         if ALL in names:
             return self
@@ -61,7 +61,7 @@ class Registry:
 
 @cache
 def registry() -> Registry:
-    """Every folder of this package that holds tools."""
+    """Return the registry of every folder of this package that has a `tools.json`."""
     here = files("pieria.toolsets")
     folders = sorted(entry.name for entry in here.iterdir() if entry.is_dir() and (entry / FILE).is_file())
     return Registry(toolset_in(f"pieria.toolsets.{name}") for name in folders)

@@ -1,4 +1,4 @@
-"""A tool as it is listed and checked, and a toolset: what its `tools.json` says, without any of its handlers."""
+"""A tool and a toolset as `tools.json` describes them. Handlers live in their toolset's folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE = "tools.json"
 
 
 class Access(IntEnum):
-    """What a caller may do; each holds those before it."""
+    """What a caller may do; each level includes the lower ones."""
 
     read = 1
     write = 2
@@ -28,10 +28,11 @@ class Access(IntEnum):
 
 @dataclass(frozen=True)
 class Tool:
-    """`aliases` are further names of it, `accepts` further names of its parameters: taken, and not listed.
+    """One tool.
 
-    A bank that is not there comes to be by a tool that `begins` one, and by no other: its name may be misspelt.
-    `speaks` says which of its parameters stands for which of the engine's, so that an error names what the caller gave.
+    `aliases` are accepted names of the tool, `accepts` accepted names of parameters; neither is listed. Only a tool
+    with `begins` creates a missing bank that the caller named, because the name may be misspelt. `speaks` maps the
+    engine's parameters to the tool's, so that errors use the caller's names.
     """
 
     name: str
@@ -45,11 +46,11 @@ class Tool:
     accepts: Mapping[str, str] = field(default_factory=dict)
     speaks: Mapping[str, str] = field(default_factory=dict)
     objects: tuple[str, ...] = ()
-    """Parameters that are JSON text, and are taken as the object itself, too."""
+    """Parameters that take JSON text or the object itself."""
     takes_null: bool = False
-    """Whether null stands for what is left out, as clients send it that fill in every parameter. OpenAPI says so."""
+    """Whether null means "left out", because some clients fill in every parameter. OpenAPI says so, too."""
     settled: tuple[str, ...] = ()
-    """Parameters whose listed default is that of a setting: where one is left out, its handler is not given it."""
+    """Parameters whose listed default comes from a setting. If left out, the handler does not receive them."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -58,7 +59,7 @@ class Tool:
 
     @cached_property
     def validator(self) -> Draft202012Validator:
-        """Made once: to make one costs as much as to check ten calls."""
+        """The cached validator: building one costs as much as ten checks."""
         from jsonschema import Draft202012Validator
 
         return Draft202012Validator(self.input_schema)
@@ -66,9 +67,9 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """`package` is the folder's name in Python; its module `handlers` is imported when a tool is first called.
+    """A toolset. `package` is its Python package; `handlers` in it is imported on the first call.
 
-    A handler is named like its tool without the toolset's `prefix`, in the spelling of Python.
+    A handler is named like its tool, without `prefix` and with underscores.
     """
 
     name: str
@@ -78,7 +79,7 @@ class Toolset:
     package: str
     tools: tuple[Tool, ...]
     secrets: str | None = None
-    """What becomes of secrets that come through these tools, where nobody set that."""
+    """How to treat secrets in these tools' texts if the setting has its default."""
 
     @property
     def handlers(self) -> ModuleType:
@@ -90,7 +91,7 @@ class Toolset:
 
 
 _RESERVED = frozenset({"import", "get", "list"})
-"""Names that Python keeps for itself, or that would hide one of its own."""
+"""Python keywords, or names that would shadow a builtin."""
 
 
 def toolset_in(package: str) -> Toolset:
