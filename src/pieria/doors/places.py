@@ -24,12 +24,11 @@ SLOW_AT_ONCE = 2
 SLOW_WAITING = 24
 """Slow pieces of work that may have given their place away; further ones keep it."""
 LANE_SECONDS = 20.0
-"""After so long a wait slow work goes on all the same, so that nobody can be kept for ever."""
+"""Longest wait of slow work, in seconds: then it goes on all the same, so that it never waits for ever."""
 
 
 class Places:
-    """For the tasks of one event loop. Work that nobody waits for any more has its place until it is over: its thread
-    goes on, and would otherwise let in another.
+    """Places for the tasks of one event loop. Abandoned work keeps its place until it ends, because its thread goes on.
 
     `seconds` is the processor time that one piece of work may take.
     """
@@ -51,12 +50,12 @@ class Places:
             done = partial(_done, work, over, slow)
             return await to_thread.run_sync(done, abandon_on_cancel=abandoned, limiter=self._threads)
         finally:
-            # Has no effect on work that has begun; what has not will not begin any more.
+            # Stops work that has not begun; running work goes on.
             over.cancel()
             over.add_done_callback(lambda _: slow.give_back())
 
     def _give_back(self, loop: asyncio.AbstractEventLoop, over: Future[None]) -> None:
-        """In whichever thread was the last to have to do with it."""
+        """Release the place, on the last thread that used it."""
         # A loop that has ended has no more places to give.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._free.release_on_behalf_of, over)

@@ -1,4 +1,6 @@
-"""`pieria bench capture`: what hooks cost the agent that waits for them, and what comes of events behind it."""
+"""`pieria bench capture`: the cost of hooks for the agent that waits for them, and of their events in the
+background.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def measure(size: int, events: int, say: Say) -> dict[str, Any]:
 
 
 def _hooks(data: Path, project: Path, size: int, say: Say) -> Iterator[Row]:
-    """In turn with Python alone, so that what is ours can be told from what is not."""
+    """Measure the hook and bare Python in turn, so that our share can be told from Python's."""
     command = Commands("claude-code", data / "spool").argv(CAPTURE)
     took, bare = [], []
     for number in range(EVENTS):

@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Conversation:
-    """`piece_of` tells which piece of evidence a memory is, by its source; `session_of` in which session that is."""
+    """`piece_of` maps a memory's source to its piece of evidence; `session_of` maps a piece to its session."""
 
     name: str
     said: list[dict[str, Any]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""How much of what a look for the nearest vectors finds an exact scan of all that may be seen would find as well."""
+"""Recall of the vector index: the share of an exact scan's nearest vectors that the index also finds."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ STEP = 10_000
 
 @dataclass(slots=True)
 class Filled:
-    """`rows` and `places` are of each text, by its number; `size` and `seconds` of what it was filled with."""
+    """`rows` and `places` are by text number; `size` and `seconds` tell how much was written, and how long it took."""
 
     bank: Bank
     workload: Workload

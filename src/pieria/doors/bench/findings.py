@@ -12,7 +12,7 @@ from pieria.doors.bench.retrieval import FITTED, FRESH, SLEPT, WHOLE, Answer
 
 ALL = "all"
 COMPARED = ("R@10", "session R@5")
-"""The shares that are told for each thing that is switched off."""
+"""Shares that are compared for each feature that is switched off."""
 HEADLINE = "R@10"
 ANSWERABLE = "answerable"
 OWN, LEARNT = "own", {"fitted": FITTED, "fresh": FRESH}
@@ -65,7 +65,7 @@ def lines(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _times(rows: Sequence[Answer]) -> dict[str, float | None]:
-    """How long a recall takes, by itself and against the question's embedding in the same run: p50 of each."""
+    """Return the median time of a recall, of embedding its query in the same run, and their ratio."""
     recall = median(row.seconds for row in rows)
     embedded = [row.embedded for row in rows if row.embedded is not None]
     told: dict[str, float | None] = {"ms": round(1000 * recall, 2), "embedding_ms": None, "times": None}
@@ -158,7 +158,7 @@ def _shares(rows: Sequence[Answer], name: str) -> list[float]:
 
 
 def _confidences(rows: Sequence[Answer]) -> tuple[list[float], list[float]]:
-    """Of what has an answer, and of what has none."""
+    """Return the confidences of questions with an answer, and of those without."""
     can = [row.confidence for row in rows if row.asked.evidence is not None]
     cannot = [row.confidence for row in rows if row.asked.evidence is None]
     return can, cannot

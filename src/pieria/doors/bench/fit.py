@@ -1,7 +1,7 @@
-"""Weights fitted to questions whose evidence is known: what the features of the hits say for evidence and what against.
+"""Weights fitted to questions with known evidence: which features of hits speak for evidence, and which against.
 
-Listwise: of all hits of a question its evidence should be what is chosen, where a hit is chosen with a probability in
-proportion to exp(HARDNESS * sum(weight * feature)). Whatever the questions leave open stays as it was.
+Listwise: among the hits of a question, its evidence should be chosen. A hit is chosen with a probability in proportion
+to exp(HARDNESS * sum(weight * feature)). Weights that the questions leave open keep their values.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """The hits of one question, a line each, and how much of what should be chosen each one is."""
+    """The features of a question's hits, a row each, and the probability that each should get."""
 
     features: Array
     wanted: Array
 
 
 def lesson(reasons: Sequence[Mapping[str, float]], names: Sequence[str], evidence: Sequence[bool]) -> Lesson | None:
-    """From what each hit says of why it is one. None where all are evidence, or none: that teaches nothing."""
+    """Return a lesson from the features of each hit. None if all hits are evidence, or none: that teaches nothing."""
     if all(evidence) or not any(evidence):
         return None
     features = np.array([[why.get(name, 0.0) for name in names] for why in reasons])
@@ -44,7 +44,7 @@ def lesson(reasons: Sequence[Mapping[str, float]], names: Sequence[str], evidenc
 
 
 def fitted(lessons: Sequence[Lesson], weights: Mapping[str, float]) -> dict[str, float]:
-    """Newton's method from these weights; the loss is convex, so there is one answer, whatever the order of lessons."""
+    """Return the weights fitted by Newton's method. The loss is convex, so the order of lessons does not matter."""
     if not lessons:
         return dict(weights)
     lists = _Lists.of(lessons)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QUESTIONS, WARMING = 200, 20
 TARGET = 25.0
 FROM = 200_000
-"""Nodes up to which the target has to be kept."""
+"""Largest number of nodes at which the target must be met."""
 
 
 def measure_graph(size: int, say: Say) -> dict[str, Any]:

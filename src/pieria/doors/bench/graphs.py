@@ -23,7 +23,7 @@ AT_ONCE = 100
 
 
 class GraphWorkload:
-    """Seeded. `facts` are the numbers, in the order of the vectors, of what questions are asked about."""
+    """Seeded. `facts` are pairs with a vector's number, in the order of the vectors; questions ask about them."""
 
     def __init__(self) -> None:
         self.meaning = Meaning()

@@ -1,4 +1,4 @@
-"""How far a measured share can be trusted: intervals by drawing anew, and how well a number tells two groups apart."""
+"""Confidence of a measured share: bootstrap intervals, and how well a number separates two groups."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def mean(values: Sequence[float]) -> Estimate:
 
 
 def mean_of_groups(groups: Sequence[Sequence[float]]) -> Estimate:
-    """Of all values together, where it is whole groups that are drawn anew: those of one may be more alike."""
+    """Return the mean of all values. Whole groups are resampled, because values of one group may be more alike."""
     sums = np.array([float(np.sum(group)) for group in groups])
     counts = np.array([float(len(group)) for group in groups])
     drawn = _drawn(len(groups), 0)
@@ -49,7 +49,7 @@ def told_apart(high: Sequence[float], low: Sequence[float]) -> Estimate | None:
 def told_apart_better(
     high: Sequence[float], low: Sequence[float], other_high: Sequence[float], other_low: Sequence[float]
 ) -> Estimate | None:
-    """By how much the first two groups are told apart better than the others, which are of the same questions."""
+    """Return how much better the first two groups are separated than the others, for the same questions."""
     return None if not high or not low else _area(_above(high, low) - _above(other_high, other_low))
 
 
@@ -61,7 +61,7 @@ def _above(high: Sequence[float], low: Sequence[float]) -> Array:
 
 
 def _area(above: Array) -> Estimate:
-    """Each group is drawn anew by itself."""
+    """Resample each group independently."""
     first, second = (_drawn(count, group) for group, count in enumerate(above.shape))
     return _estimate(float(above.mean()), ((first @ above) * second).sum(axis=1))
 

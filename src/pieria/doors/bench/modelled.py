@@ -1,6 +1,6 @@
-"""What takes the model: writing with its vectors, a recall of a new process, the memory that it all needs.
+"""What the model costs: writing with vectors, a recall in a new process, and memory.
 
-Its own time is told by the events of the library, so that it can be told apart from ours.
+Telemetry gives the model's own time, so that it can be separated from ours.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ with Workspace(data=sys.argv[1], embedder="auto") as workspace, workspace.open("
 
 
 class Model:
-    """How long the model takes by itself, as long as it is listened to."""
+    """Collects the model's own time from telemetry events."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []

@@ -33,14 +33,14 @@ from pieria.toolsets import registry
 from pieria.workspace import Workspace
 
 NAMED, NAMES = 500, 100
-"""So many memories have tags and name somebody, of so many people, of whom as many facts are known."""
+"""Memories with tags and an entity; number of entities, and of facts."""
 LOADS, TYPED = 10, 20
 """Times that a page is loaded, and questions that are typed."""
 LETTERS = 3
 """Typed between two looks at what is found so far."""
 PAGE_TARGET, TYPED_TARGET = 300.0, 150.0
 MOST = 101_000
-"""Memories up to which the targets have to be kept: 100,000, and what is written meanwhile."""
+"""Largest bank at which the targets must be met: 100,000 memories, and those written meanwhile."""
 WAITED = 120.0
 _TOLD = re.compile(r"page;dur=([\d.]+)")
 
@@ -49,7 +49,7 @@ LATER = {
     "what is due, which Fading loads later": "fading/due",
     "the checks, which Health loads later": "health/checks",
 }
-"""What nobody waits for who opens the page."""
+"""Parts that a page loads later: its reader does not wait for them."""
 
 
 def measure_pages(size: int, say: Say) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pieria.toolsets.paths import paths_of_user
 from pieria.workspace import Workspace
 
 WINGS, ROOMS, SHARED = 40, 25, 5
-"""So many wings of so many rooms each, some of which every wing has under one name."""
+"""Number of wings, of rooms in each, and of rooms whose name all wings share."""
 NAMES = 5_000
 """People who are named, each drawer naming one: what ties rooms to each other."""
 HALLS = ("facts", "decisions", "events", "discoveries", "preferences", "advice", "diary")
@@ -29,7 +29,7 @@ CALLS = 100
 WRITE_EVERY = 10
 TARGET = 50.0
 FROM = 50_000
-"""Drawers up to which the target has to be kept."""
+"""Largest number of drawers at which the target must be met."""
 
 Arguments = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""One short process, timed as whoever waits for it sees it."""
+"""One short process, timed as its caller sees it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ FITTED, FRESH = "fitted on the others", "fitted on the others from nothing"
 """Beginning with the policy's own weights, and with none: its own may have seen the conversation that is left out."""
 SLEPT = "after a sleep"
 LINEAR = "sum(weight * feature)"
-"""In what a plan says of scoring, where weights can be fitted."""
+"""A plan's scoring formula for which weights can be fitted."""
 QUESTION = "what is there?"
 Say = Callable[[str, int, int], None]
 
@@ -78,7 +78,7 @@ class Answer:
     model: str | None
     left_out: Mapping[str, str]
     ahead: int = 0
-    """Summaries that stand before one of their sources."""
+    """Summaries that rank before one of their sources."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -137,7 +137,7 @@ class _Held:
         return self.asked({SLEPT: {}})
 
     def lessons(self) -> list[Lesson]:
-        """A piece of evidence stands where the first hit of it stands, so that is what is learnt from."""
+        """Return the lessons of the questions. Evidence ranks where its first hit does, so only that hit is used."""
         found: list[Lesson | None] = []
         for number, asked in enumerate(self.conversation.asked, 1):
             if asked.evidence is not None:
@@ -151,7 +151,7 @@ class _Held:
         return [one for one in found if one is not None]
 
     def weights(self) -> dict[str, float]:
-        """The policy's own, as they are for this bank."""
+        """Return the policy's own weights for this bank."""
         weights: dict[str, float] = self.bank.recall(QUESTION, k=1, policy=self.wanted.policy).plan["weights"]
         return weights
 
@@ -221,7 +221,7 @@ def _seconds(does: Callable[[], object]) -> float:
 
 @contextmanager
 def _empty(name: str) -> Iterator[Bank]:
-    """A bank in which no question leaves a trace for the next."""
+    """Yield an empty bank in which no question affects the next."""
     with (
         TemporaryDirectory(prefix="pieria-bench-") as folder,
         Workspace(data=folder, settings={"count_uses": False}) as workspace,

@@ -113,7 +113,7 @@ def _interval(of: Mapping[str, float]) -> str:
 
 @contextmanager
 def _palace() -> Iterator[tuple[Workspace, Host]]:
-    """An empty one, in which no question leaves a trace for the next."""
+    """Yield an empty palace in which no question affects the next."""
     with (
         TemporaryDirectory(prefix="pieria-bench-") as folder,
         Workspace(data=folder, settings={"count_uses": False}) as workspace,

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One budget: what was measured, in which unit, what is asked, and whether it is met (None: nothing is asked)."""
+    """One budget: the measured value, its unit, its target, and whether it is met (None: there is no target)."""
 
     name: str
     value: float

@@ -1,4 +1,4 @@
-"""How long a host waits for what it is told: the process of a hook, with the model, from its start to its end."""
+"""How long a host waits for context: the process of a hook, with the model, from its start to its end."""
 
 from __future__ import annotations
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 DRAINING = DISTILLING = 0.5
-"""Seconds for which a command hands over what hooks have captured, and for which it begins to distil what is due of
-that, before it does its own work."""
+"""Seconds that a command spends on queued hook events, and on distilling due ones, before its own work."""
 
 
 @dataclass
@@ -38,7 +37,7 @@ class Call:
     debug: bool = False
     speaker: dict[str, Any] = field(default_factory=dict)
     parameters: Sequence[click.Parameter] = ()
-    """Those of the command that runs, to speak of them as they are spelt on the line."""
+    """Parameters of the running command, so that messages can spell them as on the command line."""
 
     def workspace(self) -> Workspace:
         from pieria.doors.cli.log import listen
@@ -49,7 +48,9 @@ class Call:
 
     @contextmanager
     def opened(self, *, reading: bool = False) -> Iterator[Bank]:
-        """The bank of this call. A reader makes none under a name that somebody gave, since it may be misspelt."""
+        """Yield the bank of this call. A reading command does not create a bank whose name was given: it may be
+        misspelt.
+        """
         from pieria.doors.cli.person import way_in
 
         with self.workspace() as workspace:
@@ -76,7 +77,7 @@ class Call:
             self.note(f"what hooks captured waits in the spool: {problem}")
 
     def distil(self, bank: Bank) -> None:
-        """What is due of that: where no server and no worker runs, nobody else would."""
+        """Distil what is due: without a server or a worker, no other process would."""
         from pieria.bank.jobs.worker import catch_up
         from pieria.errors import PieriaError
 
@@ -86,7 +87,7 @@ class Call:
             self.note(f"what hooks captured is not distilled yet: {problem}")
 
     def check_there(self, workspace: Workspace) -> None:
-        """Refuses a bank that is not there, where somebody gave its name."""
+        """Raise `NotFoundError` if the bank's name was given and there is no such bank."""
         from pieria.record.banks import MOST_OFFERED, USER_BANK
         from pieria.workspace import not_there
 
@@ -131,7 +132,7 @@ class Call:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress | None]:
-        """A progress bar on stderr where a person watches; None where nobody does."""
+        """Yield a progress bar on stderr, or None if stderr is not a terminal."""
         if self.quiet or not sys.stderr.isatty():
             yield None
             return
@@ -142,7 +143,9 @@ class Call:
 
 
 def _must_be_there(workspace: Workspace) -> bool:
-    """Whether somebody gave the bank's name, and may have misspelt it. The user's own has no other."""
+    """Return whether the bank's name was given, and so may be misspelt. The user's own bank always counts as
+    present.
+    """
     from pieria.record.banks import USER_BANK
 
     return workspace.resolved.is_bank_named and workspace.resolved.settings.bank != USER_BANK

@@ -100,7 +100,7 @@ def _violations(error: PieriaError, call: Call) -> Iterator[tuple[str, str | Non
 
 
 def _spoken(error: PieriaError, call: Call) -> tuple[str, str | None]:
-    """Message and hint in the words of the command line: a parameter as it is spelt there, a verb as its command."""
+    """Return message and hint in the command line's spelling: parameters as options, verbs as commands."""
     message, hint = error.message, error.hint
     parameter = getattr(error, "parameter", None)
     named, dot, rest = parameter.partition(".") if isinstance(parameter, str) else ("", "", "")

@@ -1,8 +1,8 @@
-"""`pieria context --hook HOST`: a host's payload comes in, and out comes what the host puts before its model.
+"""`pieria context --hook HOST`: reads a host's payload and prints what the host puts before its model.
 
-A session begins: it is told all, and the moment is kept for it. A prompt comes: it is told what bears on it and was not
-told at the beginning, or nothing. The host waits for it and may take a failure for a refusal, so whatever goes wrong is
-said on stderr and in the log of the hooks, and the exit code is 0.
+At the start of a session it prints the whole context and stores the time. For a prompt it prints related memories that
+the start left out, or nothing. The host waits, and may take a failure for a refusal. So errors go to stderr and the
+hooks' log, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 START, PROMPT = "start", "prompt"
 TOKENS = {START: 2_000, PROMPT: 800}
 UNSURE = 0.3
-"""Where recall is less confident, a prompt is told nothing that does not name one of its files."""
+"""Below this confidence, a prompt gets context only if files go with it."""
 ASKING = 1_500
 """Milliseconds that recall may take for a prompt."""
 ASKED = 8_000
 """Characters of a prompt that are looked at: all that a model embeds, and more words than tell two questions apart."""
 PAYLOAD = 16 << 20
 COMPACTED = ("compact",)
-"""How a session goes on whose model has lost what it was told."""
+"""How a session continues after its model lost its context."""
 NOT_ASKED = ("query", "session", "keep", "anew", "known_at")
 """Options whose values come from the payload."""
 
@@ -142,7 +142,7 @@ def _give_up(call: Call, name: str, within: float) -> None:
 
 
 def _leave() -> NoReturn:
-    """A bank bears that at any moment, and whoever waits need not wait for what comes after."""
+    """Exit at once: a bank survives that at any moment, and the host need not wait for the cleanup."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

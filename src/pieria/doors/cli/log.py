@@ -16,7 +16,7 @@ class _Notes(logging.Handler):
 
 
 def listen(tell: Callable[[str], None], *, everything: bool) -> None:
-    """Passes on what is logged from now on: warnings, or everything. Whoever listened for a call before is let go."""
+    """Pass on log records from now on: warnings, or all. The listener of an earlier call is removed."""
     logger = logging.getLogger("pieria")
     for handler in [handler for handler in logger.handlers if isinstance(handler, _Notes)]:
         logger.removeHandler(handler)

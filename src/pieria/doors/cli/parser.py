@@ -1,6 +1,6 @@
-"""How every command reads its line: the options that all share may stand anywhere, before or after the command.
+"""How every command parses its line: shared options may come before or after the command.
 
-What the options of one command are is said beside that command.
+The options of a single command are beside that command.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _write_options(command: click.Command, ctx: click.Context, formatter: click.
 
 
 class _Helped:
-    """Help is asked for by the same words whoever asks: click keeps for good those that the first context brings."""
+    """Gives every context the same help options: click caches those of the first context for good."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         return list(_HELP)

@@ -45,7 +45,7 @@ def must_be_person() -> None:
 
 
 def way_in() -> str:
-    """Return how a text that stands on the command line came in."""
+    """Return how a text given on the command line came in."""
     from pieria.record.trust import AGENT, PERSON
 
     return PERSON if is_person() else AGENT

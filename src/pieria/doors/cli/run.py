@@ -1,7 +1,7 @@
-"""From an argument list to an exit code: the one place where every failure ends, in words and never in a traceback.
+"""From an argument list to an exit code: every failure ends here, in words and never in a traceback.
 
-Exit codes: 0 done; 1 refused, not found or not well; 2 asked wrongly; 3 the store, a file or a stream failed; 4 try
-again; 70 a fault of Pieria's; 130 interrupted; 141 nobody reads the output any more.
+Exit codes: 0 done; 1 refused, not found or not well; 2 wrong usage; 3 the store, a file or a stream failed; 4 try
+again; 70 a fault of Pieria's; 130 interrupted; 141 the output's reader has gone.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _failed(error: Exception, call: Call) -> int:
     try:
         tell(error, call)
     except OSError:
-        # Nobody can be told: the code alone is left to say so.
+        # stderr is closed: only the exit code is left.
         return code
     return code
 
@@ -96,7 +96,7 @@ def _told(word: str, code: int) -> int:
 
 
 def _asks_for_json(args: list[str]) -> bool | None:
-    """Whether an error is to be told as JSON, too, even when the line could not be read to its end."""
+    """Return True if errors are to be JSON as well, even if the line could not be parsed to its end."""
     line = args[: args.index("--")] if "--" in args else args
     return True if "--json" in line else None
 
@@ -115,7 +115,9 @@ def _prepare_streams() -> None:
 
 
 def _buffered(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """Without a buffer (PYTHONUNBUFFERED), Python drops what a pipe does not take at once, and tells nobody."""
+    """Return a buffered stream: without a buffer (PYTHONUNBUFFERED), Python silently drops what a pipe does not take
+    at once.
+    """
     encoding = stream.encoding
     raw = stream.detach()
     assert isinstance(raw, io.RawIOBase)
@@ -123,7 +125,7 @@ def _buffered(stream: io.TextIOWrapper) -> io.TextIOWrapper:
 
 
 def _silence_closed_streams() -> None:
-    """Python writes what is left when it ends, and would complain where nobody listens."""
+    """Redirect closed streams to the null device: Python flushes at exit, and would report an error."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

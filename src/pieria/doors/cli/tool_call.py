@@ -1,4 +1,4 @@
-"""One call of a tool, or of what tools stand on, on behalf of whoever types a command."""
+"""One call of a tool, or of the code that tools share, for a command."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def replied(call: Call, tool: str, arguments: Any, *, begins: bool = True) -> Re
 
 
 def asked(call: Call, tool: str, *, begins: bool = False, **arguments: Any) -> Any:
-    """The value of the reply; its error is raised. What is None is left out.
+    """Return the value of the reply, or raise its error. Arguments that are None are left out.
 
-    A bank that somebody named has to be there, unless the tool begins one.
+    A bank whose name was given must exist, unless the tool creates one.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     reply = replied(call, tool, given, begins=begins)

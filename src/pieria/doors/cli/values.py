@@ -1,6 +1,6 @@
-"""What options and arguments hold: numbers, times, names out of a list, mappings, and texts that may come by a pipe.
+"""Types of options and arguments: numbers, times, choices, mappings, and texts that may come from a pipe.
 
-A value that cannot be read is handed on as it came: the bank refuses it together with whatever else is wrong.
+An unreadable value is passed on unchanged: the bank reports it together with all other violations.
 """
 
 from __future__ import annotations

@@ -26,10 +26,10 @@ _RELATIVE = re.compile(rf"(?P<ahead>\+ ?|in )?(?P<back>- ?)?(?P<parts>{_PART}(?:
 
 
 def read_time(value: str, now: datetime, *, undirected: bool = True) -> str:
-    """An instant for a length of time before or after now, a date for a day's name, and anything else as it is.
+    """Return an instant for a duration before or after now, a date for a day's name, and other text unchanged.
 
-    A length without a direction is in the past; where that would be a trap, `undirected=False` lets it through
-    unread, to be refused.
+    A duration without a direction is in the past. With `undirected=False` it is returned unchanged, so that it is
+    refused.
     """
     said = " ".join(value.lower().split())
     if said == "now":

@@ -1,7 +1,7 @@
-"""`pieria demo`: a story told on a bank of its own, so that a newcomer sees in seconds what there is.
+"""`pieria demo`: a story on a bank of its own, which shows a newcomer in seconds what Pieria does.
 
-Here is only the command: what is told stands in `story.jsonl`, what is shown of it in `scenes`, how it looks in
-`stage`. Nothing may be shown that was not computed from the bank in the same run.
+Only the command is here: the story is in `story.jsonl`, the scenes in `scenes`, the display in `stage`. Never show a
+result that was not computed from the bank in the same run.
 """
 
 from __future__ import annotations

@@ -324,7 +324,7 @@ SCENES: tuple[Scene, ...] = (
 
 
 def places(folder: Path, word: str) -> int:
-    """How often a word stands in the files of a folder, as anybody would find it who reads them byte by byte."""
+    """Count a word in the files of a folder, byte by byte, without the bank."""
     wanted = word.lower().encode()
     return sum(path.read_bytes().lower().count(wanted) for path in folder.iterdir() if path.is_file())
 
@@ -369,7 +369,7 @@ def _held(fact: Fact) -> str:
 
 
 def _origin(memory: Memory) -> str:
-    """Who said it and when and, where it was changed later, since when it stands like this."""
+    """Return the author and date and, for a memory changed later, the date of its version."""
     said = f"{memory.author}, {day(memory.at)}" if memory.author else day(memory.at)
     later = "" if memory.known_from.date() == memory.at.date() else f"; as it stands since {day(memory.known_from)}"
     return f"{said}{later} · {memory.reference}"

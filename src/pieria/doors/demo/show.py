@@ -23,7 +23,7 @@ def show(
     pause: bool = False,
     told: Iterable[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Plays all scenes on the lines that are told, those of the story by default; returns their calls and results."""
+    """Play all scenes on the lines in `told`, by default the story's; return their calls and results."""
     if keep is not None and BANK in pieria.Workspace(keep).banks():
         raise InputError("keep", f"a folder without a bank {BANK}", keep, hint="Name another folder.")
     stage = Stage(shown=shown, pause=pause)

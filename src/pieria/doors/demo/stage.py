@@ -1,7 +1,7 @@
 """How the demo looks: scenes, calls and their results, as a person reads them and as JSON.
 
-It knows nothing of the story. A call is shown as it is run and its result kept as it came, so that what is read on
-the screen is what a reader would get who typed the same.
+It knows nothing of the story. A call is shown as it runs, and its result is kept unchanged. So a reader who types the
+same call gets the same result.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Stage:
         self._console.print()
 
     def _write(self, text: Text, before: Text | None = None) -> None:
-        """Wrapped, with what stands before the first line, and no blanks at the ends of lines."""
+        """Print wrapped text with `before` in front of its first line, and no trailing blanks."""
         before = before or Text(" " * INDENT)
         for line in text.wrap(self._console, self._console.width - before.cell_len):
             line.rstrip()

@@ -23,7 +23,7 @@ BANK = "tidewater"
 
 
 class Calendar:
-    """The clock of the story's banks. It stands still until it is set, so that every run tells the same days."""
+    """The clock of the story's banks. It only moves when it is set, so that every run shows the same days."""
 
     def __init__(self) -> None:
         self.now = datetime(2025, 1, 1, tzinfo=UTC)
@@ -37,7 +37,7 @@ class Calendar:
 
 @dataclass
 class Story:
-    """The bank of the story, where it lies, a folder for what is made aside, and the banks that were opened."""
+    """The story's bank, its data folder, a folder for other files, and the banks that were opened."""
 
     data: Path
     aside: Path

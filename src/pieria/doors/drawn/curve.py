@@ -1,4 +1,4 @@
-"""The picture of a memory's fading: what stands where, before anything is drawn."""
+"""The picture of a memory's fading: the position of each element, before drawing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Picture:
 
 
 CROWDED = 0.9
-"""From here on a label stands before its line, not behind it."""
+"""Position from which a label goes before its line, not behind it."""
 BLUE, RED, ORANGE, GREEN, GREY = "#2563eb", "#dc2626", "#d97706", "#16a34a", "#6b7280"
 
 
@@ -42,7 +42,7 @@ def _day(at: datetime) -> date:
 
 
 def picture(curve: Curve, day: Callable[[datetime], date] = _day) -> Picture:
-    """`day` says of which day a moment is: by default, of which in UTC."""
+    """`day` maps a moment to its day, by default in UTC."""
     fading, first, last = curve.fading, curve.points[0][0], curve.points[-1][0]
     used, memory = curve.now.used, curve.now.memory
     accessed = None if used.last_access is None else micros(used.last_access)

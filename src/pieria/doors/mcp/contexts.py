@@ -1,6 +1,6 @@
-"""What an agent is told unasked, over MCP: a prompt that a user can choose, and a resource that a client can read.
+"""An agent's context over MCP: a prompt that a user can choose, and a resource that a client can read.
 
-Both are `bank.context`, with the same arguments: of a prompt as texts, of a resource as the query of its address.
+Both call `bank.context` with the same arguments: the prompt takes them as texts, the resource as its address's query.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def hosted(host_of: HostOf, context: Any) -> Callable[[], Host]:
 
 
 def _answered(given: Mapping[str, str], host_of: Callable[[], Host]) -> tuple[str, dict[str, Any]]:
-    """The text, and where it is from. Whatever goes wrong is told in words, and nothing of the inside."""
+    """Return the text and its source. Errors are reported in words, without internals."""
     host: Host | None = None
     try:
         asked = _read(given)

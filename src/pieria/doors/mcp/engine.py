@@ -53,7 +53,7 @@ class _Held:
 
 
 class Engine:
-    """Threads may share it: whoever comes first loads it, and the others wait."""
+    """Threads may share it: the first to need it loads it, and the others wait."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
@@ -96,7 +96,7 @@ class Engine:
         except ClosedError:
             log.debug("the server ended while it was loading")
         except PieriaError as problem:
-            # Every call says so again, to whoever can do something about it.
+            # Every call raises it again, and so reaches a person who can fix it.
             log.warning("%s %s", problem.message, problem.hint or "")
 
     def _loaded(self) -> _Held:

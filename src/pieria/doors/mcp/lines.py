@@ -11,11 +11,11 @@ import anyio
 from pieria.doors.mcp.request_ids import is_misnumbered
 
 NO_MESSAGE = "[]\n"
-"""What stands in the place of a request whose id is wrong: the reader refuses it as it refuses all that is none."""
+"""Replaces a request with a wrong id: the reader refuses it like any other invalid message."""
 
 
 class Lines:
-    """A text file of which only lines are read."""
+    """A text file with `readline` only."""
 
     def __init__(self, file: TextIOWrapper) -> None:
         self._file = file

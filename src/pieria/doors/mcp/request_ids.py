@@ -31,6 +31,6 @@ def is_misnumbered(text: str) -> bool:
 
 
 def refusal() -> str:
-    """Return the answer to such a request. Its own id cannot be told back."""
+    """Return the answer to such a request. It cannot repeat the request's id."""
     error = {"code": -32600, "message": f"{EXPECTED}."}
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": error})

@@ -1,7 +1,7 @@
-"""The MCP server over some toolsets, whatever carries its messages: what it lists, what it calls, how it answers.
+"""The MCP server over some toolsets, for any transport: its list, its calls and its answers.
 
-It serves both protocol eras. Who is asking, and of which bank, the transport says: it gives a host for each request.
-Only what answers `initialize` may be imported here; the engine comes with the first host.
+It serves both protocol eras. The transport knows the caller and the bank: it gives a host for each request. Import only
+what `initialize` needs here; the engine comes with the first host.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def server_for(
     instructions: str | None = None,
     places: Places | None = None,
 ) -> Server[Any]:
-    """A server of these toolsets.
+    """Return a server of these toolsets.
 
-    `host_of` gets the request's context and the tool, in the thread that will call it: it may wait, and what it raises
-    becomes the tool's reply. `access_of` decides, at once, which tools that caller is shown. `instructions` stand in
-    place of those of the toolsets. `places` are shared with whoever else works on the same banks.
+    `host_of` gets the request's context and the tool, in the thread that will call it. It may wait; an error that it
+    raises becomes the tool's reply. `access_of` decides without waiting which tools the caller sees. `instructions`
+    replace those of the toolsets. `places` may be shared with other users of the same banks.
     """
     shared = places or Places(CALLS_AT_ONCE)
 
@@ -126,7 +126,7 @@ def _listed(tool: Tool) -> types.Tool:
 
 
 def _hosted(host_of: Callable[[Any, Tool], Host], context: Context, tool: Tool, progress: Progress) -> Host:
-    """The host's own progress is told as well as the client's."""
+    """Return a host that reports progress to its own listener and to the client."""
     host = host_of(context, tool)
     told = host.progress
 

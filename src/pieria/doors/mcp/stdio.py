@@ -1,6 +1,6 @@
-"""The server of this process: over stdin and stdout, until the client ends its side or somebody stops it.
+"""The server of this process: over stdin and stdout, until the client closes its side or a signal comes.
 
-stdout carries protocol and nothing else; whatever is printed or logged goes to stderr.
+stdout carries protocol only; prints and logs go to stderr.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pieria.toolsets import Registry
 log = logging.getLogger(__name__)
 
 LAST = 1.8
-"""Seconds after which the process ends, whatever is still under way in it: two are promised."""
+"""Seconds until the process ends, even with work under way: the promise is two."""
 ONLY_READS = "This server only reads: recall from it; nothing can be remembered, changed or forgotten through it."
 SIGNALLED = 128
 """What shells add to a signal's number in an exit code."""
@@ -66,7 +66,7 @@ async def _serve(registry: Registry, asked: Asked) -> None:
     taught = f"{instructions_of(registry)} {ONLY_READS}" if asked.read_only else None
     server = server_for(registry, engine.host, version("pieria"), access_of=lambda _: asked.access, instructions=taught)
     async with stdio_server(stdin_lines()) as (read, write):
-        # Not before the server has taken stdout for itself: whoever prints from now on does so on stderr.
+        # Only after the server has taken stdout for its own: later prints go to stderr.
         sys.stdout = sys.stderr
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_obey_signals, tasks.cancel_scope, ending)

@@ -1,7 +1,7 @@
-"""What stands between the streams of a client and the server: it sees which requests are yet to be answered.
+"""The layer between a client's streams and the server: it tracks which requests still need an answer.
 
-A client that ends its side is still given the answers it waits for, for a moment, and one that sends what is no
-message is told so. What messages mean is not known here.
+A client that closes its side still gets pending answers for a moment. An invalid message gets an error. This layer does
+not know what messages mean.
 """
 
 from __future__ import annotations
@@ -137,6 +137,6 @@ class Answers(_Stream):
         self._wire.went(item.message)
 
     async def send_if_open(self, item: SessionMessage) -> None:
-        """For what nobody waits for."""
+        """Send the item, and ignore a closed stream: no caller waits for it."""
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self.send(item)

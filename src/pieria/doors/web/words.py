@@ -91,8 +91,7 @@ def _plain(text: str) -> Markup:
 
 
 def _sign(unseen: str) -> Markup:
-    """Return a sign such as `U+202E`, titled with the character's name. A run shows its first character and its length.
-    """
+    """Return a sign such as `U+202E`, titled with the character's name. A run shows its first character and length."""
     code = f"U+{ord(unseen[0]):04X}"
     name = unicodedata.name(unseen[0], "a control character").lower()
     more = f" ×{len(unseen):,}" if len(unseen) > 1 else ""

@@ -62,7 +62,7 @@ def call_tool(ctx: click.Context, /, tool: str | None, arguments: str | None, li
 
 
 def _read(arguments: str | None) -> Any:
-    """The object that was given, or whatever else: the tool refuses it together with all that is wrong."""
+    """Return the parsed value, an object or not: the tool reports a wrong type together with its other violations."""
     if arguments is None:
         return {}
     written = decoded(sys.stdin.buffer.read(), "standard input") if arguments == "-" else arguments

@@ -1,4 +1,6 @@
-"""`pieria context`, also `pieria wake-up`: what an agent is told unasked, for a person, a program, or a host's hook."""
+"""`pieria context`, also `pieria wake-up`: an agent's context at the start, for a person, a program, or a host's
+hook.
+"""
 
 from __future__ import annotations
 

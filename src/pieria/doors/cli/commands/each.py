@@ -1,4 +1,4 @@
-"""Doing one thing to several memories: what can be done is done, and every failure is told."""
+"""Running one verb on several memories: it does all it can, and reports every failure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def for_each(call: Call, ids: Iterable[str], done: str, verb: Callable[[str], Me
 
 
 def became(done: str, memory: Memory, begun: datetime) -> tuple[str, str]:
-    """What was done, and a style; a memory that is known as it stands since before then was left as it was."""
+    """Return a label and its style. A memory whose version is older than the command was left unchanged."""
     return (f"{done} ", "green") if memory.known_from >= begun else ("as it was ", "dim")
 
 

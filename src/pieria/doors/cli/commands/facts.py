@@ -124,7 +124,7 @@ def remove(
 
 
 def _agreed(bank: Bank, fact_id: str, as_told: str | None) -> str | None:
-    """Return the digest of what a person was told and agreed to; what was given where nobody sits at the terminal."""
+    """Return the digest that a person saw and confirmed. Without a terminal, return the given one."""
     from pieria.doors.cli.inert import inert
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -1,4 +1,4 @@
-"""The options by which recall, list and count choose what they look at: one for each filter of those verbs."""
+"""The filter options of recall, list and count: one option for each filter of those verbs."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _gone(told: Forgotten) -> Iterator[RenderableType]:
 
 
 def _agreed(bank: Bank, tell: Callable[[], Forgotten | Receipt]) -> str | None:
-    """The digest of what was told and agreed to; None where no person sits at the terminal to be told."""
+    """Return the digest that a person saw and confirmed, or None without a terminal."""
     from pieria.doors.cli.inert import inert
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -1,4 +1,4 @@
-"""`pieria hermes`: lets the Hermes Agent find Pieria, and says how that stands."""
+"""`pieria hermes`: registers Pieria with the Hermes Agent, and shows the status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pieria hooks`: lets agents' sessions be captured, and says how that stands."""
+"""`pieria hooks`: installs the hooks that capture agents' sessions, and shows the status."""
 
 from __future__ import annotations
 

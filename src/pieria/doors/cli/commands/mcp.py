@@ -12,7 +12,7 @@ from pieria.doors.cli.parser import Command, speaking
 
 
 def _toolsets(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Several may stand there with commas between: the last of them is completed."""
+    """Complete the last name of a list separated by commas."""
     from pieria.toolsets import registry
     from pieria.toolsets.registry import ALL
 

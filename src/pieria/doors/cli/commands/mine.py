@@ -72,7 +72,7 @@ def mine(call: Call, /, path: str, watch: bool, every: float | None, dry_run: bo
 
 
 def _embedded(call: Call, bank: Bank, report: Report) -> None:
-    """Waits for the vectors of what came in. Where the model fails, or the bank is busy, they are made later."""
+    """Wait for the vectors of new memories. If the model fails or the bank is busy, they are made later."""
     begun = time.monotonic()
     with call.progress("embedding") as progress:
         try:

@@ -128,7 +128,7 @@ def _keeper(memory: Memory, bank: str) -> str:
 
 
 def _items(name: str, defaults: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[int]]:
-    """What the lines hold, and the number of each one's line. All lines that cannot be read are told at once."""
+    """Return the items and their line numbers. All unreadable lines are reported at once."""
     items: list[dict[str, Any]] = []
     numbers: list[int] = []
     problems: list[InputError] = []

@@ -1,4 +1,4 @@
-"""`pieria remove-bank`: a whole bank for good, once somebody has said so."""
+"""`pieria remove-bank`: removes a whole bank for good, after a confirmation."""
 
 from __future__ import annotations
 

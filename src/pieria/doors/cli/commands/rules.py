@@ -1,4 +1,4 @@
-"""`pieria rules`: the standing rules that agents are told, those that wait, and a person's decisions on them."""
+"""`pieria rules`: the standing rules that agents get, those that wait, and a person's decisions on them."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def serve(call: Call, /, host: str, port: int, allowed: tuple[str, ...], rate: f
 
 
 def _flush() -> None:
-    """Whoever started the server waits for this line."""
+    """Flush stdout: the process that started the server waits for this line."""
     import sys
 
     sys.stdout.flush()

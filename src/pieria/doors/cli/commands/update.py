@@ -26,7 +26,7 @@ _CLEARABLE = (
     "title", "body", "tags", "entities", "files", "context", "meta", "confidence", "valid_from", "valid_until",
 )  # fmt: skip
 _BESIDE = {"reason", "unless_changed_since"}
-"""What changes nothing by itself."""
+"""Options that change nothing on their own."""
 _CONTENT_OPTIONS = (
     click.option("--title", help="The title."),
     click.option(

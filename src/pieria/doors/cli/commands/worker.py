@@ -74,7 +74,7 @@ def worker(call: Call, /, once: bool, idle: float | None) -> None:
 
 
 class _Banks:
-    """The banks to work on: looked for anew in every round, since there may be new ones, and opened once."""
+    """The banks to work on: listed again in every round, because new ones may appear, but opened once."""
 
     def __init__(self, call: Call, workspace: Workspace) -> None:
         self._call = call
@@ -115,7 +115,7 @@ class _Banks:
 
 
 def _work(working: Worker, once: bool, idle: float | None) -> None:
-    """In a thread beside, so that a signal ends it in time, whatever a handler waits for."""
+    """Work in another thread, so that a signal stops it in time even while a handler waits."""
     working.start(once=once, idle=idle)
     while not working.wait(0.2) and not working.stopping:
         pass

@@ -1,1 +1,1 @@
-"""What people see: tables and lines made with rich, which is loaded for nobody else. No verb is called from here."""
+"""Output for people: tables and lines made with rich, which is loaded only here. No verb is called from here."""

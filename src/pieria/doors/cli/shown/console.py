@@ -34,7 +34,7 @@ def plain_ascii() -> bool:
 
 
 def line(*parts: Part) -> Text:
-    """One line of parts: strings as they are, and pairs of a string and its style."""
+    """Return one line from its parts: plain strings, and pairs of a string and its style."""
     text = Text()
     for part in parts:
         text.append_text(_one(part, one_line=True))
@@ -42,7 +42,7 @@ def line(*parts: Part) -> Text:
 
 
 def unbroken(*parts: Part) -> Text:
-    """The same as one line however long it is, for what is to be copied: only the terminal itself may wrap it."""
+    """Return one line for copying: only the terminal may wrap it."""
     text = line(*parts)
     text.no_wrap = True
     return text

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pieria import Fact
 
 ENDLESS = 1 << 20
-"""Columns of a terminal in which any table has its natural width."""
+"""Terminal width at which any table has its natural width."""
 
 
 def stated(facts: Sequence[Fact], none: str) -> Iterator[RenderableType]:

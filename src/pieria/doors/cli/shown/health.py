@@ -106,7 +106,7 @@ def located(found: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def written_to(what: str, path: Path | str, length: int, counts: Mapping[str, int]) -> Iterator[RenderableType]:
-    """Which file was written, how large, and how much of what is in it."""
+    """Yield the written file, its size and its counts."""
     yield line((f"{what} ", "green"), (str(path), "bold"), (f"  {size(length)}", "dim"))
     if counts:
         yield line(("  ".join(f"{name} {number:,}" for name, number in counts.items()), "dim"))

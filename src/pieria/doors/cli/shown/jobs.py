@@ -16,7 +16,7 @@ _STYLES = {"running": "cyan", "done": "green", "dead": "bold red", "later": "yel
 
 
 def listed(jobs: Iterable[Job]) -> Iterator[RenderableType]:
-    """A line for each: what it is, how it stands, and what there is to know."""
+    """Yield a table of jobs, one a row, with their state."""
     now = system_clock()
     made = table("job", "state", "kind", "made", "tried", "about", wide=("about",), right=("tried",))
     for job in jobs:

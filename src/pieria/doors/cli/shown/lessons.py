@@ -58,7 +58,7 @@ def proposal(each: Proposal) -> Iterator[RenderableType]:
 
 
 def _evidence(one: object) -> str:
-    """A line of what was seen: what failed, what was done, that it went well; or what was said to what."""
+    """Return a line of evidence: a failure, its fix and the success, or a quote and the action before it."""
     if not isinstance(one, dict):
         return ""
     did = "; ".join(map(str, one.get("did", ())))

@@ -28,7 +28,7 @@ REPLY = 240
 """Characters of the reply to a question."""
 NARROW, WIDE = 60, 110
 LEAST = 30
-"""Columns that a memory's words need in a list; with fewer its id stands below them."""
+"""Columns that a memory's text needs in a list; with fewer, its id goes below the text."""
 UNTOLD = ("row", "version", "known_from", "known_until", "flags", "id")
 """What differs between two stretches of a memory without having been changed by anybody."""
 

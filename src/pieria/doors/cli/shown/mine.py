@@ -1,4 +1,4 @@
-"""What a mine came to, for people: counts of sources and memories, and the first of what was refused."""
+"""The result of a mine, for people: counts of sources and memories, and the first refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SHOWN = 40
 """Sources that a dry run names."""
 TOLD = 0.1
-"""Seconds of embedding that are told of: less was no wait."""
+"""Shortest embedding time that is shown, in seconds."""
 ORDER = (
     "new", "changed", "back", "superseded", "vanished", "unchanged", "told", "purged", "removed", "refused",
 )  # fmt: skip

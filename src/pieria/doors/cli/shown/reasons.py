@@ -18,7 +18,7 @@ PRODUCT = "product(feature ** weight)"
 OFF = "none of its features has a weight"
 """As the plan says it."""
 MATTERS = 0.05
-"""The share of all that speaks for and against a hit from which on a reason is told."""
+"""Smallest share of all reasons, for and against a hit, at which a reason is shown."""
 
 
 def reasons(found: Recall, hit: Hit) -> list[str]:

@@ -1,4 +1,4 @@
-"""Standing rules, how they stand and why, for people."""
+"""Standing rules, their state and their reasons, for people."""
 
 from __future__ import annotations
 

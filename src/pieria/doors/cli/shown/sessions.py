@@ -1,4 +1,4 @@
-"""Sessions for people: a line for what was done, a line each, or one in full with its steps."""
+"""Sessions for people: a line for an action, a line each, or one in full with its steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STYLES = {"collecting": "cyan", "extracting": "yellow", "ready": "green", "fail
 
 
 def answered(done: str, told: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """What was done, how the session stands now, and what came of it."""
+    """Yield the action, the session's state and its result."""
     came = counted(len(told["node_ids"]), "node") if "node_ids" in told else told.get("goal", "")
     yield line((f"{done} ", "green"), (told["session_id"], "bold"), "  ", _state(told), (f"  {came}", "dim"))
     for step in told.get("recent_steps", ()):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pieria.bank.results.vault import Synced, VaultPromoted, VaultStatus
 
 SHOWN = 40
-"""Notes and problems that are told one by one."""
+"""Most notes and problems that are listed one by one."""
 
 
 def synced(done: Synced) -> Iterator[RenderableType]:

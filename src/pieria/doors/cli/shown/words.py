@@ -1,4 +1,4 @@
-"""Moments, sizes and numbers in the words that people use. No rich here: errors are told with these, too."""
+"""Times, sizes and numbers in words for people. No rich here: error messages use these, too."""
 
 from __future__ import annotations
 

@@ -87,8 +87,7 @@ def _revoked(asked: Asked) -> Answer:
 
 
 def _made(asked: Asked) -> Answer:
-    """Make a token and show it in this answer only: it has no address, so going back or reloading never shows it again.
-    """
+    """Make a token and show it only in this answer: it has no address, so reloading never shows it again."""
     tokens, given = _governed(asked), asked.given
     if not asked.door.needs_token:
         raise ConflictError("nobody needs a token here", hint=FIRST)
