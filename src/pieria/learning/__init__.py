@@ -1,10 +1,9 @@
-"""From experience to knowledge: what is kept of what agents lived through.
+"""Turn an agent's experience into knowledge.
 
-It returns what is to be written and never writes. What was lived is handed in; who asks for it, and when, is decided in
-`bank`.
+The functions take what happened and return changesets; they never write. `bank` decides when to call them.
 """
 
-# Type checkers take this name as true, wherever it comes from; `typing` itself would be most of the import's time.
+# Type checkers take this name as true. Importing `typing` would be most of the import's time.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ _HOMES = {
     "Trajectory": "pieria.learning.steps",
 }
 
-# Hidden from type checkers, which would otherwise take any name for one that is there.
+# Hidden from type checkers, which would otherwise accept any name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Which of many vectors are alike, a block at a time: no more than a few blocks of them are held, however many."""
+"""Find similar vectors block by block, so only a few blocks are in memory at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 BLOCK = 2_048
 HELD = 8
-"""Blocks of one group that are kept while it is gone over."""
+"""Blocks of one group kept in memory while the group is compared."""
 EXACT = 1e-6
-"""As near as single precision tells a cosine: what lies no farther above the threshold is at it."""
+"""The precision of a cosine in single precision; a score must exceed the threshold by more than this."""
 
 Vectors = Callable[[Sequence[int]], Mapping[int, Any]]
 
@@ -25,9 +25,7 @@ Vectors = Callable[[Sequence[int]], Mapping[int, Any]]
 def best_alike(
     ranks: Sequence[int], vectors: Vectors, threshold: float, may: Callable[[int, int], bool]
 ) -> Iterator[tuple[int, int]]:
-    """Of numbers in their order, each with the first before it that it may go with and whose vector is more alike than
-    the threshold.
-    """
+    """Yield (rank, first earlier rank it may join whose cosine is above the threshold), in order."""
     import numpy as np
 
     read = _Blocks(ranks, vectors)
@@ -40,7 +38,7 @@ def best_alike(
                 continue
             hits = _hits(lines[places], across, threshold)
             if row == column:
-                # Within its own block only what stands before it counts.
+                # Within one block, compare only with earlier rows.
                 hits &= np.arange(len(others)) < places[:, None]
             found = np.zeros(len(places), dtype=np.bool_)
             for n in np.flatnonzero(hits.any(axis=1)).tolist():
@@ -61,7 +59,7 @@ def _hits(lines: Lines, across: Lines, threshold: float) -> NDArray[np.bool_]:
 
 
 class _Blocks:
-    """The ranks that have vectors, and those as directions, in blocks."""
+    """The ranks that have vectors, with their unit vectors, in blocks."""
 
     def __init__(self, ranks: Sequence[int], vectors: Vectors) -> None:
         self._parts = [ranks[begin : begin + BLOCK] for begin in range(0, len(ranks), BLOCK)]
@@ -93,11 +91,11 @@ class _Blocks:
 
 
 def directions(vectors: Sequence[Any]) -> Lines:
-    """Each of length one; a vector of zeros stays what it is."""
+    """Return the vectors scaled to length one; a zero vector stays zero."""
     import numpy as np
 
     lines = np.asarray(vectors, dtype=np.float64)
-    # By the largest number first: the squares of huge or tiny ones leave what a float can hold.
+    # Scale by the largest number first: squares of huge or tiny numbers overflow or underflow a float.
     largest = np.abs(lines).max(axis=1, keepdims=True)
     lines = lines / np.where(largest == 0, 1.0, largest)
     lengths = np.linalg.norm(lines, axis=1, keepdims=True)

@@ -1,7 +1,7 @@
-"""What the candidates of each type say on a question, in a few sentences, and which of them that rests on.
+"""Answer a question from the candidates of each type, and record which candidates each answer cites.
 
-The types are put into words at the same time, each by itself; where one comes to nothing, the others stand. Ids are
-worked out here: a mind is shown numbers, and whatever it says, no other node is ever cited.
+One thread answers each type; if one fails, the other answers remain. A mind sees numbers instead of ids, so it can
+only cite nodes that it was shown.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 TYPES: tuple[Knowledge, ...] = get_args(Knowledge)
 _MARKS = re.compile(r"(?<![A-Za-z0-9\]])(?:\[\d{1,4}(?:\s*,\s*\d{1,4})*\]\s*)+")
-"""Numbers in brackets, but not those of code, as in `table[1][2]`."""
+"""Numbers in brackets, but not those in code such as `table[1][2]`."""
 _NUMBER = re.compile(r"\d+")
 _CLAUSE = re.compile(r"(?:when(?:ever)?|if|before|after|once|while|(?:every|each) time|in case)\b", re.IGNORECASE)
 _REPEATED, _LEAST = 60, 8
-"""Characters at the beginning of a sentence by which an answer is seen to repeat it, and how many it has at least."""
+"""How many leading characters of a sentence must occur in an answer to count as repeated, and a sentence's minimum."""
 
 
 class _Answer(NamedTuple):
@@ -39,13 +39,13 @@ class _Answer(NamedTuple):
     cited: tuple[str, ...] = ()
     problem: str | None = None
     error: str = ""
-    """The code of the error that the problem comes from."""
+    """Code of the error behind `problem`."""
 
 
 def reason(
     result: RetrievalResult, llm: object, query: str, llm_opts: Options = (), config: Config | None = None
 ) -> ReasonedMemory:
-    """Of each type as many as its `top_k` are shown, the best ones. Raises nothing that only one answer fails by."""
+    """Answer from the best `top_k` candidates of each type. An error in one answer is recorded, not raised."""
     return reasoned(result, query, judging(llm, config, llm_opts, Tally()), config)
 
 
@@ -59,8 +59,9 @@ def reasoned(
     session_id: str | None = None,
     in_context: bool = False,
 ) -> ReasonedMemory:
-    """How sure anything makes an answer was measured of questions by themselves: what is asked `in_context` may need
-    that to be understood, and is answered in any case.
+    """Answer a question from the candidates of each type.
+
+    The answer thresholds were measured on questions without context. A question asked `in_context` skips them.
     """
     types = _sure_enough(result) if getattr(mind, "repeats", False) and not in_context else TYPES
     if not types:
@@ -88,7 +89,7 @@ def reasoned(
 
 
 def _sure_enough(result: RetrievalResult) -> tuple[Knowledge, ...]:
-    """The types that rules put into words: they repeat what they are shown, whatever was asked. A model reads it."""
+    """Return the types that rules may answer. Rules repeat candidates word for word, so they need a sure one."""
     if not result.sure and result.all:
         return TYPES
     return tuple(kind for kind in TYPES if kind in result.sure and result.sure[kind] >= result.floors.get(kind, 0.0))
@@ -121,7 +122,7 @@ def _answer(mind: Mind, query: str, kind: Knowledge, candidates: Sequence[Tagged
 
 
 def found_of(candidate: TaggedCandidate) -> Found:
-    """A candidate as a mind is to read it."""
+    """Return the candidate in the form that a mind reads."""
     node = candidate.node
     at = f"{node.created_at:%Y-%m-%d %H:%M:%S}"
     return Found(node.node_type, _told(node), at, _score(node), candidate.hop or 0)
@@ -133,14 +134,14 @@ def _told(node: Node) -> str:
         expected = f" Expected: {node.expected_outcome}" if node.expected_outcome else ""
         return f"{when}{node.instruction}{expected}"
     if isinstance(node, Episodic):
-        # Rules tell the state of things in the words of the observation, which need not be read twice.
+        # Rules build the state from the observation's words; do not show them twice.
         state = f"\n({node.state})" if node.state and node.observation not in node.state else ""
         return f"{node.observation}{ARROW}{node.action}{state}" if node.action else f"{node.observation}{state}"
     return node.text
 
 
 def _condition(text: str) -> str:
-    """As a clause, which many a mind has made it already."""
+    """Return the condition as a clause; many minds already write one."""
     return text if _CLAUSE.match(text) else f"When {text}"
 
 
@@ -153,7 +154,7 @@ def _score(node: Node) -> float | None:
 
 
 def _marked(text: str, count: int) -> Iterator[int]:
-    """The places of those whose numbers stand in the text: `[2]`, `[1, 3]`, `[1][3]`."""
+    """Yield the indexes of the candidates that the text cites: `[2]`, `[1, 3]`, `[1][3]`."""
     for marks in _MARKS.finditer(text):
         for number in _NUMBER.findall(marks[0]):
             if 1 <= int(number) <= count:
@@ -161,7 +162,7 @@ def _marked(text: str, count: int) -> Iterator[int]:
 
 
 def _repeated(text: str, found: Sequence[Found]) -> Iterator[int]:
-    """The places of those of which a sentence stands in the text word by word."""
+    """Yield the indexes of the candidates that the text repeats a sentence of."""
     for place, each in enumerate(found):
         if any(
             len(sentence) >= _LEAST and sentence[:_REPEATED] in text

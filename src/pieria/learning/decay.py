@@ -1,4 +1,4 @@
-"""Decay: what is worth little by itself, for its age, its use and its service, is put away."""
+"""Decay: archive knowledge whose value has dropped with age and lack of use."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def decay(
     repo_id: str | None = None,
     clock: Clock = system_clock,
 ) -> dict[str, Any]:
-    """Puts away the nodes of these types that are worth less, and then the tags and intents that nothing is tied to.
+    """Archive nodes of these types whose value is below the threshold, then the tags and intents left without ties.
 
-    Never what is younger than `min_age_hours`, what others were drawn from, or what upkeep may not forget. What is
-    new is never worth less than the threshold: where a floor is lower than that, what is new is the threshold. A bank
-    archives, every other backend deletes. `skipped` counts what was changed or used meanwhile.
+    Nodes younger than `min_age_hours`, sources of other nodes and nodes that upkeep may not forget stay. A node's
+    threshold is never above the value of a new node. A bank archives; every other backend deletes. `skipped` counts
+    nodes that were changed or used meanwhile.
     """
     check.number(threshold, "threshold")
     types = checked_types(node_types)

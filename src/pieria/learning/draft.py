@@ -1,4 +1,4 @@
-"""What was learnt, made ready to be written: with tags and intents that are there already, and not a second time."""
+"""Prepare learned knowledge for writing: reuse existing tags and intents, and remove duplicates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def prepared(
     embedder: object = None,
     config: Config | None = None,
 ) -> Changeset:
-    """The changeset with each tag once and its intents merged, for whoever writes it to the backend."""
+    """Return the changeset with duplicate tags and intents merged."""
     return merging(deduplicate(changeset, backend=backend), backend, mind, embedder, config).changeset
 
 
@@ -33,7 +33,7 @@ def settled(
     embedder: object = None,
     config: Config | None = None,
 ) -> Structured:
-    """The same of a trajectory's changeset with its trace: told in detail, it says which intents were merged."""
+    """Prepare a trajectory's changeset; a detailed trace lists the merged intents."""
     once = deduplicate(structured.changeset, backend=backend)
     changeset, merges = merging(once, backend, mind, embedder, config)
     is_detailed = structured.trace.verbosity == "detailed"

@@ -1,7 +1,7 @@
-"""An episode: what an agent lived through on the way to a goal, step by step, and where it turned to something else.
+"""An episode: the steps an agent took towards a goal, and where it changed its subgoal.
 
-A value: whatever is done to it makes another. A step is judged as it comes: the state of things after it, what it was
-for, and, since it shows what came of it, how well the step before had served. Who keeps an episode is told elsewhere.
+An episode is immutable; every method returns a new one. `append` judges the new step's state and subgoal, and grades
+the step before. Storage of episodes is elsewhere.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BOUNDARY = 0.75
-"""A subgoal less alike than this to the one of the step before begins another trajectory."""
+"""A step whose subgoal is less similar than this to the one before starts a new trajectory."""
 NEUTRAL = 0.5
-"""The reward of a step that could not be judged."""
+"""Reward of a step that could not be graded."""
 RECENT = 12
-"""Steps that a mind is shown when it names the subgoal of the next."""
+"""Steps shown to a mind when it names the next subgoal."""
 OVER = "The episode is over; nothing further was observed."
-"""What came of the last step."""
+"""The outcome used to grade the last step."""
 
 
 def _episode_id() -> str:
@@ -51,7 +51,7 @@ def _trajectory_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """`trajectories` are there once it is closed; until then `current_trajectory_id` is the one that steps join."""
+    """`trajectories` is filled on close; until then new steps join `current_trajectory_id`."""
 
     goal: str
     id: str = field(default_factory=_episode_id)
@@ -63,7 +63,7 @@ class Episode:
 
     @property
     def next_index(self) -> int:
-        """Steps of which nothing is needed any more may be gone from the front."""
+        """The index of the next step. Old steps may have been dropped from the front."""
         return self.steps[-1].index + 1 if self.steps else 0
 
     def append(
@@ -79,12 +79,12 @@ class Episode:
         repo_id: str | None = None,
         clock: Callable[[], float] = perf_counter,
     ) -> tuple[Episode, EpisodeTrace]:
-        """The episode with one step more, and how that went.
+        """Return the episode with one more step, and the trace.
 
         `llm` is a language model or a mind; without one, rules judge. `embedding` is an embedding, an embedder or a
-        function of a list of texts. What fails in judging the step is raised, and the episode is as it was; a step
-        before that could not be graded gets a reward of 0.5. `session_id` and `repo_id` go with what telemetry tells;
-        `clock` counts seconds, for the trace.
+        function of a list of texts. An error in judging the step is raised and the episode does not change. If the
+        step before cannot be graded, it gets a reward of 0.5. `session_id` and `repo_id` go into telemetry; `clock`
+        counts seconds, for the trace.
         """
         begun = clock()
         self._check_open()
@@ -113,25 +113,25 @@ class Episode:
     def score_pending_reward(
         self, *, llm: object = None, config: Config | None = None, prompts: Mapping[str, Any] | None = None
     ) -> Episode:
-        """The last step graded, where it is not yet: for whoever knows that no other follows it."""
+        """Return the episode with its last step graded. Call it when no step follows."""
         self._check_open()
         if not self.steps or self.steps[-1].reward is not None:
             return self
         return self._graded(OVER, mind_of(llm, config, prompts=prompts))
 
     def close(self) -> Episode:
-        """Over, with its trajectories in the order of their first steps."""
+        """Return the closed episode, with its trajectories in the order of their first steps."""
         if self.closed:
             raise EpisodeError("already_closed")
         return replace(self, trajectories=tuple(self._trajectories()), closed=True)
 
     @staticmethod
     def build_trajectory_from_steps(steps: Sequence[Step]) -> Trajectory:
-        """Of steps that belong together, in whatever order they come."""
+        """Return the trajectory of these steps, given in any order."""
         return Trajectory.of(steps)
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it; `from_dict` makes the same of it again."""
+        """Return a JSON-ready dict, which `from_dict` reads back."""
         return {
             "id": self.id,
             "goal": self.goal,
@@ -156,7 +156,7 @@ class Episode:
             raise EpisodeError("episode_closed", hint="Begin another one.")
 
     def _judged(self, observation: str, action: str, mind: Mind, embedder: Embedder) -> Step:
-        """The step that is next, of no trajectory yet."""
+        """Return the next step, without a trajectory."""
         last = self.steps[-1] if self.steps else None
         before, done = (last.state, last.action) if last else (None, None)
         state = mind.state(self.goal, observation, before=before, action=done)
@@ -165,21 +165,21 @@ class Episode:
         return Step(self.next_index, observation, action, subgoal, state, embedding=embedding)
 
     def _recent(self) -> list[StepSeen]:
-        """The last steps of the trajectory that goes on."""
+        """Return the last steps of the current trajectory."""
         own = [step for step in self.steps[-RECENT:] if step.trajectory_id == self.current_trajectory_id]
         return [StepSeen(step.observation, step.action, step.state, step.subgoal, step.reward) for step in own]
 
     def _likeness(self, embedding: tuple[float, ...] | None, embedder: Embedder) -> float | None:
-        """Of the subgoal to that of the step before, as far as there is one of each."""
+        """Return the cosine of this subgoal and the one before, or None if one has no vector."""
         before = self.current_subgoal_embedding
         if before is None or embedding is None:
             return None
-        if len(before) != len(embedding):  # another model embeds by now
+        if len(before) != len(embedding):  # the embedder has changed
             before = _vector(self.steps[-1].subgoal, embedder)
         return cosine_similarity(before, embedding)
 
     def _graded(self, outcome: str, mind: Mind) -> Episode:
-        """Itself, with the last step graded by what came of it, where that was not done yet."""
+        """Return the episode with its last step graded, if it is not graded yet."""
         if not self.steps or self.steps[-1].reward is not None:
             return self
         *before, last = self.steps
@@ -191,13 +191,13 @@ class Episode:
         return replace(self, steps=(*before, replace(last, reward=reward)))
 
     def _trajectories(self) -> Iterator[Trajectory]:
-        """Steps that belong together stand together, since none goes back to a trajectory that was left."""
+        """Yield the trajectories. Their steps are consecutive: no step returns to an earlier trajectory."""
         for _, steps in groupby(self.steps, key=lambda step: step.trajectory_id):
             yield Trajectory.of(list(steps))
 
 
 def _checked(text: object, parameter: str) -> str:
-    """Any text that can be kept; an empty one, too."""
+    """Return any valid text; it may be empty."""
     is_blank = isinstance(text, str) and not text.strip()
     return str(text) if is_blank else check.text(text, parameter, too_long="tell it in several steps")
 

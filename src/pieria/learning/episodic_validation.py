@@ -1,4 +1,4 @@
-"""Validation: knowledge that has no sources, or strays from them, loses of its rewards for as long as it does."""
+"""Validation: lower the reward of knowledge that has no sources or differs from them, for as long as it does."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ def validate(
     progress: Progress | None = None,
     repo_id: str | None = None,
 ) -> dict[str, Any]:
-    """Says of facts and procedures whether they are grounded: by the steps they were drawn from, near a source.
+    """Check that facts and procedures have source steps with similar vectors.
 
-    The penalties of `config.episodic_validation` are taken of the rewards once, however often it runs, and given back
-    when the grounding is back. What cannot be compared for want of a vector counts as grounded. `changed` counts those
-    whose rewards are others now.
+    The penalties of `config.episodic_validation` are subtracted once, even over many runs, and returned when the
+    sources match again. Nodes without a vector count as grounded. `changed` counts nodes whose reward changed.
     """
     check.flag(dry_run, "dry_run")
     graph = tended(backend)
@@ -58,7 +57,7 @@ def _differs(look: Look, owed: float) -> bool:
 
 
 class _Grounds:
-    """Which sources each piece of knowledge comes from, by way of its steps."""
+    """The sources of each piece of knowledge, found through its steps."""
 
     def __init__(self, graph: Tended) -> None:
         self._graph = graph
@@ -98,7 +97,7 @@ def _from_steps(graph: Tended, steps: set[str]) -> Any:
 
 
 def _near(own: Any, sources: Sequence[Any], threshold: float) -> str:
-    """How near the nearest source is. At the threshold is near enough."""
+    """Return whether the nearest source reaches the threshold."""
     compared = [] if own is None else [vector for vector in sources if vector is not None and len(vector) == len(own)]
     if not compared:
         return GROUNDED

@@ -1,6 +1,6 @@
-"""What was lived through from beginning to end, as somebody hands it in afterwards: read, checked, and summed.
+"""A finished episode handed in from outside: parsed, checked and hashed.
 
-A value without judgement: what each step was for, and how well it served, is found out in an `Episode`.
+An `Experience` holds no judgement; `Episode` judges the steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_STEPS = 10_000
 
 
 class Taken(NamedTuple):
-    """A step that was taken."""
+    """One step of an experience."""
 
     observation: str
     action: str
@@ -30,7 +30,7 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """`source_id` is what whoever hands it in knows it by; `metadata` is theirs, as JSON text, None for none."""
+    """`source_id` is the caller's own id; `metadata` is the caller's JSON text, or None."""
 
     source_id: str
     goal: str
@@ -39,7 +39,7 @@ class Experience:
 
     @classmethod
     def of(cls, given: object) -> Self:
-        """Of a mapping with these names. Raises `InputError` with all that is wrong."""
+        """Read a mapping with these names. Raise `InputError` listing every problem."""
         if isinstance(given, cls):
             return given
         if not isinstance(given, Mapping):
@@ -57,7 +57,7 @@ class Experience:
 
     @property
     def digest(self) -> str:
-        """The same for the same payload, whatever the order of its keys."""
+        """Return a hash of the payload that does not depend on key order."""
         said = {"goal": self.goal, "steps": self.steps, "metadata": json.loads(self.metadata or "{}")}
         canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

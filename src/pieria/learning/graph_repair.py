@@ -1,4 +1,4 @@
-"""Repair: what leads nowhere, what nothing leads to, and what is kept of what is gone."""
+"""Repair: remove dangling ties, tags and intents without ties, and metadata of missing nodes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from pieria.record import check
 def repair(
     backend: GraphBackend, *, dry_run: bool = False, progress: Progress | None = None, repo_id: str | None = None
 ) -> dict[str, Any]:
-    """Unties what is tied to what is not there, puts away the tags and intents that nothing is tied to, and forgets
-    the metadata of what is gone.
+    """Remove ties to missing nodes, archive tags and intents without ties, and delete metadata of missing nodes.
 
-    A bank archives, every other backend deletes. `leftovers` counts metadata that was of nobody.
+    A bank archives; every other backend deletes. `leftovers` counts metadata without a node.
     """
     check.flag(dry_run, "dry_run")
     graph = tended(backend)
@@ -48,7 +47,7 @@ def repair(
 
 
 def _dangling(graph: Tended, known: set[str]) -> list[Tie]:
-    """The ties to what is missing, that end last."""
+    """Return the ties to missing nodes, with the missing id second."""
     unknown = {end for one, other, _ in graph.ties() for end in (one, other) if end not in known}
     missing = {id for page in pages(unknown) for id in graph.missing(page)}
     return [

@@ -1,4 +1,4 @@
-"""Asking more closely: when what was found so far is not good enough, terms for what is missing, within a budget."""
+"""Refine a search: if the results so far are not good enough, ask a mind for more terms, within a budget."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SHOWN = 20
-"""Candidates that a mind is shown, the best of the earliest hops first."""
+"""Candidates shown to a mind, earliest hop and best score first."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is left to ask, and how good the best candidate was before. `refinements` tell what was asked for."""
+    """The remaining budget and the previous best score. `refinements` records the terms that were added."""
 
     budget_remaining: int
     plateau_delta: float
@@ -37,7 +37,7 @@ class State:
 
 
 class Refined(NamedTuple):
-    """What to look for besides: terms, their vectors, and the state from here on."""
+    """Extra terms to search for, their vectors, and the next state."""
 
     tags: list[str]
     vectors: list[list[float]]
@@ -45,9 +45,7 @@ class Refined(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """Nothing more is to be looked for at this hop; `problem` says what went wrong, if anything did, and `error` is the
-    code of that.
-    """
+    """No refinement at this hop; `problem` says what failed, if anything, and `error` is its code."""
 
     state: State
     problem: str | None = None
@@ -55,7 +53,7 @@ class Skipped(NamedTuple):
 
 
 def init(config: Config | None, max_hops: int) -> State:
-    """No more often than there are hops; without a configuration as by default."""
+    """Return the first state: at most one refinement per hop. Without a configuration, use the defaults."""
     from pieria.config import Config as Configuration
 
     usual = config or Configuration(llm={"model": "none"}, embedding={"model": "auto"})
@@ -69,10 +67,10 @@ def init(config: Config | None, max_hops: int) -> State:
 def maybe_refine(
     state: State, query: str, candidates: Sequence[TaggedCandidate], hop: int, ctx: Mapping[str, Any]
 ) -> Refined | Skipped:
-    """Asks for terms where the best score lies below the threshold, or has not grown by as much as it has to.
+    """Ask for terms if the best score is below the threshold or has not grown enough.
 
-    `ctx` has `llm`, `embedding` (False: terms get no vectors), `config` and `llm_opts`; in `best` it may have how good
-    the best candidate is by another measure than its score. What cannot be had costs nothing of the budget.
+    `ctx` has `llm`, `embedding` (False: terms get no vectors), `config` and `llm_opts`. `best` in `ctx` may hold
+    another measure of the best candidate. A failed request costs no budget.
     """
     best = ctx.get("best", max((each.score for each in candidates), default=0.0))
     after = replace(state, previous_best_score=best)
@@ -108,7 +106,7 @@ def maybe_refine(
 
 
 def fires(state: State, best: float, config: Config | None) -> bool:
-    """Before the first hop there is nothing to have grown from but the threshold itself."""
+    """Return whether to refine. Before the first hop, compare with the threshold."""
     if state.budget_remaining <= 0:
         return False
     threshold = state.previous_best_score if config is None else config.refinement_threshold
@@ -116,7 +114,7 @@ def fires(state: State, best: float, config: Config | None) -> bool:
 
 
 def shown(candidates: Sequence[TaggedCandidate]) -> list[Found]:
-    """As a mind sees them."""
+    """Return the candidates as a mind sees them."""
     ordered = sorted(in_order(candidates), key=lambda each: each.hop or 0)
     return [Found(each.node.node_type, each.node.text, hop=each.hop or 0) for each in ordered[:SHOWN]]
 

@@ -1,6 +1,6 @@
-"""Intents that are nearly the same become one: within what is to be written, and with those that are kept already.
+"""Merge nearly identical intents, within a changeset and with stored ones.
 
-How near they are is the cosine of their vectors, and nothing else; what two of them come to in words, a mind says.
+Only the cosine of their vectors decides. A mind words the merged intent.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MERGED, IDENTICAL = 0.8, 0.95
-"""The cosines from which on two become one newly worded, and are one already, where no configuration says otherwise."""
+"""Default minimum cosines: two intents are merged under new wording, or count as one."""
 NEAREST = 20
-"""Stored intents that one is compared with."""
+"""Stored intents compared with each new one."""
 
 
 class Merged(NamedTuple):
-    """The changeset, and of each intent that became another: both wordings, what came of them, how near they are."""
+    """The changeset, and for each merged intent: both wordings, the result and the similarity."""
 
     changeset: Changeset
     merges: list[dict[str, Any]]
@@ -52,7 +52,7 @@ def merge(
     *,
     prompts: Mapping[str, OwnPrompt] | None = None,
 ) -> Changeset:
-    """The changeset with its intents merged, as `merging` has it."""
+    """Return the changeset with its intents merged. See `merging`."""
     return merging(changeset, backend, llm, embedding, config, value_function, prompts=prompts).changeset
 
 
@@ -66,11 +66,11 @@ def merging(
     *,
     prompts: Mapping[str, OwnPrompt] | None = None,
 ) -> Merged:
-    """Of each intent the nearest one that is kept, or that came before it, is looked for.
+    """Merge each intent with the nearest one that is stored or came earlier.
 
-    From `intent_identity_threshold` on it is the same, and goes; from `intent_merge_threshold` on both become one that
-    a mind words anew, under the id of the older. Where that fails, they count as the same. A `value_function`, as
-    backends take it, chooses among several that are near enough; without one, the nearest is taken.
+    From `intent_identity_threshold` on, the new intent is dropped. From `intent_merge_threshold` on, a mind words both
+    as one, under the older id; if that fails, they count as the same. A `value_function`, as backends take it, chooses
+    among several near intents; without one, the nearest is taken.
     """
     intents = [node for node in changeset.nodes().values() if isinstance(node, Intent)]
     with telemetry.during("intent_merger.merge", intent_count=len(intents)) as measured:
@@ -85,7 +85,7 @@ def merging(
 
 
 class _Relevance:
-    """A value function that goes by nothing but how near a node is."""
+    """A value function that uses only similarity."""
 
     def score(self, relevance: float, node: Any, metadata: Any, params: Any) -> float:
         return relevance
@@ -112,9 +112,9 @@ class _Merging:
         self._same = IDENTICAL if config is None else config.intent_identity_threshold
         self._value_function = value_function
         self._kept: dict[str, Intent] = {}
-        """Those of the changeset that stay, as they are by now."""
+        """Intents of the changeset that stay, in their current wording."""
         self._reworded: dict[str, Intent] = {}
-        """Those of the backend that were worded anew."""
+        """Stored intents with a new wording."""
         self.rewrites: dict[str, str] = {}
         self.merges: list[dict[str, Any]] = []
 
@@ -142,14 +142,14 @@ class _Merging:
         return {one["id"] for one in self.merges if one["merged"] != one["held"]}
 
     def _near(self, intent: Intent) -> list[_Near]:
-        """Those that are kept before those that came with it; of either the nearest first."""
+        """Return stored intents first, then those of the changeset, each nearest first."""
         stored = [self._reworded.get(held.id, held) for held in self._stored(intent)]
         found = [_Near(held, _cosine(held, intent)) for held in stored if held.id != intent.id]
         batch = [_Near(held, _cosine(held, intent)) for held in self._kept.values()]
         return sorted(found, key=lambda near: -near.cosine) + sorted(batch, key=lambda near: -near.cosine)
 
     def _stored(self, intent: Intent) -> list[Intent]:
-        """Those that the backend finds near, and those that were worded anew meanwhile."""
+        """Return the stored intents near this one, and those with a new wording."""
         found: dict[str, Intent] = dict(self._reworded)
         if self._backend is not None and intent.embedding is not None:
             params = {Intent.node_type: {"threshold": 0.0, "top_k": NEAREST}}
@@ -168,7 +168,7 @@ class _Merging:
         return max(near, key=lambda it: score(it.cosine, it.intent, metadata.get(it.intent.id), params))
 
     def _both(self, held: Intent, new: Intent) -> Intent:
-        """The one that stays, in the words and with the vector of both."""
+        """Return the intent that stays, with wording and vector for both."""
         try:
             words = self._mind.merge_intent(held.description, new.description)
             vector = None if self._embedder is None else _vector(words, self._embedder)
@@ -179,12 +179,12 @@ class _Merging:
 
 
 def _as_kept(node: Node, kept: Intent | None) -> Node:
-    """The node as it is by now, tied as it came."""
+    """Return the node in its current wording, with the links it came with."""
     return node if kept is None else replace(kept, links=node.links)
 
 
 def _with_vectors(intents: list[Intent], embedder: Embedder | None) -> list[Intent]:
-    """What has no vector yet, and can have one, gets it; otherwise only the same words are the same intent."""
+    """Embed intents that lack a vector. Without vectors, only equal texts count as the same."""
     bare = [intent for intent in intents if intent.embedding is None]
     if embedder is None or not bare:
         return intents

@@ -1,6 +1,6 @@
-"""What was learnt of a trajectory as nodes, ties and metadata: which there are, and what each is tied to.
+"""The nodes, ties and metadata for what was learned from a trajectory.
 
-Arithmetic. What is learnt is judged by a mind, and in what order is told in `structuring`.
+Pure arithmetic: a mind judges what is learned, and `trajectory` decides the order.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from pieria.record.ids import derived_id, new_id
 
 Vector = Sequence[float]
 SIBLINGS = 50
-"""Facts less than so many places apart are siblings: all of a trajectory, unless it holds more."""
+"""Facts fewer than this many places apart are siblings."""
 
 
 def episodic_id(episode_id: str, index: int) -> str:
-    """The id of a step's node: of a step that is structured again it is the same, so it is not there twice."""
+    """Return the node id of a step. A step that is structured twice keeps its id, so it is stored once."""
     return derived_id("ep_node_", episode_id, str(index))
 
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """Of a trajectory: its steps, what was drawn from them, and how far each procedure was borne out."""
+    """What was learned from a trajectory: its steps, the facts and procedures, and the grade of each procedure."""
 
     trajectory_id: str
     subgoal: str
@@ -43,7 +43,7 @@ class Learnt:
     returns: Sequence[float] = ()
 
     def texts(self) -> list[str]:
-        """All that is to be embedded, each text once."""
+        """Return every text to embed, each once."""
         said = [fact.text for fact in self.facts]
         said += [concept for fact in self.facts for concept in fact.concepts]
         said += [text for procedure in self.procedures for text in (procedure.instruction, procedure.intent)]
@@ -55,7 +55,7 @@ class Learnt:
 
 @dataclass(slots=True)
 class Layout:
-    """A changeset as it comes about. `vectors` are by text; a node whose text has none goes without."""
+    """Builds a changeset. `vectors` are by text; a node whose text has no vector gets none."""
 
     learnt: Learnt
     vectors: Mapping[str, Vector]
@@ -71,7 +71,7 @@ class Layout:
         return Changeset(self.nodes, self.ties, self.metadata)
 
     def _lived(self) -> list[str]:
-        """The steps with their sources, and what they were after. Returns the ids of the steps."""
+        """Add the steps, their sources and their subgoal. Return the ids of the steps."""
         learnt = self.learnt
         subgoal = learnt.subgoal.strip() or learnt.goal.strip()
         aim = subgoal and self._put(Subgoal, "sg", subgoal, description=subgoal, parent_goal=learnt.goal or None)
@@ -108,13 +108,13 @@ class Layout:
         return id
 
     def _aim(self, step: Step) -> Vector | None:
-        """The vector of its subgoal; one that another model made meanwhile does not fit the others."""
+        """Return the vector of the step's subgoal. A vector of another model's size is replaced."""
         sizes = {len(vector) for vector in self.vectors.values()}
         fits = step.embedding is not None and (not sizes or len(step.embedding) in sizes)
         return step.embedding if fits else self.vectors.get(step.subgoal)
 
     def _known(self, episodic: Sequence[str]) -> None:
-        """Facts, which are siblings, and the tags they are found by."""
+        """Add the facts, which are siblings, and their tags."""
         ids: list[str] = []
         tagged: dict[str, list[int]] = {}
         rewards = [self._reward(fact.steps) for fact in self.learnt.facts]
@@ -131,7 +131,7 @@ class Layout:
             self.ties += [(tag, ids[place], Edge.MEMBERSHIP) for place in places]
 
     def _practised(self, episodic: Sequence[str]) -> None:
-        """Procedures, each with the grade it was given, and the intents they serve."""
+        """Add the procedures with their grades, and the intents they serve."""
         ids: list[str] = []
         serving: dict[str, list[int]] = {}
         rewards = [self._reward(procedure.steps) for procedure in self.learnt.procedures]
@@ -166,18 +166,18 @@ class Layout:
         self.ties += [(id, episodic[place], Edge.PROVENANCE) for place in self._places(places)]
 
     def _places(self, said: Sequence[int]) -> list[int]:
-        """The steps that something was drawn from: those that the mind says, and where it says none, all."""
+        """Return the steps behind an item: those the mind named, or all if it named none."""
         known = [place for place in dict.fromkeys(said) if 0 <= place < len(self.learnt.steps)]
         return known or list(range(len(self.learnt.steps)))
 
     def _reward(self, places: Sequence[int]) -> float | None:
-        """The mean of the steps it was drawn from; where none of these was judged, of the trajectory."""
+        """Return the mean reward of the item's steps, or of the trajectory if none of them was judged."""
         steps = self.learnt.steps
         own = mean(steps[place].reward for place in self._places(places))
         return mean(step.reward for step in steps) if own is None else own
 
 
 def mean(rewards: Iterable[float | None]) -> float | None:
-    """Of those that are known."""
+    """Return the mean of the known rewards, or None."""
     known = [reward for reward in rewards if reward is not None]
     return fmean(known) if known else None

@@ -1,6 +1,6 @@
-"""Who tells the rules how alike texts are in meaning: the embedder of an episode, where asking costs next to nothing.
+"""Give rules the embedder of an episode for text similarity, if embedding is cheap.
 
-A step is compared with the ones before it again and again, so the vectors of the last texts are kept, and no text.
+Steps are compared with earlier ones again and again, so recent vectors are cached. No text is kept.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pieria.models.mind import Mind
 
 KEPT = 256
-"""Vectors at once."""
+"""Vectors kept in the cache."""
 
 
 def with_likeness(mind: Mind, embedder: Embedder) -> Mind:
-    """Rules, with the meaning of texts to go by as well; any other mind as it is.
+    """Return a rule mind that also compares meaning; return any other mind unchanged.
 
-    What embeds elsewhere is not asked beyond the subgoals, since that has its price, and the floor knows words alone.
+    A remote embedder is not used, since each call costs money. Neither is the floor, which knows only words.
     """
     if not isinstance(mind, RuleMind) or embedder.is_floor or not embedder.is_at_hand:
         return mind
@@ -34,7 +34,7 @@ def with_likeness(mind: Mind, embedder: Embedder) -> Mind:
 
 
 class _Kept:
-    """The vectors of the last texts. Threads may share it."""
+    """A thread-safe cache of recent vectors."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[bytes, Any] = OrderedDict()

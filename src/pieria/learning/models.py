@@ -1,7 +1,7 @@
-"""Who judges, and who embeds: of what was handed over and a configuration, the mind and the embedder that are meant.
+"""Choose the mind and the embedder from the given objects and a configuration.
 
-A name that a provider answers to chooses the model, unless one was handed over. Any other name is what the model is
-told, as far as it takes that. What a configuration holds belongs to `config`.
+A known provider name chooses the model, unless an object was passed. Any other name is passed to the model as an
+option. The fields of a configuration are defined in `config`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 NAMELESS = (NONE, AUTO)
-"""Names that name no model."""
+"""Names that choose no model."""
 
 
 class Thinker(NamedTuple):
-    """A language model, and what differs from step to step; without one rules judge."""
+    """A language model with its settings for each step; without a model, rules judge."""
 
     llm: Chat | None = None
     overrides: Mapping[str, Override] = MappingProxyType({})
@@ -39,12 +39,12 @@ class Thinker(NamedTuple):
     domain: str | None = None
     prompts: Mapping[str, OwnPrompt] = MappingProxyType({})
     profile: str | None = None
-    """The name of the profile: rules know ours."""
+    """Name of the profile; rules know the built-in ones."""
     is_own: bool = False
-    """Whether somebody handed it over, and no setting names it."""
+    """Whether a caller passed the model as an object, rather than a setting naming it."""
 
     def under(self, profile: ExtractionProfile) -> Thinker:
-        """The same with this profile in the place of its own."""
+        """Return a copy that uses this profile."""
         return self._replace(overlays=profile.overlays, domain=profile.domain_context or None, profile=profile.name)
 
     def mind(self, meter: Meter | None = None, namer: Namer | None = None) -> Mind:
@@ -65,7 +65,7 @@ class Thinker(NamedTuple):
 
 
 def is_mind(given: object) -> TypeGuard[Mind]:
-    """Whether it judges by itself: it has every method of a mind."""
+    """Return whether the object has every method of a mind."""
     from pieria.models.mind import Mind
 
     methods = (name for name, kept in vars(Mind).items() if name[0] != "_" and callable(kept))
@@ -79,10 +79,10 @@ def mind_of(
     prompts: Mapping[str, OwnPrompt] | None = None,
     meter: Meter | None = None,
 ) -> Mind:
-    """A mind as it is; of a language model, by object, function or name, the one that asks it; without any, rules.
+    """Return a mind: the given one, one that asks the given language model, or rules.
 
-    `config` says what its steps are told, and names the model where none is handed over; `prompts` are those of the
-    caller in place of ours.
+    `config` sets the options of each step, and names the model if none is passed. `prompts` replace the built-in
+    prompts.
     """
     if is_mind(llm):
         if prompts:
@@ -102,7 +102,7 @@ def thinker_of(
     prompts: Mapping[str, OwnPrompt] | None = None,
     is_named: bool = False,
 ) -> Thinker:
-    """What the configuration comes to for this model, with overrides of the caller's over its own."""
+    """Return the model with the configuration's settings; the caller's overrides take precedence."""
     own = overrides or {}
     profile = None if config is None else config.extraction_profile
     if llm is None:
@@ -115,13 +115,13 @@ def thinker_of(
         own = laid_over(configured(config, llm, is_named=is_named), own)
     overlays, domain = ({}, None) if profile is None else (profile.overlays, profile.domain_context or None)
     thinker = Thinker(llm, own, overlays, domain, {} if prompts is None else prompts)
-    # What cannot be right is told now, not when the first step is taken.
+    # Raise errors now, not at the first step.
     thinker.mind()
     return thinker
 
 
 def embedder_of(embedding: object = None, config: Config | None = None) -> Embedder:
-    """An embedder as it is; of an embedding or a function the one that asks it; else the one that needs no model."""
+    """Return the given embedder, one that wraps the embedding or function, or the embedder without a model."""
     if isinstance(embedding, Embedder):
         return embedding
     if embedding is None:
@@ -134,9 +134,9 @@ def embedder_of(embedding: object = None, config: Config | None = None) -> Embed
 
 
 def configured(config: Config, llm: Chat, *, is_named: bool) -> dict[str, Override]:
-    """By group, and by each step that differs from its group, what its calls are told.
+    """Return the options of each step group, and of each step that differs from its group.
 
-    A language model that was named by itself is the one that is meant, whatever the configuration calls it.
+    A model named by the caller is used even if the configuration names another.
     """
     from pieria.models.minds.llm import GROUPS, Override
 
@@ -146,9 +146,9 @@ def configured(config: Config, llm: Chat, *, is_named: bool) -> dict[str, Overri
 
 
 def laid_over(base: Mapping[str, Override], own: Mapping[str, Override]) -> dict[str, Override]:
-    """The overrides of a bank over those of its configuration, option by option.
+    """Return the configuration's overrides with those of the bank on top, option by option.
 
-    A model of its own is not told what the other is called.
+    A step with its own model does not get the name of the configured one.
     """
     from pieria.models.minds.llm import GROUPS, Override
 
@@ -170,7 +170,7 @@ def say_that_rules_judge(config: Config | None) -> None:
 
 
 def told_to(embedder: object, config: Config | None) -> dict[str, Any]:
-    """What an embedding that was handed over is told with each call. A function is one model, and takes nothing."""
+    """Return the options for an embedding that the caller passed. A function takes none."""
     if config is None:
         return {}
     if isinstance(embedder, Embedding) and not isinstance(embedder, type):
@@ -181,7 +181,7 @@ def told_to(embedder: object, config: Config | None) -> dict[str, Any]:
 
 
 def names_for(embedder: object, config: Config | None) -> dict[str, str]:
-    """A function goes by the name that the model has in the configuration: its space is called after it."""
+    """Return the model name of a function from the configuration; it names the vector space."""
     named = NONE if config is None else config.embedding["model"]
     is_function = callable(embedder) and not isinstance(embedder, Embedding | Embedder | type)
     return {"name": named} if is_function and named not in NAMELESS else {}

@@ -1,4 +1,4 @@
-"""The mind that a recall asks: with what its caller adds to each call, and every call counted."""
+"""Build the mind of a recall, with the caller's options, and count every call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Options = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
 def judging(llm: object, config: Config | None, llm_opts: Options, tally: Tally) -> Mind:
-    """What the configuration says goes before what the caller adds."""
+    """Return the mind. The configuration's options take precedence over `llm_opts`."""
     opts = _options(llm_opts)
     if not opts:
         return mind_of(llm, config, meter=tally)

@@ -1,4 +1,4 @@
-"""What a recall brings back: candidates, what was made of them, and how it all came about. Plain values."""
+"""The results of a recall as plain values: candidates, answers and trace."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Phase = Literal["initial", "multi_hop", "refinement", "provenance"]
 
 @dataclass(frozen=True, slots=True)
 class TaggedCandidate:
-    """A node that may answer, what it is worth to the question, and how it was found.
+    """A candidate node with its score, and how it was found.
 
-    `hop` is how many steps of the graph lead to it; None where it is only the source of another.
+    `hop` is the number of hops to it; None for the source of another node.
     """
 
     node: Node
@@ -44,7 +44,7 @@ class TaggedCandidate:
 
 @dataclass(frozen=True, slots=True)
 class TouchedNode:
-    """A candidate as whoever asked is told of it; the node itself where the trace is detailed."""
+    """A candidate as shown in the result; a detailed trace includes the node."""
 
     id: str
     type: str
@@ -62,10 +62,10 @@ class TouchedNode:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """The candidates by type of node, the best first; `phases` tells of each id how it was found.
+    """The candidates by node type, best first; `phases` maps each id to how it was found.
 
-    `confidence` is how likely any of them answers, 0 to 1. `sure` is how sure the surest of each type makes an answer,
-    empty where nobody measured it; below the floor of its type rules do not take it for one.
+    `confidence` is the probability from 0 to 1 that any candidate answers. `sure` holds the best probability for each
+    type, and is empty if it was not measured. Rules do not answer a type below its floor.
     """
 
     candidates: Mapping[str, list[TaggedCandidate]]
@@ -86,20 +86,20 @@ class RetrievalResult:
 
     @property
     def all(self) -> list[TaggedCandidate]:
-        """Of every type, the best first."""
+        """Return the candidates of all types, best first."""
         return in_order(each for kept in self.candidates.values() for each in kept)
 
 
 def in_order(candidates: Iterable[TaggedCandidate]) -> list[TaggedCandidate]:
-    """The best first; of those that are worth the same, the one that came in first."""
+    """Return the candidates best first; ties go to the older node."""
     return sorted(candidates, key=lambda each: (-each.score, each.node.created_at, each.node.id))
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonedMemory:
-    """What the candidates of each type say on the question; None where there were none, or nothing came of it.
+    """The answer for each node type; None if there were no candidates or no answer.
 
-    `cited` are the ids of the nodes that an answer rests on, by type; `shown` those that it was made from.
+    `cited` holds the ids of the nodes that an answer cites, by type; `shown` those that it was made from.
     """
 
     episodic: str | None = None
@@ -108,19 +108,19 @@ class ReasonedMemory:
     cited: Mapping[str, tuple[str, ...]] = field(default_factory=nothing)
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=nothing)
     problems: tuple[str, ...] = ()
-    """What kept an answer from being made."""
+    """Why answers are missing."""
     failures: tuple[Mapping[str, str], ...] = ()
-    """The same as names: the `step`, and the code of the `error`."""
+    """The same as names: `step`, and the code of `error`."""
     withheld: str | None = None
-    """Why rules put nothing into words: what was found, if anything, is not sure enough to answer."""
+    """Why rules gave no answer: no candidate was sure enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallTrace:
-    """How a recall went. Times are in microseconds.
+    """How a recall ran. Times are in microseconds.
 
-    `candidates_per_hop` counts those of the beginning under 0, and all there were after the hops under 1; `rejected`
-    those that were not worth enough, by phase. `problems` are what went wrong, and what was done all the same.
+    `candidates_per_hop` counts candidates of the first search under 0, and all after the hops under 1. `rejected`
+    counts candidates below the threshold, by phase. `problems` are the errors and how the recall went on.
     """
 
     verbosity: str
@@ -135,27 +135,26 @@ class RecallTrace:
     rejected: dict[str, int] | None = None
     phase_timings: dict[str, int] | None = None
     relevances: dict[str, float] | None = None
-    """How near each candidate is to the question, before its age and its use count: told in detail."""
+    """Similarity of each candidate to the question, before age and use count. Only in a detailed trace."""
     sure: dict[str, float] | None = None
-    """How sure the surest candidate of each type makes an answer, 0 to 1."""
+    """The best candidate's probability to answer, by type, 0 to 1."""
     refinements: list[dict[str, Any]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     withheld: str | None = None
-    """Why rules put nothing into words: what was found, if anything, is not sure enough to answer."""
+    """Why rules gave no answer: no candidate was sure enough."""
     llm_calls: int = 0
     tokens: Mapping[str, int] = field(default_factory=nothing)
-    """What the language model read and wrote, as `input_tokens` and `output_tokens`."""
+    """Tokens of the language model, as `input_tokens` and `output_tokens`."""
     model_calls: list[dict[str, Any]] = field(default_factory=list)
-    """The same by `step` and `model`: `calls`, how many `failed`, tokens, and `duration_us`."""
+    """The same by `step` and `model`: `calls`, `failed`, tokens and `duration_us`."""
     failures: list[Mapping[str, str]] = field(default_factory=list)
-    """The problems as names, without a word of the question: the `step`, and the code of the `error`."""
+    """The problems without text of the question: `step`, and the code of `error`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallResult:
-    """What a workspace's `recall` returns. `touched_nodes` are all candidates, the best first; `confidence` is how
-    likely one of them answers, 0 to 1.
-    """
+    """The result of a workspace's `recall`. `touched_nodes` are all candidates, best first; `confidence` is the
+    probability from 0 to 1 that one of them answers."""
 
     reasoned: ReasonedMemory
     touched_nodes: list[TouchedNode]

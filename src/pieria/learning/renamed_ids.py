@@ -1,6 +1,6 @@
-"""Nodes of a changeset that are others under another id: what is tied to the one is tied to the other, to the end.
+"""Replace node ids in a changeset after nodes were merged.
 
-Exists for whatever finds that two nodes are one. Which they are is decided there.
+Ties to a merged node move to the node that stays. The caller decides which nodes to merge.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pieria.graph.metadata import NodeMetadata
 from pieria.graph.nodes import Node
 
 Rewrites = Mapping[str, str]
-"""From the id of a node that goes to that of the one which stays, or goes as well."""
+"""Maps the id of a merged node to the id that replaces it, which may be merged as well."""
 
 
 def final(id: str, rewrites: Rewrites) -> str:
-    """Where it ends, however many stand between."""
+    """Return the final id after all rewrites."""
     while id in rewrites:
         id = rewrites[id]
     return id
 
 
 def rewritten(changeset: Changeset, rewrites: Rewrites) -> Changeset:
-    """Without the nodes that go. What they had, ties and rewards, has the one that stays.
+    """Return the changeset without the merged nodes; their ties and rewards go to the node that stays.
 
-    A node that stays and comes with the changeset has the rewards in its metadata; one that is kept already gains them.
+    If that node is in the changeset, its metadata gets the rewards; if it is stored, it gains them.
     """
     if not rewrites:
         return changeset

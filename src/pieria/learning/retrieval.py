@@ -1,7 +1,7 @@
-"""Finding in a graph what a question is about: by its mode and its terms, then from node to node.
+"""Search a graph for a question: by mode and terms, then from node to node.
 
-However a candidate was found, it is valued alike, by the value function and its metadata. What a mind or a model fails
-at costs that part and is told in the trace; nothing of it is passed over in silence. It reads, and writes nothing.
+Every candidate is scored by the value function and its metadata. If a mind or model fails, that part is skipped and
+the trace says so. This module only reads.
 """
 
 from __future__ import annotations
@@ -44,29 +44,27 @@ MODES: Mapping[Mode, tuple[str, ...]] = {
     "episodic": ("episodic", "subgoal"),
     "mixed": ("episodic", "semantic", "procedural", "subgoal"),
 }
-"""The types of node that answer."""
+"""The node types that answer."""
 ROUTES: Mapping[Mode, tuple[str, ...]] = {
     "semantic": ("tag",),
     "procedural": ("intent",),
     "episodic": ("subgoal", "tag"),
     "mixed": ("tag", "intent"),
 }
-"""The types of node that lead from one to another."""
+"""The node types to walk through."""
 MOST = 100
-"""Candidates that are kept."""
+"""Candidates kept."""
 TAGS = 20
 MOST_HOPS = 100
 SURE: Mapping[str, float] = {"episodic": 0.3, "semantic": 0.35, "procedural": 0.35}
 SURE_BY_WORDS: Mapping[str, float] = {"episodic": 0.15, "semantic": 0.15, "procedural": 0.2}
-"""The floor of each type: what is less sure than this is no answer, where no configuration says otherwise; with a model
-of meanings, and with none.
-"""
+"""Default floor of each type, with an embedding model and with words only. Rules do not answer below it."""
 PROVENANCE_SHARE = 0.5
-"""What a source is worth of the best step that comes from it."""
+"""A source's share of the score of its best step."""
 
 
 class Embeds(Protocol):
-    """An embedder, as far as a search needs one."""
+    """The part of an embedder that a search needs."""
 
     @property
     def is_floor(self) -> bool: ...
@@ -98,13 +96,13 @@ def retrieve(
     session_id: str | None = None,
     clock: Clock = system_clock,
 ) -> tuple[RetrievalResult, RecallTrace]:
-    """The candidates for a question, by type, and how they were found.
+    """Return the candidates for a question, by type, and the trace.
 
     `llm` is a language model or a mind; without one, rules judge. `embedding` is an embedding, an embedder or a
-    function of a list of texts, the one that the graph was embedded by; a bank embeds by its own. `value_function` is
-    a function, or an object or a class with a method `score`, or a mapping with `module` and `params`; what it leaves
-    out is as configured. Raises `AdapterError` where not even the question can be embedded and the backend is no bank,
-    which reads words.
+    function of a list of texts, and must be the one that embedded the graph; a bank uses its own. `value_function` is
+    a function, an object or class with a method `score`, or a mapping with `module` and `params`; the configuration
+    fills in the rest. Raise `AdapterError` if the question cannot be embedded and the backend is no bank. A bank can
+    search by words.
     """
     if backend is None:
         raise InputError("backend", "what keeps a graph: pieria.graph.GraphBackend", backend)
@@ -126,11 +124,11 @@ def retrieve(
 
 @dataclass(slots=True, kw_only=True)
 class Looking:
-    """One search, from the question to its candidates. It is made for one question and used once."""
+    """One search for one question. Use each instance once."""
 
     mind: Mind
     embedder: Embeds | None
-    """None where the search embeds by itself."""
+    """None if the search embeds the question."""
     searching: Searching
     values: Values
     config: Config | None
@@ -138,18 +136,21 @@ class Looking:
     repo_id: str | None = None
     session_id: str | None = None
     verbosity: str | None = None
-    """Of the trace, where it is not as configured."""
+    """Verbosity of the trace, if it differs from the configuration."""
     _found: dict[str, _Met] = field(default_factory=dict)
     _problems: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _rejected: dict[str, int] = field(default_factory=dict)
     _timings: dict[str, int] = field(default_factory=dict)
     _types: Sequence[str] = ()
-    """The types of node that may answer."""
+    """The node types that may answer."""
     _measured: float | None = None
-    """How likely any candidate answers, where the search measures that."""
+    """The probability that any candidate answers, if the search measures it."""
 
     def find(self, query: str, context: str | None = None) -> tuple[RetrievalResult, RecallTrace]:
-        """`context` is what is asked, told with what it is asked in; models are shown that, and both are looked for."""
+        """Return the result and the trace. `context` is the question with its session context.
+
+        Models see the context; the search uses both the question and the context.
+        """
         begun = perf_counter()
         asked = query if context is None else context
         with telemetry.during("retrieval.retrieve", repo_id=self.repo_id, session_id=self.session_id) as measured:
@@ -213,7 +214,7 @@ class Looking:
         return list(dict.fromkeys(tag for tag in tags if tag))[:TAGS]
 
     def _question(self, query: str, context: str | None, tags: Sequence[str]) -> Question:
-        """Terms are looked for beside the question; where there are none, what it is asked in."""
+        """Return the question with its terms; without terms, with its context."""
         others = [] if context is None else [context]
         if self.embedder is None:
             return Question(query, terms=tags or others)
@@ -232,8 +233,10 @@ class Looking:
     # --- the graph
 
     def _first(self, mode: Mode, question: Question) -> Mode:
-        """What is near. Where the kind of question is guessed from its words, every type may answer; else those that
-        the mode names and, where none of these is sure enough, every type instead.
+        """Search near the question and return the mode.
+
+        If the mode was guessed from words, every type may answer. Otherwise search the types of the mode, and every
+        type if none of these is sure enough.
         """
         is_guessed = getattr(self.mind, "guesses_modes", False)
         self._types = MODES["mixed" if is_guessed else mode]
@@ -245,7 +248,7 @@ class Looking:
         return "mixed"
 
     def _walk(self, asked: str, question: Question, mode: Mode) -> State:
-        """From node to node. It ends early where nothing new is in reach and nothing is left to ask for."""
+        """Walk from node to node. Stop early if nothing new is in reach and no refinement is left."""
         state = init(self.config, self.max_hops)
         frontier = list(self._found)
         for hop in range(1, self.max_hops + 1):
@@ -262,9 +265,8 @@ class Looking:
         return state
 
     def _refined(self, state: State, asked: str, question: Question, hop: int) -> tuple[State, list[str]]:
-        """What is found by asking more closely. How good a candidate is shows in its relevance: what is new and unused
-        scores low, however well it fits.
-        """
+        """Refine the search and return the new nodes. Refinement depends on relevance: new, unused nodes score low
+        even if they match."""
         best = max((each.valued.relevance for each in self._found.values()), default=0.0)
         if not fires(state, best, self.config):
             return replace(state, previous_best_score=best), []
@@ -282,7 +284,7 @@ class Looking:
         return refined.state, new
 
     def _take(self, reached: Reached, phase: Phase, hop: int) -> list[str]:
-        """Those that are new and good enough to be kept. One that is known counts for the most it was ever worth."""
+        """Keep the best candidates and return the new ids. A known candidate keeps its highest score."""
         new = {each.id: _Met(each, phase, hop) for each in reached.valued if each.id not in self._found}
         for each in reached.valued:
             if each.id not in new and each.score > self._found[each.id].valued.score:
@@ -298,12 +300,12 @@ class Looking:
 
     @property
     def _confidence(self) -> float:
-        """As the search measured it, or else how sure the surest makes an answer."""
+        """Return the measured confidence, or else the best candidate's probability."""
         return max(self._sure.values(), default=0.0) if self._measured is None else self._measured
 
     @property
     def _sure(self) -> dict[str, float]:
-        """Of each type how sure the surest makes an answer. What only leads to others, or sums them up, makes none."""
+        """Return the best probability of each type. Routing nodes and summaries do not answer."""
         sure: dict[str, float] = {}
         for valued in (met.valued for met in self._found.values() if met.valued.node_type in ANSWERS):
             sure[valued.node_type] = max(valued.sure, sure.get(valued.node_type, 0.0))
@@ -323,7 +325,7 @@ class Looking:
         return [TaggedCandidate(node, each.valued.score, each.phase, each.hop) for node, each in met]
 
     def _provenance(self, mode: Mode) -> list[TaggedCandidate]:
-        """Where events are asked for: what the steps come from, for half of what the best of these is worth."""
+        """Return the sources of the steps found for an episodic question, at half the best step's score."""
         steps = {id: met.valued.score for id, met in self._found.items() if met.valued.node_type == "episodic"}
         if mode != "episodic" or not steps:
             return []

@@ -1,4 +1,4 @@
-"""Consolidation: of facts that share a tag and say nearly the same, the one that is worth most stands for all."""
+"""Consolidation: merge facts that share a tag and say nearly the same into the best one."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ def consolidate(
     repo_id: str | None = None,
     clock: Clock = system_clock,
 ) -> dict[str, Any]:
-    """Folds each fact that has a better one beside it, more alike than the threshold, into that; of equal worth the
-    older stays. Those that differ in a name, a number, a path, or in what they deny are two, however alike they look.
+    """Fold each fact into a better one that is more similar than the threshold; on a tie the older stays.
 
-    Ties and uses go to the winner, in the end to the one that is folded into none itself. A bank archives the loser,
-    and the winner leads to it; every other backend deletes it. Then tags and intents go that nothing is tied to.
-    `skipped` counts what was changed meanwhile.
+    Facts that differ in a name, a number, a path or a negation are never merged. Ties and uses go to the final winner.
+    A bank archives the loser and links the winner to it; every other backend deletes the loser. Tags and intents left
+    without ties go too. `skipped` counts nodes that were changed meanwhile.
     """
     check.number(threshold, "threshold")
     check.flag(dry_run, "dry_run")
@@ -56,13 +55,13 @@ def consolidate(
 
 
 def _ranked(graph: Tended, worth: Worth) -> tuple[list[Look], list[Particulars]]:
-    """The best first, with what each says; what may not be put away stands before all that may."""
+    """Return the facts best first with their particulars; facts that must stay come before all others."""
     found = []
     for page in graph.looks(("semantic",)):
         texts = graph.texts(page)
         for look, (value, _) in zip(page, worth.of(page), strict=True):
             said = particulars(texts.get(look.id, ""))
-            # What uses it had is worked out anew when they are added to another's.
+            # Use counts are recomputed when they are added to another node.
             light = look._replace(metadata=None, apart=(look.apart, said.marks))
             found.append((not _lasts(look), -value, look.created_at, look.id, light, said))
     found.sort(key=lambda entry: entry[:4])
@@ -74,7 +73,7 @@ def _lasts(look: Look) -> bool:
 
 
 def _by_tag(graph: Tended, ranked: Sequence[Look]) -> list[array[int]]:
-    """Of each tag the ranks of its facts, the best first, apart as they are to be; a fact alone is in none."""
+    """Return the ranks of each tag's facts, best first; tags with a single fact are left out."""
     ranks = {look.id: rank for rank, look in enumerate(ranked)}
     tags = {look.id for page in graph.looks(("tag",)) for look in page}
     found: defaultdict[Any, array[int]] = defaultdict(lambda: array("l"))
@@ -94,7 +93,7 @@ def _better(
     threshold: float,
     telling: Telling,
 ) -> dict[int, int]:
-    """By rank, of each fact that is to be folded the best one that is alike."""
+    """Map the rank of each fact to fold to the rank of the best similar one."""
 
     def vectors(ranks: Sequence[int]) -> Mapping[int, Any]:
         held = graph.vectors([ranked[rank] for rank in ranks])
@@ -115,7 +114,7 @@ def _better(
 
 
 def _last(better: Mapping[int, int], rank: int) -> int:
-    """What stands in the end for all that leads there. A better one always has a lower rank, so there is an end."""
+    """Return the final winner. A better fact always has a lower rank, so the loop ends."""
     while rank in better:
         rank = better[rank]
     return rank

@@ -1,6 +1,6 @@
-"""What an episode is made of: steps, and the trajectories that they come to.
+"""The parts of an episode as plain values: steps and trajectories.
 
-Plain values. How a step is judged, and where a trajectory ends, is told in `episode`.
+`episode` judges steps and decides where a trajectory ends.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pieria.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an agent observed and did about it; the rest is judged, and None or empty before it is.
+    """An agent's observation and action. The other fields are None or empty until the step is judged.
 
-    `index` counts from 0 through the episode, `embedding` is of the subgoal, and `reward` is known once it shows what
-    came of the step.
+    `index` counts from 0 through the episode. `embedding` is that of the subgoal. `reward` is set when the next
+    observation shows the outcome.
     """
 
     index: int
@@ -30,7 +30,7 @@ class Step:
     trajectory_id: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return a JSON-ready dict."""
         return {
             "index": self.index,
             "observation": self.observation,
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """Steps in a row that were after the same thing; `subgoal` is that of the last one."""
+    """Consecutive steps with the same subgoal; `subgoal` is that of the last step."""
 
     id: str
     steps: tuple[Step, ...]
@@ -57,14 +57,14 @@ class Trajectory:
 
     @classmethod
     def of(cls, steps: Sequence[Step]) -> Self:
-        """Of steps that belong together, in whatever order they come."""
+        """Return the trajectory of these steps, given in any order."""
         if len({step.trajectory_id for step in steps}) != 1:
             raise InputError("steps", "one or more steps of one trajectory", list(steps))
         ordered = tuple(sorted(steps, key=lambda step: step.index))
         return cls(ordered[0].trajectory_id, ordered, ordered[-1].subgoal)
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return a JSON-ready dict."""
         return {"id": self.id, "steps": [step.as_dict() for step in self.steps], "subgoal": self.subgoal}
 
     @classmethod

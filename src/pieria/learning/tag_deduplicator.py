@@ -1,4 +1,4 @@
-"""Tags that say the same become one: within what is to be written, and with those that are kept already."""
+"""Merge tags with equal labels, within a changeset and with stored ones."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pieria.learning.renamed_ids import rewritten
 
 @runtime_checkable
 class Labelled(Protocol):
-    """A backend that finds tags by what they are called, and need not be asked for all of them."""
+    """A backend that finds tags by label, so that not all of them are read."""
 
     def find_tags(self, labels: Sequence[str]) -> list[Tag]: ...
 
 
 def deduplicate(changeset: Changeset, *, backend: GraphBackend | None = None) -> Changeset:
-    """The changeset with each tag once. Labels are the same whatever their capitals and the space around them.
+    """Return the changeset with each tag once. Labels ignore case and surrounding space.
 
-    Of those in the changeset the first stays; one that the backend keeps goes before all of them, and of several there
-    the oldest. No model is asked.
+    A stored tag wins over those of the changeset, and the oldest of several stored ones. Within the changeset the
+    first wins. No model is asked.
     """
     tags = [node for node in changeset.nodes().values() if isinstance(node, Tag)]
     with telemetry.during("tag_deduplicator.deduplicate", tag_count=len(tags)) as measured:

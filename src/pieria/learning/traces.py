@@ -1,6 +1,6 @@
-"""What was done on the way to a result, for whoever wants to see it: told in a few words, or in detail.
+"""Traces: what was measured on the way to a result, brief or in detail.
 
-A trace holds what was measured, and none of it changes what is done.
+A trace never changes the result.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from pieria.config import Config
 
 Verbosity = Literal["summary", "detailed"]
-"""As a configuration says it. What only a detailed trace tells is None in the other."""
+"""Verbosity of a trace. Detailed fields are None in a summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeTrace:
-    """How a step was appended. `reward` is the one that the step before was given by it; None where there was none.
+    """How a step was appended. `reward` is the grade of the step before; None if there was none.
 
-    `subgoal`, `similarity_score` and `similarity_threshold` are told in detail; the score is None where there was no
-    step before.
+    `subgoal`, `similarity_score` and `similarity_threshold` are set in a detailed trace. The score is None if there
+    was no step before.
     """
 
     verbosity: Verbosity
@@ -36,9 +36,8 @@ class EpisodeTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuringTrace:
-    """What was drawn from a trajectory. The nodes, the intents that became one with another, and the microseconds that
-    each phase took are told in detail.
-    """
+    """What was learned from a trajectory. Nodes, merged intents and the microseconds of each phase are set in a
+    detailed trace."""
 
     verbosity: Verbosity
     trajectory_id: str

@@ -1,6 +1,6 @@
-"""From what was lived to what is known: facts and procedures out of a trajectory, as a changeset of the graph.
+"""Extract knowledge from a trajectory: facts and procedures, as a changeset of the graph.
 
-What is judged, and in what order, is told here; it is not written. What nodes come of it is told in `knowledge`.
+This module decides what is judged and in what order; `knowledge` builds the nodes. It does not write.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 WORKERS = 8
-"""Trajectories that are structured at a time."""
+"""Trajectories structured at a time."""
 
 
 class Structured(NamedTuple):
-    """What is to be written, and how it came about."""
+    """The changeset to write, and its trace."""
 
     changeset: Changeset
     trace: StructuringTrace
@@ -58,10 +58,10 @@ def extract(
     clock: Clock = system_clock,
     workers: int = WORKERS,
 ) -> Changeset:
-    """What a closed episode teaches, of all its trajectories. `workers` are structured at a time.
+    """Return what a closed episode teaches. `workers` trajectories are structured at a time.
 
-    Where one fails, its error is raised once all have ended, and nothing comes of the others: whoever wants to keep
-    what they cost asks trajectory by trajectory.
+    If one trajectory fails, its error is raised after all have ended, and the results of the others are lost. To keep
+    them, call `extract_trajectory` for each.
     """
     if not episode.closed:
         raise EpisodeError("episode_not_closed", hint="Close it first: episode.close().")
@@ -106,7 +106,7 @@ def extract_trajectory(
     repo_id: str | None = None,
     clock: Clock = system_clock,
 ) -> Changeset:
-    """What a trajectory teaches, as `structured` has it."""
+    """Return what a trajectory teaches. See `structured`."""
     return structured(
         trajectory,
         goal,
@@ -134,13 +134,13 @@ def structured(
     repo_id: str | None = None,
     clock: Clock = system_clock,
 ) -> Structured:
-    """What a trajectory teaches: facts and procedures at the same time, and then how far those were borne out.
+    """Return what a trajectory teaches: facts and procedures at the same time, then the procedures' grades.
 
     `llm` is a language model or a mind; without one, rules judge. `embedding` is an embedding, an embedder or a
-    function of a list of texts; without one, nodes have no vectors, and a bank embeds them. `episode_id` is where the
-    sources come from, the trajectory itself where none is given; `clock` dates the nodes; `repo_id` and `session_id` go
-    with what telemetry tells. Raises what a model's adapter or the reading of its reply does, and `PipelineError` with
-    the reason `task_crashed` where a mind of the caller's breaks off.
+    function of a list of texts; without one, nodes have no vectors, and a bank embeds them. `episode_id` names the
+    sources, and defaults to the trajectory's id. `clock` dates the nodes. `repo_id` and `session_id` go into
+    telemetry. Errors of a model's adapter or reply are raised; other errors of the mind become a `PipelineError` with
+    the reason `task_crashed`.
     """
     phases = _Phases()
     with telemetry.during("structuring.extract_trajectory", repo_id=repo_id, session_id=session_id) as measured:
@@ -172,7 +172,7 @@ def _learnt(begun: Learnt, mind: Mind, phases: _Phases) -> Learnt:
 
 
 def _returns(mind: Mind, goal: str, seen: Sequence[StepSeen], procedures: Sequence[Procedure]) -> list[float]:
-    """None where the grades cannot be read: what was learnt is worth more than they are."""
+    """Return the grades, or none if they cannot be read; the procedures are kept without them."""
     try:
         return list(mind.returns(goal, seen, procedures))
     except (PromptError, ReplyError) as problem:
@@ -181,9 +181,7 @@ def _returns(mind: Mind, goal: str, seen: Sequence[StepSeen], procedures: Sequen
 
 
 def _beside(ask: Callable[[], T]) -> Future[T]:
-    """Asked in a thread that keeps no process from ending, as one of an executor would: a model may hang. Where no
-    thread is to be had, it is asked here and now.
-    """
+    """Run `ask` in a daemon thread, or here if there is none. A model that hangs must not keep the process alive."""
     answer: Future[T] = Future()
     try:
         threading.Thread(target=_fill, args=(answer, ask), name="pieria-structuring", daemon=True).start()
@@ -201,7 +199,7 @@ def _fill(answer: Future[T], ask: Callable[[], T]) -> None:
 
 
 def _with_states(steps: Sequence[Step], goal: str, mind: Mind) -> Iterator[Step]:
-    """Each with a state; one that has none yet gets it from what came before."""
+    """Yield the steps with a state; a missing state is derived from the step before."""
     before: Step | None = None
     for step in steps:
         known = step
@@ -213,7 +211,7 @@ def _with_states(steps: Sequence[Step], goal: str, mind: Mind) -> Iterator[Step]
 
 
 def _check_all(ended: Sequence[Future[Any]]) -> None:
-    """Raises the first error among them, and says what is lost with it."""
+    """Raise the first error, and log how many results are lost."""
     failed = [error for error in (one.exception() for one in ended) if error is not None]
     if failed:
         done = len(ended) - len(failed)
@@ -228,13 +226,13 @@ def _judged(phases: _Phases, phase: str, ask: Callable[[], T]) -> T:
             return ask()
     except PieriaError:
         raise
-    # What a mind of the caller's raises is not known here; as the cause it is kept.
+    # The caller's mind may raise anything; keep it as the cause.
     except Exception as problem:
         raise PipelineError("task_crashed", hint=f"The mind raised {type(problem).__name__}.") from problem
 
 
 def _vectors(texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
-    """By text. What could not be embedded, or was read in part only, has none: whatever is without, a bank embeds."""
+    """Return the vectors by text. Failed and truncated texts have none; a bank embeds those later."""
     try:
         made = embedder.passages(texts)
     except PieriaError as problem:
@@ -249,7 +247,7 @@ def _counts(changeset: Changeset) -> dict[str, int]:
 
 
 class _Phases:
-    """What each phase took, in microseconds. Threads may share it: each has a phase of its own."""
+    """Microseconds of each phase. Threads may share it, one phase each."""
 
     def __init__(self) -> None:
         self.taken: dict[str, int] = {}

@@ -1,8 +1,7 @@
-"""What the four ways of tending a graph have in common: what a node is worth by itself, what is tied to nothing, and
-how a run is told.
+"""What consolidation, decay, validation and repair share: the value of a node, idle nodes, and progress.
 
-They read a graph in pages and return a summary. What they change is given to the backend as what was looked at, so that
-a writer who was quicker is never overwritten.
+They read a graph in pages and return a summary. A change carries the state that was read, so a concurrent write is
+never overwritten.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ ROUTING = ("tag", "intent")
 
 
 class Worth:
-    """What nodes are worth to no question in particular: fresh, used, and of good service."""
+    """Values nodes without a question: by age, use and reward."""
 
     def __init__(self, config: Config | None, tended: Tended, clock: Clock) -> None:
         self._config = config
@@ -38,7 +37,7 @@ class Worth:
         self._reads_nodes = function.get("module", DefaultValueFunction) is not DefaultValueFunction
 
     def of(self, looks: Sequence[Look]) -> list[tuple[float, float]]:
-        """Of each, what it is worth, and what it would be if it were new."""
+        """Return each node's value, and its value if it were new."""
         nodes = self._tended.nodes([look.id for look in looks]) if self._reads_nodes else {}
         new = NodeMetadata(created_at=self._clock())
         found = []
@@ -53,12 +52,12 @@ class Worth:
 
 
 def used_of(look: Look) -> NodeMetadata:
-    """What is known of its use; of what was never used, when it was made."""
+    """Return the use of a node; for an unused node, only its creation time."""
     return NodeMetadata(created_at=look.created_at) if look.metadata is None else look.metadata
 
 
 def idle(tended: Tended, gone: Collection[str] = ()) -> list[Look]:
-    """The tags and intents that nothing is tied to, or only what is `gone`, in the order of their ids."""
+    """Return the tags and intents with no ties, or only ties to `gone`, ordered by id."""
     routing = {look.id: look for page in tended.looks(ROUTING) for look in page if not look.stays}
     tied = {there for here, there in _from(tended, routing) if there not in gone}
     standing = {id for page in pages(tied) for id in tended.standing(page)}
@@ -75,7 +74,7 @@ def _from(tended: Tended, ids: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 class Telling:
-    """How far a run has come, told a page at a time."""
+    """Reports the progress of a run page by page."""
 
     def __init__(self, progress: Progress | None, whole: int) -> None:
         self._progress, self._whole, self._done = progress, whole, 0
@@ -86,7 +85,7 @@ class Telling:
             self._progress(self._done, self._whole)
 
     def done_with(self, change: Callable[[Sequence[Any]], list[str]], whole: Sequence[Any]) -> list[str]:
-        """A page at a time; what came of it."""
+        """Apply the change page by page and return the ids."""
         found = []
         for page in pages(whole, AT_ONCE):
             found += change(page)
@@ -96,7 +95,7 @@ class Telling:
 
 @contextmanager
 def spanned(name: str, repo_id: str | None, *told: str) -> Iterator[dict[str, Any]]:
-    """The block as a span; it fills in the summary, of which these are told."""
+    """Run the block as a span. The block fills the summary; the keys in `told` are measured."""
     summary: dict[str, Any] = {}
     with telemetry.during(name, repo_id=repo_id) as measured:
         yield summary

@@ -1,5 +1,5 @@
-"""From what happened while an agent worked to observations: tasks, failures that were mended, decisions, discoveries.
+"""Distill a session's events into observations: tasks, fixed failures, decisions and discoveries.
 
-`tools` and `commands` say what an event is, `outcomes` how it ended, `tasks` what belongs together; a mind notices what
-is worth keeping, and `observations` and `pieces` make of it what a bank writes.
+`tools` and `commands` classify events, `outcomes` reads results and `tasks` groups events. A mind picks what to keep;
+`observations` and `pieces` build the records for the bank.
 """

@@ -1,4 +1,4 @@
-"""The command line of a tool call, and whether the call is one of Pieria itself. Light: every bank reads it."""
+"""Read the command line of a tool call and tell whether it calls Pieria. Keep it light: every bank imports it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pieria.record.clip import plain
 from pieria.record.event import Event
 
 COMMAND = ("command", "cmd", "script")
-"""The arguments in which hosts hand over a command line."""
+"""Arguments that hosts use for a command line."""
 _OURS = r"(?i)(?:mcp__)?(?:\w+[_-])?pieria(?:[_-]|\b)"
 
 
 def is_ours(event: Event) -> bool:
-    """A call of Pieria itself: what comes out of the memory does not go into it again."""
+    """Return whether the event is a call of Pieria. Its output must not be stored again."""
     if event.tool and re.match(_OURS, event.tool):
         return True
     line = command_line(event.input)
@@ -28,7 +28,7 @@ def is_ours(event: Event) -> bool:
 
 
 def command_line(given: Mapping[str, Any]) -> str:
-    """Some hosts give it as a list."""
+    """Return the command line; some hosts pass a list."""
     for name in COMMAND:
         value = given.get(name)
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Command lines: which program they run, whether they only look around, and whether two of them do the same."""
+"""Parse command lines: the program, whether it only reads, and whether two commands do the same."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RUNNING = {
     "uv": ("run",), "poetry": ("run",), "pipenv": ("run",), "pdm": ("run",), "hatch": ("run",), "rye": ("run",),
     "bundle": ("exec",), "npx": (), "pnpx": (), "bunx": (), "uvx": (), "dotenv": (),
 }  # fmt: skip
-"""Programs that run another, and the word that says so."""
+"""Programs that run another program, and the subcommand for it."""
 _PARTED_WORDS = """
     npm pnpm yarn bun deno go cargo make just task rake rails mix gradle gradlew mvn mvnw dotnet swift bazel
     git gh docker docker-compose podman kubectl helm terraform tofu ansible alembic flask django-admin
@@ -38,7 +38,7 @@ _PARTED_WORDS = """
     gcloud az fly heroku vercel systemctl brew apt apt-get zig stack cabal sbt lein
 """
 _PARTED = frozenset(_PARTED_WORDS.split())
-"""Programs whose first word says what they do."""
+"""Programs whose first argument is a subcommand."""
 _APART = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 _REDIRECTED = re.compile(r"\s*(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*\S+|<\s*\S+)")
 _ASSIGNED = re.compile(r"\A[A-Za-z_]\w*=")
@@ -47,7 +47,7 @@ _LONGEST = 4_000
 
 
 class Command(NamedTuple):
-    """One command of a line: the program without its folder, what it is to do, and what it is to do it to."""
+    """One command of a line: program without folder, subcommand and arguments."""
 
     program: str
     verb: str
@@ -59,7 +59,7 @@ class Command(NamedTuple):
 
 
 def commands(line: str) -> list[Command]:
-    """Those of a line in their order. Of what is piped on the first counts: the rest only shows it."""
+    """Return the commands of a line in order. Only the first command of a pipe counts; the rest formats its output."""
     found = []
     for part in parts(line[:_LONGEST]):
         read = _read(part)
@@ -69,13 +69,13 @@ def commands(line: str) -> list[Command]:
 
 
 def main_command(line: str) -> Command | None:
-    """The last that does more than look around; None where all of them only do that."""
+    """Return the last command that does more than look around, or None."""
     doing = [command for command in commands(line) if not only_looks(command)]
     return doing[-1] if doing else None
 
 
 def read_files(line: str) -> list[str]:
-    """The files that are shown by a line that only looks around."""
+    """Return the files that a read-only line shows."""
     return [
         target
         for command in commands(line)
@@ -86,7 +86,7 @@ def read_files(line: str) -> list[str]:
 
 
 def searched(line: str) -> str | None:
-    """What a line looks for, if it does nothing else."""
+    """Return what a line searches for, if it does nothing else."""
     looking = [command for command in commands(line) if command.program in _SEARCHING]
     doing = [command for command in commands(line) if not only_looks(command) and command.program not in _SEARCHING]
     if not looking or doing or not looking[0].targets:
@@ -95,7 +95,7 @@ def searched(line: str) -> str | None:
 
 
 def is_outside(line: str) -> bool:
-    """Whether what it puts out was written by whoever is out there."""
+    """Return whether the output comes from the network, such as a web page."""
     return any(
         command.program in _OUTSIDE or (command.program == "gh" and command.verb in _OUTSIDE_GH)
         for command in commands(line)
@@ -103,7 +103,7 @@ def is_outside(line: str) -> bool:
 
 
 def undone_files(line: str) -> list[str] | None:
-    """Which files a line puts back as they were, all where the list is empty; None where it does no such thing."""
+    """Return the files that a line restores; an empty list means all files, None means it restores nothing."""
     for command in commands(line):
         if command.program != "git":
             continue
@@ -117,9 +117,9 @@ def undone_files(line: str) -> list[str] | None:
 
 
 def is_mended(failed: str, passed: str, error: str) -> bool:
-    """Whether that the second command goes well shows that what the first failed of is mended.
+    """Return whether success of the second command shows that the first failure is fixed.
 
-    It does the same to the same, to more, or to what the first had said to be wrong.
+    It must run the same program on the same targets, on more, or on a target that the error named.
     """
     before, after = main_command(failed), main_command(passed)
     if before is None or after is None or before.name != after.name:
@@ -132,7 +132,7 @@ def is_mended(failed: str, passed: str, error: str) -> bool:
 
 
 def parts(line: str) -> list[str]:
-    """What stands between the marks that part commands, quotes kept whole."""
+    """Split a line at command separators, keeping quoted parts whole."""
     held: list[str] = []
 
     def hold(found: re.Match[str]) -> str:
@@ -172,7 +172,7 @@ def _read(part: str) -> Command | None:
 
 
 def _options_apart(rest: list[str]) -> list[str]:
-    """What is no option. Two that change what git does are kept."""
+    """Return the arguments without options, keeping `--hard`, which changes what git does."""
     return [word for word in rest if word == "--hard" or not word.startswith("-")]
 
 
@@ -202,7 +202,7 @@ def _words(part: str) -> list[str]:
 
 
 def only_looks(command: Command) -> bool:
-    """Whether it is there to look around, or to prepare something."""
+    """Return whether the command only looks around or prepares something."""
     if command.program == "git":
         return command.verb in _LOOKING_GIT or not command.verb
     if command.program == "sed":

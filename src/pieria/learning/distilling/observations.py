@@ -1,6 +1,6 @@
-"""What was noticed of a session's tasks as observations: with ids, times, lineage and trust, which no mind decides.
+"""Build observations from what a mind noticed: ids, times, lineage and trust, which no mind decides.
 
-The ids follow from what an observation says, so that the same events come to the same ones, whoever reads them.
+An id depends only on the observation's content, so the same events give the same ids with any mind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KIND = "observation"
 IMPORTANCE = {"decision": 0.7, "bugfix": 0.65, "feature": 0.6, "refactor": 0.55, "change": 0.55, "discovery": 0.45}
 OPEN_IMPORTANCE, OUTSIDE_IMPORTANCE = 0.65, 0.35
 OPEN = "open"
-"""The tag of what is still broken, which counts for more than other discoveries."""
+"""Tag of a failure that is still open; it ranks above other discoveries."""
 CHARACTERS_A_TOKEN = 4
 FILES = 20
 FACTS = 10
@@ -38,21 +38,21 @@ TEXT = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What is to be written: `sources` are ids of turns; of alike ones that were folded into it, `times` counts all."""
+    """An observation to write. `sources` are turn ids; `times` counts the similar observations folded into it."""
 
     new: NewMemory
     sources: tuple[str, ...]
     times: int = 1
 
     def id(self, session_key: str, number: int) -> str:
-        """The id of the so-manieth of a session with this type and title."""
+        """Return the id of observation `number` among those of the session with this type and title."""
         told = [session_key, str(self.new.body["type"]), (self.new.title or "").casefold()]
         return derived_id("observation", *told, *([str(number)] if number else []))
 
 
 @dataclass(frozen=True, slots=True)
 class Distilled:
-    """`waiting` are the events that the next piece needs to know. `problem` says why rules did what a model should."""
+    """`waiting` holds events that the next piece needs. `problem` says why rules replaced the model."""
 
     observations: tuple[Observation, ...]
     waiting: tuple[Event, ...]
@@ -67,9 +67,9 @@ def distilled(
     scope: str,
     heard: Runs | None = None,
 ) -> Distilled:
-    """Return the observations of a session's piece. `told` are ids of events that an earlier piece has told of.
+    """Return the observations of a session's piece. `told` holds ids of events that an earlier piece covered.
 
-    `heard` are the runs of what tools put out in the session; by default those of these events.
+    `heard` are the runs of tool output in the session; by default those of these events.
     """
     found = read(events, told)
     noticed, by, problem = _noticed(found, mind)
@@ -80,7 +80,7 @@ def distilled(
 
 
 def _noticed(found: Read, mind: Mind) -> tuple[list[Noticed], str, str | None]:
-    """What a mind noticed, whose words these are, and why it is not the mind that was asked."""
+    """Return what a mind noticed, which mind it was, and why rules replaced the requested one."""
     tasks = [span.task for span in found.spans]
     rules = RuleMind()
     by_rules = rules.notice(tasks)
@@ -91,7 +91,7 @@ def _noticed(found: Read, mind: Mind) -> tuple[list[Noticed], str, str | None]:
     except PieriaError as problem:
         log.warning("%s could not tell what was done, so rules do: %s", mind.name, problem.message)
         return by_rules, rules.name, problem.message
-    # Pages are shown to no model: they are told of as they are.
+    # No model sees fetched pages; rules report them.
     pages = [each for each in by_rules if each.deeds and all(_is_page(found, each, place) for place in each.deeds)]
     return [*(_grounded(found.spans[each.task], each) for each in noticed), *pages], mind.name, None
 
@@ -101,7 +101,7 @@ def _is_page(found: Read, noticed: Noticed, place: int) -> bool:
 
 
 def _grounded(span: Span, noticed: Noticed) -> Noticed:
-    """With the deeds that a model's words name, or else all that changed something; no page was shown to it."""
+    """Attach the deeds that a model's words name, or else all edits and commands. Models see no fetched pages."""
     if noticed.type == "decision":
         return noticed
     shown = [(place, deed) for place, deed in enumerate(span.task.deeds) if deed.what != "fetched"]
@@ -144,17 +144,17 @@ def _observation(span: Span, noticed: Noticed, by: str, scope: str, heard: Runs)
 
 
 def _quotes(noticed: Noticed, heard: Runs) -> bool:
-    """Return whether its words repeat what a tool put out, such as the line of an error."""
+    """Return whether the text repeats tool output, such as an error line."""
     return any(heard.repeated(text) for text in (noticed.title, noticed.text, *noticed.facts))
 
 
 def _tokens(event: Event) -> int:
-    """Of the whole output; where only some of it was kept, by its length."""
+    """Estimate the tokens of the full output, from its length if only a part was kept."""
     return event.length // CHARACTERS_A_TOKEN if event.length else estimated_tokens(event.text)
 
 
 def clipped_text(text: str) -> str:
-    """A narrative is short; one that is not is cut, and says so."""
+    """Return the text, cut with an ellipsis if it is too long."""
     return text if len(text) <= TEXT else text[: TEXT - 1].rsplit(" ", 1)[0] + "…"
 
 
@@ -165,7 +165,7 @@ def _importance(type: str, noticed: Noticed) -> float:
 
 
 def _files(span: Span, noticed: Noticed) -> tuple[list[str], list[str]]:
-    """Those that were changed, and those that were only read."""
+    """Return the changed files and the files that were only read."""
     deeds = [span.task.deeds[place] for place in noticed.deeds]
     changed = [deed.target for deed in deeds if deed.what == "edited"]
     told = deeds if any(deed.what == "read" for deed in deeds) else span.task.deeds if changed else ()
@@ -174,18 +174,18 @@ def _files(span: Span, noticed: Noticed) -> tuple[list[str], list[str]]:
 
 
 def _named(paths: Sequence[str]) -> list[str]:
-    """Those that can be labels."""
+    """Return the paths that are valid labels."""
     return [path for path in dict.fromkeys(paths) if 0 < len(path) <= 300 and path.isprintable()][:FILES]
 
 
 def _sources(span: Span, noticed: Noticed) -> tuple[str, ...]:
-    """The turns whose words are in it."""
+    """Return the ids of the turns that the observation quotes."""
     said = [span.prompt, span.before if noticed.type == "decision" else span.reply]
     return tuple(turn_id(event.id) for event in said if event is not None)
 
 
 def _folded(observations: Sequence[Observation]) -> list[Observation]:
-    """Of those that say the same the first, with how many there were."""
+    """Fold similar observations into the first one and count them."""
     kept: list[Observation] = []
     told: list[frozenset[str]] = []
     for each in observations:

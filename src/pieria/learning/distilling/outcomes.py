@@ -1,4 +1,4 @@
-"""How a command ended, read off what it put out: whether it failed, how a person would say so in brief, and why."""
+"""Read a command's outcome from its output: whether it failed, a short summary, and the error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pieria.record.clip import clipped
 
 SHORT = 200
-"""Characters of the line that says what is wrong."""
+"""Characters of the error line."""
 _COUNTS = (
     re.compile(
         r"\b(\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)"
@@ -53,11 +53,11 @@ _TELLING = tuple(
         r"^(?P<told>make(?:\[\d+\])?: \*\*\* .+)$",
     )
 )
-"""What tells best why something failed, the best first."""
+"""Patterns that find the error line, most specific first."""
 
 
 class Outcome(NamedTuple):
-    """`failed` is None where nothing tells. `brief` is empty where there is nothing to say."""
+    """`failed` is None if the output does not tell. `brief` is empty if there is no summary."""
 
     failed: bool | None
     brief: str
@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
 
 
 def outcome_of(output: str, failed: bool | None) -> Outcome:
-    """What a test runner counted stands above what the host says: behind a pipe everything goes well."""
+    """Return the outcome. A test runner's counts override the host's status: a pipe hides the exit code."""
     if _SOME_FAILED.search(output) or (failed is None and _FAILED.search(output)):
         failed = True
     brief = _brief(output)
@@ -73,7 +73,7 @@ def outcome_of(output: str, failed: bool | None) -> Outcome:
 
 
 def tests_that_failed(output: str) -> list[str]:
-    """By the names that their runner gives them."""
+    """Return the names of failed tests, as the runner writes them."""
     found = re.findall(r"^FAILED (\S+::\S+)|^\s*--- FAIL: (\S+)|^FAIL (\S+\.[jt]sx?)$", output, re.MULTILINE)
     return list(dict.fromkeys(name for names in found for name in names if name))
 

@@ -1,14 +1,12 @@
-"""A piece of a session in the bank: its raw events, what is to be written of it, and what is left for the next piece.
+"""Records of a session's raw events: what is pending, what was used, and what the next piece needs.
 
-Raw events are records of the bank. Of what was said they hold no word: that is a turn, and goes when the turn does.
+Raw events hold no spoken words: those are in turns, and disappear with them.
 
-- collection `events`, key `SESSION/EVENT`: an event that is still to be distilled, or that the next piece needs;
-- collection `events.told`, key `SESSION/EVENT`: short forms of the ids that a piece has used up, so that an event that
-  is told again is known;
-- collection `events.sessions`, key SESSION: how much there is, and since when;
-- collection `events.heard`, key `SESSION/EVENT`: digests of the words that a tool put out, until the session ends;
-- collection `events.mined`, key `SESSION/TURN`: which memory stands for the turn of an event, where what was said had
-  come from a log before.
+- collection `events`, key `SESSION/EVENT`: an event that is pending, or that the next piece needs;
+- collection `events.told`, key `SESSION/EVENT`: short ids of events that a piece used, to recognise repeats;
+- collection `events.sessions`, key SESSION: how many events are pending, and since when;
+- collection `events.heard`, key `SESSION/EVENT`: digests of tool output, until the session ends;
+- collection `events.mined`, key `SESSION/TURN`: the memory that holds the turn of an event, if a log had it before.
 
 SESSION is the key of a host's session, EVENT the short form of an event's id.
 """
@@ -29,25 +27,25 @@ from pieria.store.protocol import Reader
 RAW, USED, SESSIONS, MINED = "events", "events.told", "events.sessions", "events.mined"
 HEARD = "events.heard"
 WAITING = "waiting"
-"""Said of a raw event that a piece has told of and the next one needs."""
+"""Marks a raw event that a piece used and the next one needs."""
 ALIKE = 0.8
-"""Of the terms of two observations that are one: the share which they have in common."""
+"""Two observations with this share of common terms count as one."""
 ENOUGH = 150
-"""Raw events after which a session is distilled while it goes on."""
+"""Raw events after which a running session is distilled."""
 CLOSING = ("end", "compact")
 _SHORT = 14
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Of a session: how many raw events are new, and whether it came to an end or a compaction since."""
+    """A session's count of pending raw events, and whether it ended or was compacted since."""
 
     host: str
     session: str
     new: int = 0
     closing: bool = False
     touched: int = 0
-    """When the latest came in, in microseconds."""
+    """Time of the latest event, in microseconds."""
 
     @property
     def is_due(self) -> bool:
@@ -61,7 +59,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Raw events in the order in which they happened; `waiting` are the ids of those that were told of before."""
+    """Raw events in order of time; `waiting` holds the ids that an earlier piece used."""
 
     key: str
     events: tuple[Event, ...]
@@ -76,11 +74,11 @@ class Piece:
         return any(event.what == "end" for event in self.events)
 
     def with_words(self, said: Mapping[str, str]) -> Piece:
-        """`said` are the words of turns by the ids of their events."""
+        """Return the piece with the words of turns filled in; `said` maps event ids to words."""
         return replace(self, events=tuple(replace(event, text=said.get(event.id, event.text)) for event in self.events))
 
     def without_last_task(self) -> Piece:
-        """What is still worked on stays for the next piece, unless it is all there is."""
+        """Return the piece without the running task, unless it has no other."""
         prompts = [event for event in self.fresh if event.what == "prompt"]
         if not prompts:
             return self
@@ -90,26 +88,26 @@ class Piece:
 
 
 def runs_of(events: Iterable[Event]) -> Runs:
-    """Return the runs of what tools put out: texts that nobody in the session wrote."""
+    """Return the runs of tool output: texts that no one in the session wrote."""
     return Runs(digests_of(event.text) for event in events if event.what not in SPOKEN)
 
 
 def heard_record(event: Event, text: str) -> Record | None:
-    """Return what is kept of the words that a tool put out; `None` where it said next to nothing."""
+    """Return the digest record of a tool's output; `None` if the output is too short."""
     found = digests_of(text) if event.what not in SPOKEN else b""
     return Record(HEARD, raw_key(event), b64encode(found).decode()) if found else None
 
 
 def heard_runs(reader: Reader, key: str, fresh: Iterable[Record] = ()) -> Runs:
-    """Return the runs that tools put out in a session, those of `fresh` records among them."""
+    """Return the runs of tool output in a session, including those of `fresh` records."""
     kept = [*reader.records(HEARD, f"{key}/").values()]
     kept += [record.value for record in fresh if record.key.startswith(f"{key}/")]
-    # What an import brought may be anything.
+    # Imported records may hold any value.
     return Runs(b64decode(each) for each in kept if isinstance(each, str) and each.isascii())
 
 
 def heard_of(reader: Reader, key: str) -> list[Record]:
-    """Return the records that take away what is known of the words of a session's tools."""
+    """Return the records that delete the digests of a session's tool output."""
     return [Record(HEARD, name, None) for name in reader.records(HEARD, f"{key}/")]
 
 
@@ -118,19 +116,19 @@ def session_key(host: str, session: str) -> str:
 
 
 def turn_id(event_id: str) -> str:
-    """Of the memory that a prompt or a reply is kept as."""
+    """Return the id of the memory that holds a prompt or reply."""
     return derived_id("turn", event_id)
 
 
 def alike(one: Set[str], other: Set[str]) -> bool:
-    """Whether two texts say the same, or nearly, by their terms."""
+    """Return whether two texts say nearly the same, by their terms."""
     if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):
         return False
     return len(one & other) >= ALIKE * len(one | other)
 
 
 def mined(reader: Reader, key: str) -> dict[str, str]:
-    """Which memories stand for which turns of a session."""
+    """Return the memory id of each mined turn of a session."""
     return {name.partition("/")[2]: id for name, id in reader.records(MINED, f"{key}/").items()}
 
 
@@ -160,12 +158,12 @@ def state_of(reader: Reader, host: str, session: str) -> State:
 
 
 def states(reader: Reader) -> list[State]:
-    """Of every session of which something is still raw."""
+    """Return the state of every session with raw events."""
     return [State(**value) for value in reader.records(SESSIONS).values()]
 
 
 def piece_of(reader: Reader, host: str, session: str) -> Piece:
-    """As it stands, without the words of turns."""
+    """Return the session's current piece, without the words of turns."""
     key = session_key(host, session)
     events, waiting = [], []
     for value in reader.records(RAW, f"{key}/").values():
@@ -178,18 +176,18 @@ def piece_of(reader: Reader, host: str, session: str) -> Piece:
 
 
 def is_there(reader: Reader, piece: Piece) -> bool:
-    """Whether all of its raw events are still to be distilled."""
+    """Return whether all raw events of the piece are still pending."""
     held = reader.records(RAW, f"{piece.key}/").keys()
     return all(raw_key(event) in held for event in piece.events)
 
 
 def used(reader: Reader, key: str) -> set[str]:
-    """The short ids of a session's events that were told of."""
+    """Return the short ids of a session's events that earlier pieces used."""
     return {each for chunk in reader.records(USED, f"{key}/").values() for each in chunk.split()}
 
 
 def settling(piece: Piece, waiting: Iterable[Event], state: State) -> list[Record]:
-    """What becomes of a piece's records once it is told of: nothing of it is left but what the next one needs."""
+    """Return the record changes after a piece is distilled: keep only the events that the next piece needs."""
     kept = {} if piece.ends else {event.id: event for event in waiting}
     records: list[Record] = []
     for event in piece.events:
@@ -207,5 +205,5 @@ def settling(piece: Piece, waiting: Iterable[Event], state: State) -> list[Recor
 
 
 def said_in(events: Iterable[Any]) -> list[str]:
-    """The ids of events whose words are turns."""
+    """Return the ids of events whose words are turns."""
     return [event.id for event in events if event.what in SPOKEN]

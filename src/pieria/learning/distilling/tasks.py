@@ -1,4 +1,4 @@
-"""The events of a session as tasks: what was asked, what was done for it, what failed, and what mended it."""
+"""Group a session's events into tasks: the request, the deeds, the failures and their fixes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from pieria.record.clip import plain
 from pieria.record.event import Event
 
 MOST_OPEN = 10
-"""Failures that are waited for: of more the oldest are given up."""
+"""Open failures kept at a time; the oldest are dropped first."""
 MOST_DEEDS = 200
-"""Deeds of a task that are looked at: beyond that the middle is left out."""
+"""Deeds kept per task; beyond that the middle ones are dropped."""
 
 
 @dataclass(slots=True)
 class Span:
-    """A task with the events that it was read from: those of each deed, and those that said something."""
+    """A task with its source events: those of each deed, the prompt and the replies."""
 
     task: Task
     sources: list[tuple[Event, ...]] = field(default_factory=list)
     prompt: Event | None = None
     reply: Event | None = None
     before: Event | None = None
-    """What the agent had said before it was asked."""
+    """The agent's last reply before the prompt."""
     looks: int = 0
-    """Events in which the agent only looked around."""
+    """Count of events in which the agent only looked around."""
     outside: Event | None = None
-    """The last that came from outside."""
+    """The last event that came from outside."""
 
     @property
     def first(self) -> Event | None:
@@ -39,14 +39,14 @@ class Span:
 
 @dataclass(slots=True)
 class Read:
-    """`open_failures` are the events of what failed last and was not mended; `spans` the tasks in their order."""
+    """`open_failures` holds the events of recent failures that are not fixed; `spans` the tasks in order."""
 
     spans: list[Span]
     open_failures: list[Event]
 
 
 def read(events: Iterable[Event], told: frozenset[str] = frozenset()) -> Read:
-    """Events whose id is `told` are of an earlier reading: the prompt that is still worked on, failures still open."""
+    """Return the tasks. Events whose id is in `told` were read before: the running prompt and open failures."""
     ordered = sorted(events, key=lambda event: (event.at, event.id not in told, event.what != "prompt"))
     readers = [_Reader(told)]
     for event in ordered:
@@ -60,7 +60,7 @@ def read(events: Iterable[Event], told: frozenset[str] = frozenset()) -> Read:
 
 @dataclass(slots=True)
 class _Failure:
-    """A command that failed and was not seen to go well since. `deed` is None where that was in an earlier task."""
+    """A failed command without a later success. `deed` is None if it failed in an earlier task."""
 
     line: str
     error: str
@@ -70,14 +70,14 @@ class _Failure:
 
 
 class _Reader:
-    """Reads one task. What earlier ones left broken it may mend."""
+    """Reads one task, which may fix failures of earlier tasks."""
 
     def __init__(self, told: frozenset[str], before: _Reader | None = None) -> None:
         self._told = told
         self._prompt: Event | None = None
         self._reply: Event | None = None
         self._outside: Event | None = None
-        # What was said after a page was read may be the page's words: nobody is to be quoted with them.
+        # A reply after a fetched page may repeat the page, so it is not quoted.
         self._before: Event | None = None if before is None or before._outside else before._reply or before._before
         self._deeds: list[Deed] = []
         self._sources: list[tuple[Event, ...]] = []
@@ -134,7 +134,8 @@ class _Reader:
             self._leave_out(MOST_DEEDS // 2)
 
     def _repeats(self, deed: Deed, event: Event) -> bool:
-        """The same thing done again and nothing else in between, or read again at any time: it is counted."""
+        """Count a repeated deed instead of adding it. Reads count as repeats anywhere in the task, others only in a
+        row."""
         anywhere = deed.what in ("read", "searched", "fetched")
         for place in range(len(self._deeds) - 1, -1, -1):
             held = self._deeds[place]
@@ -169,14 +170,14 @@ class _Reader:
         return replace(deed, mends=tuple(sorted([*([0] if carried else []), *own])))
 
     def _bring_in(self, failure: _Failure) -> None:
-        """What failed in an earlier task and is mended in this one is a deed of it, its first."""
+        """Insert a failure of an earlier task, fixed in this one, as the first deed."""
         self._deeds.insert(0, failure.made)
         self._sources.insert(0, failure.events)
         self._deeds[1:] = [_moved(deed, 1) for deed in self._deeds[1:]]
         self.open = [each if each.deed is None else replace(each, deed=each.deed + 1) for each in self.open]
 
     def _take_back(self, paths: Sequence[str]) -> None:
-        """What failed only after these edits is mended with them."""
+        """Drop failures that began after these edits, since the edits were undone."""
         undone = [
             place
             for place, deed in enumerate(self._deeds)
@@ -188,7 +189,7 @@ class _Reader:
             self.open = [each for each in self.open if each.deed is None or each.deed < undone[0]]
 
     def _leave_out(self, gone: int) -> None:
-        """A deed in the middle goes; whoever pointed to it points to it no more."""
+        """Remove a deed from the middle and correct the indexes that point at later deeds."""
         del self._deeds[gone], self._sources[gone]
         for place, deed in enumerate(self._deeds):
             mends = tuple(each - (each > gone) for each in deed.mends if each != gone)
@@ -211,6 +212,6 @@ def _same_file(one: str, other: str) -> bool:
 
 
 def sources_of(span: Span, deeds: Sequence[int]) -> Iterator[Event]:
-    """The events of these deeds; of all where none are named."""
+    """Yield the events of these deeds, or of all deeds if none are named."""
     for place in deeds or range(len(span.sources)):
         yield from span.sources[place]

@@ -1,4 +1,4 @@
-"""What an agent did with a tool, whatever its host calls the tool and the arguments."""
+"""Classify tool calls, independent of the names that a host uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OTHERS_WORDS = """
     tweet post wiki transcript
 """
 _OTHERS = frozenset(_OTHERS_WORDS.split())
-"""What tools of servers look for that anybody may have written."""
+"""Words for content that anyone may have written."""
 _GATHERING = frozenset(["scrape", "crawl"])
 _WORD = re.compile(r"[A-Z]?[a-z]+")
 _PATH = ("file_path", "filePath", "path", "filename", "target_file", "notebook_path", "file", "absolute_path")
@@ -51,25 +51,25 @@ _PATCHED = re.compile(r"^\*\*\* (?P<how>Update|Add|Delete) File: (?P<path>.+)$",
 _DIFFED = re.compile(r"^\+\+\+ (?:b/)?(?P<path>[^\n\t]+)$", re.MULTILINE)
 
 BEGINNING = 300
-"""Characters of a page, and of what another tool put out."""
+"""Characters kept of a page and of other tools' output."""
 CHANGE = 90
-"""Characters of a line that was changed."""
+"""Characters kept of a changed line."""
 CHANGES = 2
 OUTPUTS = {"run": OUTPUT_LIMIT, "fetch": 600, "search": 600, "use": 600}
-"""Characters of an output from which something is drawn; of other kinds of calls nothing is."""
+"""Characters of output kept for each kind of call that is read; other kinds keep none."""
 REFUSED = 300
-"""Characters of what an edit put out that was refused."""
+"""Characters kept of a rejected edit's output."""
 RENAMED = "renamed or moved"
 
 
 def is_outside(event: Event) -> bool:
-    """Whether what came out of it was written by whoever is out there."""
+    """Return whether the output was written outside, such as a web page."""
     kind = kind_of(event)
     return kind == "fetch" or (kind == "run" and commands.is_outside(command_line(event.input)))
 
 
 def trimmed(event: Event) -> Event:
-    """Without what nothing is drawn from: what a file holds that was read, what a look around showed."""
+    """Return the event without output that is never read, such as file contents and listings."""
     if event.what != "tool" or not event.text:
         return event
     kind = kind_of(event)
@@ -84,7 +84,7 @@ def trimmed(event: Event) -> Event:
 
 
 def deeds_of(event: Event) -> list[Deed]:
-    """What the event says that the agent did; nothing where it only looked around."""
+    """Return the deeds of an event; none if it only looked around."""
     return [deed for deed in _deeds(event) if deed.target.strip()]
 
 
@@ -109,13 +109,13 @@ def _deeds(event: Event) -> list[Deed]:
 
 
 def _called(event: Event) -> str:
-    """A call without an address, by the tool's own name and what tells it from other calls."""
+    """Return a label for a call without an address: the tool's own name and its arguments."""
     told = [str(value) for value in event.input.values() if isinstance(value, str | int)]
     return " ".join([(event.tool or "").rpartition("__")[2], *told])
 
 
 def placed(path: str, event: Event) -> str:
-    """As the host placed it, or below the folder where the agent worked."""
+    """Return the path as the host gives it, or relative to the agent's folder."""
     path = plain(path).strip()
     for file in event.files:
         if path == file or path.endswith(f"/{file}"):
@@ -125,7 +125,7 @@ def placed(path: str, event: Event) -> str:
 
 
 def kind_of(event: Event) -> str:
-    """`run`, `read`, `edit`, `search`, `fetch`, `idle` or `use`, whatever the host calls it."""
+    """Return `run`, `read`, `edit`, `search`, `fetch`, `idle` or `use`."""
     name = (event.tool or "").lower()
     name = name.rpartition("__")[2] if name.startswith("mcp__") else name
     found = _KIND_OF.get(name) or _KIND_OF.get(name.rpartition(".")[2])
@@ -142,7 +142,7 @@ def kind_of(event: Event) -> str:
 
 
 def _reads_others(tool: str) -> bool:
-    """Whether a tool looks for what somebody out there wrote, by the words of its name."""
+    """Return whether the words of a tool's name say that it reads content from other people."""
     words = {word.lower().removesuffix("s") for word in _WORD.findall(tool.rpartition("__")[2])}
     return bool(words & _GATHERING) or bool(words & _LOOKING and words & _OTHERS)
 
@@ -208,7 +208,7 @@ def _patched(patch: str) -> Iterator[tuple[str, str]]:
 
 
 def change(old: str, new: str) -> str:
-    """What took the place of what, by the first lines that differ."""
+    """Describe an edit by the first lines that differ."""
     before, after = _lines(old), _lines(new)
     gone = [line for line in before if line not in after][:CHANGES]
     come = [line for line in after if line not in before][:CHANGES]
@@ -229,7 +229,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _hits(output: str) -> str:
-    """The files in which something was found."""
+    """Return the files with matches."""
     found = [line.partition(":")[0].strip() for line in output.splitlines()]
     return ", ".join(list(dict.fromkeys(path for path in found if re.fullmatch(r"[\w./@+-]+", path)))[:3])
 

@@ -1,6 +1,6 @@
-"""From what agents were seen to fail at and mend, and from people who put them right, to what to do the next time.
+"""Learn lessons from failures that agents fixed and from corrections by people.
 
-`steps` says what of a command line changes anything, `failing` finds failures and what mended them, `telling` what
-people said to it, `finding` asks a mind and grounds its answer, `weighing` says how sure that is, and what contradicts
-what. Nothing here writes.
+`steps` tells which commands change anything, `failures` pairs failures with fixes, `corrections` collects what people
+said, `finder` asks a mind and grounds its answer, `weight` computes confidence and contradictions. Nothing here
+writes.
 """

@@ -1,4 +1,4 @@
-"""What a person said to an agent that was at work, with what it had done just before: a correction is of something."""
+"""A person's words to a working agent, with what the agent did just before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEFORE = 600
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """`reply` is what the agent had said last before it, where it had said something."""
+    """A person's prompt; `reply` is the agent's last reply before it, if any."""
 
     told: Told
     prompt: Event
@@ -27,14 +27,14 @@ class Saying:
 
 
 def sayings(events: Sequence[Event], told: frozenset[str]) -> list[Saying]:
-    """Those of a person's own words that no earlier piece has told of. `events` in their order."""
+    """Return the person's prompts that no earlier piece covered. `events` must be in order."""
     found: list[Saying] = []
     acts: list[str] = []
     reply: Event | None = None
     is_outside = False
     for event in events:
         if event.what == "reply":
-            # What was said after a page was read may be the page's words.
+            # A reply after a fetched page may repeat the page.
             reply = None if is_outside else event
         elif event.what == "tool":
             acts += _acts(event)
@@ -48,7 +48,7 @@ def sayings(events: Sequence[Event], told: frozenset[str]) -> list[Saying]:
 
 
 def _acts(event: Event) -> list[str]:
-    """What the agent did, without what only looked: a command as it was, a file with what was changed in it."""
+    """Return what the agent changed: commands that act, and files with their edits."""
     kind = tools.kind_of(event)
     if kind == "run":
         line = shown_line(command_line(event.input))

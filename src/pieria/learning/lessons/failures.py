@@ -1,7 +1,7 @@
-"""What failed in a session and went well later in it, with what was done in between; and what was tried in vain.
+"""Failures of a session that later succeeded, with the steps between, and attempts that did not help.
 
-What goes well again by itself is no way out, and neither is a failure that the session's own changes had made and
-others of its changes took back: that is how code is written.
+A success without steps between teaches nothing. Neither does a failure that the session's own edits caused and other
+edits removed: that is ordinary coding.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pieria.record.clip import clipped, plain
 from pieria.record.event import Event
 
 MOST_OPEN = 10
-"""Failures that are waited for: of more the oldest are given up."""
+"""Open failures kept at a time; the oldest are dropped first."""
 MOST_STEPS = 6
-"""Steps of a way out. Where there were more, nobody can tell which of them helped."""
+"""Steps of a fix. With more steps, it is unclear which one helped."""
 ERROR = 160
 _NOT_FOUND = re.compile(r"command not found|not recognized as|No such file or directory|: not found$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A failure and what made the same thing go well. `sign` is the failure's, whatever its numbers and names."""
+    """A failure and the steps that fixed it. `sign` identifies the failure without its numbers and names."""
 
     mended: Mended
     sign: str
@@ -54,7 +54,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Vain:
-    """The same thing failed once more in the same way, after these steps."""
+    """The same failure happened again after these steps."""
 
     sign: str
     way: frozenset[str]
@@ -63,7 +63,7 @@ class Vain:
 
 @dataclass(slots=True)
 class _Open:
-    """A failure that was not seen to go well since. `line` is a command, or the path of an edit that was refused."""
+    """A failure without a later success. `line` is a command, or the path of a rejected edit."""
 
     line: str
     error: str
@@ -72,12 +72,12 @@ class _Open:
     is_edit: bool
     carried: bool
     own: bool
-    """The session had changed files before it failed for the first time."""
+    """The session had changed files before the first failure."""
     since: list[Step] = field(default_factory=list)
 
 
 def failures(events: Sequence[Event], told: frozenset[str]) -> tuple[list[Pair], list[Vain]]:
-    """`events` in their order; those that are `told` of are of an earlier piece, and only said to have failed."""
+    """Return fixed failures and vain attempts. `events` must be in order; events in `told` only mark open failures."""
     reader = _Reader(told)
     for event in events:
         reader.take(event)
@@ -118,7 +118,7 @@ class _Reader:
             self._take_back(undone)
         outcome = outcome_of(event.text, event.failed)
         main = commands.main_command(line)
-        # What puts right what it finds counts what it found all the same.
+        # A fixer such as `ruff --fix` also counts problems that it fixed.
         if outcome.failed and (event.failed or not steps.is_mending(line)):
             if main is not None and commands.searched(line) is None:
                 self._fail(event, line, outcome.error, is_edit=False)
@@ -133,7 +133,7 @@ class _Reader:
     def _mended(self, failure: _Open, event: Event, line: str) -> None:
         self._open.remove(failure)
         way = list(failure.since)
-        # What stands before the command itself in its own line was done before it.
+        # Earlier commands of the same line ran before it.
         before = [part for part in commands.parts(line)[:-1] if steps.is_acting(part) and part not in failure.line]
         way += [step for part in before if (step := steps.of_command(part)) is not None]
         if not way:
@@ -162,7 +162,7 @@ class _Reader:
                     self._add(step)
 
     def _take_back(self, paths: Sequence[str]) -> None:
-        """What failed only after these changes goes well with them gone."""
+        """Drop failures that began after these edits, since the edits are gone."""
         gone = [at for path, at in self._edits if not paths or any(_same_file(path, one) for one in paths)]
         if gone:
             self._edits = [(path, at) for path, at in self._edits if at not in gone]
@@ -219,7 +219,7 @@ def _same_thing(failure: _Open, line: str) -> bool:
 
 
 def _sign_of(line: str, error: str, is_edit: bool, event: Event) -> str:
-    """By which the same failure is known again: what was tried, and the error without names, places and numbers."""
+    """Return a key for the same failure: the command, and the error without names, paths and numbers."""
     main = None if is_edit else commands.main_command(line)
     what = f"edit {event.tool}" if main is None else main.name
     bare = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|“[^”]*”", "…", error.casefold())
@@ -233,13 +233,13 @@ def _refusal(text: str) -> str:
 
 
 def _last(line: str) -> str:
-    """The command that counts, with what was assigned to it, but without what stands before it in its line."""
+    """Return the last acting command with its assignments, without the commands before it in the line."""
     doing = [part for part in commands.parts(line) if commands.main_command(part) is not None]
     return doing[-1] if doing else line
 
 
 def _unmarked(error: str) -> str:
-    """Fit to stand within marks of a quotation, which nothing in it may end."""
+    """Return the error without quotation marks, so that it can be quoted."""
     return re.sub(r"[“”\"`]", "'", error)
 
 

@@ -1,6 +1,6 @@
-"""The lessons of a session's piece: a mind words them, and code says what they rest on and how far they go.
+"""Find the lessons of a session's piece: a mind words them, and code checks their evidence.
 
-Whatever a mind answers, a procedure rests on a failure that was seen to be mended, and a rule on a person's own words.
+A procedure needs a failure that was fixed; a rule needs a person's own words. No mind's answer changes that.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from pieria.record.trust import OUTSIDE as FROM_OUTSIDE
 log = logging.getLogger(__name__)
 
 ONLY_A_MODEL = 0.7
-"""The most that is thought of a rule that a model alone saw in somebody's words."""
+"""Highest confidence of a rule that only a model found."""
 GROUNDED = 0.5
-"""Of the terms of a rule that a model worded: what must stand in the words it rests on."""
+"""Share of a model's rule terms that must occur in the words it is based on."""
 IMPORTANCE = {PROCEDURE: 0.65, RULE: 0.8}
 OUTSIDE, MODEL = "it came from outside", "only a model saw it"
-"""Why a lesson is held back as well: it is accepted by nobody but a person, unless it is borne out without that."""
+"""Reasons to hold a lesson back until a person accepts it, or until other evidence supports it."""
 QUOTED = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A lesson as this piece of a session bears it out.
+    """A lesson with its evidence from this piece.
 
-    `signs` are what the same lesson is known again by; `sources` are ids of turns whose words are in it, and `about`
-    is the id of the turn that was corrected, of which no word is in it.
+    `signs` identify the same lesson later. `sources` are ids of turns that it quotes; `about` is the id of the
+    corrected turn, which it does not quote.
     """
 
     new: NewMemory
@@ -63,7 +63,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """`vain` are ways that were tried once more and did not help. `problem` says why rules did what a model should."""
+    """`vain` holds repeated attempts that did not help. `problem` says why rules replaced the model."""
 
     found: tuple[Found, ...] = ()
     vain: tuple[Vain, ...] = ()
@@ -71,7 +71,7 @@ class Learned:
 
 
 def learned(events: Iterable[Event], mind: Mind, *, told: frozenset[str] = frozenset(), scope: str) -> Learned:
-    """`told` are ids of events that an earlier piece has told of."""
+    """Return the lessons of these events. `told` holds ids of events that an earlier piece covered."""
     ordered = sorted(events, key=lambda event: (event.at, event.id not in told, event.what != "prompt"))
     pairs, vain = failures(ordered, told)
     said = sayings(ordered, told)
@@ -82,13 +82,13 @@ def learned(events: Iterable[Event], mind: Mind, *, told: frozenset[str] = froze
 
 
 def _lessons(pairs: Sequence[Pair], said: Sequence[Saying], mind: Mind) -> tuple[list[Lesson], str, str | None]:
-    """What a mind answered as far as it is grounded, whose words these are, and why it is not the one asked."""
+    """Return the grounded lessons, which mind they are from, and why rules replaced the requested one."""
     rules = RuleMind()
     mended, told = [pair.mended for pair in pairs], [saying.told for saying in said]
     by_rules = rules.lessons(mended, told)
     if mind.name == rules.name or not (pairs or said):
         return by_rules, rules.name, None
-    # What came from outside is shown to no model.
+    # No model sees text from outside.
     shown = [place for place, pair in enumerate(pairs) if not pair.is_outside]
     if not shown and not said:
         return by_rules, rules.name, None
@@ -105,7 +105,7 @@ def _lessons(pairs: Sequence[Pair], said: Sequence[Saying], mind: Mind) -> tuple
 def _grounded(
     lesson: Lesson, shown: Sequence[int], said: Sequence[Saying], by_rules: Sequence[Lesson]
 ) -> Lesson | None:
-    """As far as what it rests on is there. A model may be less sure than rules are, and never surer."""
+    """Return the lesson if its evidence exists, else None. A model's confidence is capped by that of rules."""
     if lesson.type == PROCEDURE:
         if not 0 <= lesson.of < len(shown):
             return None
@@ -125,7 +125,7 @@ def _grounded(
 
 
 def _is_said(quote: str, text: str) -> bool:
-    """Whether it stands in what the person says himself, not in what he pasted or quotes."""
+    """Return whether the quote is in the person's own sentences, not in text they pasted or quoted."""
     sought = _plain(quote)
     own = " ".join(text[start:end] for start, end in own_sentences(text))
     return len(sought) > 3 and sought in _plain(own)
@@ -165,7 +165,7 @@ def _procedure(pair: Pair, lesson: Lesson, by: str, scope: str) -> Found:
 def _rule(saying: Saying, lesson: Lesson, by: str, scope: str) -> Found:
     text = lesson.text
     if not standing(text):
-        # Only what is put as lasting is told as a standing rule.
+        # A rule counts as standing only if its words say that it lasts.
         text = f"From now on, {text[:1].lower()}{text[1:]}"
     evidence = {**_where(saying.prompt), "said": clipped(lesson.quote, QUOTED), "did": list(saying.told.acts[-3:])}
     new = _new(RULE, text, {"type": RULE, "by": by}, saying.prompt, scope, PERSON)
@@ -201,7 +201,7 @@ def _where(event: Event) -> dict[str, Any]:
 
 
 def _once(found: Sequence[Found]) -> list[Found]:
-    """The same twice in one session is seen once: of two the surer one."""
+    """Keep one lesson per key in a session, the one with the highest confidence."""
     kept: dict[tuple[str, ...], Found] = {}
     for each in found:
         held = kept.get((each.type, *each.signs))

@@ -1,6 +1,6 @@
-"""What an agent did between a failure and its end: whether it changed anything, how it is told, how it is known again.
+"""A step between a failure and its fix: whether it changed anything, its text and its key.
 
-What only looks or checks mends nothing; what destroys is told, and never proposed as if it were harmless.
+Commands that only look or check fix nothing. Destructive commands are kept and marked as risky.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOOKING_WORDS = """
 """
 _LOOKING = frozenset(_LOOKING_WORDS.split())
 _CHANGING = frozenset(["mkdir", "touch", "export", "set", "source", "."])
-"""What changes something, though it is left out elsewhere as mere preparation."""
+"""Programs that change something, although other code treats them as preparation."""
 _MENDING_OPTION = re.compile(
     r"(?<!\S)(?:--fix|--write|-w|--apply|--autofix|--unsafe-fixes|--fix-only|-u|--update|--updateSnapshot|--snapshot-update)(?!\S)"
 )
@@ -68,7 +68,7 @@ _PROSE = re.compile(r"\.(?:md|rst|adoc)$|(?<!requirements)\.txt$", re.IGNORECASE
 
 
 class Step(NamedTuple):
-    """`told` for people, `sign` by which the same step is known again; `weight` is how much it says of a way out."""
+    """`told` is for people and `sign` identifies the same step; `weight` says how likely it is the fix."""
 
     told: str
     sign: str
@@ -77,11 +77,11 @@ class Step(NamedTuple):
 
 
 COMMAND, CONFIG, CODE = 1.0, 0.85, 0.5
-"""A command mends the same thing elsewhere as well; a change of code mends one piece of code."""
+"""A command can fix the same problem elsewhere; a code change fixes one piece of code."""
 
 
 def of_command(line: str) -> Step | None:
-    """What a command line that went well changed; None where it only looked, or only checked."""
+    """Return the step of a successful command line; None if it only looked or checked."""
     acting = [part for part in commands.parts(line) if is_acting(part)]
     if not acting or _PUTS_BACK.search(line):
         return None
@@ -102,7 +102,7 @@ def of_reading(path: str) -> Step:
 
 
 def instead(failed: str, passed: str) -> Step | None:
-    """What tells a line that went well from the one that failed, where that may be the reason."""
+    """Return the difference between a line that succeeded and one that failed, if it may be the fix."""
     before, after = _words(failed), _words(passed)
     come = [word for word in after if word not in before and not _NOISE.fullmatch(word)]
     if not come:
@@ -116,7 +116,7 @@ def instead(failed: str, passed: str) -> Step | None:
 
 
 def left_out(failed: str, passed: str, error: str) -> Step | None:
-    """What the line that went well lacks, where the failure was about just that."""
+    """Return the words that the successful line dropped, if the error mentions them."""
     gone = [word for word in _words(failed) if word not in _words(passed) and len(word) > 2 and word in error]
     if not gone:
         return None
@@ -124,7 +124,7 @@ def left_out(failed: str, passed: str, error: str) -> Step | None:
 
 
 def is_risky(told: str) -> bool:
-    """Whether what it says to do may do harm."""
+    """Return whether the step may do harm."""
     return is_risky_command(told)
 
 
@@ -136,7 +136,7 @@ def is_acting(part: str) -> bool:
 
 
 def is_mending(line: str) -> bool:
-    """Whether a checker is told to put right what it finds."""
+    """Return whether the line runs a checker with an option that fixes problems."""
     return _MENDING_OPTION.search(line) is not None and is_checking(
         commands.main_command(line), _MENDING_OPTION.sub("", line)
     )
@@ -149,7 +149,7 @@ def is_checking(command: Command | None, line: str) -> bool:
 
 
 def shown_line(line: str) -> str:
-    """On one line, short, and without values that the name of a variable or of an option makes a secret."""
+    """Return the line shortened, with values of secret-looking variables and options masked."""
 
     def masked(found: re.Match[str]) -> str:
         return f"{found['name']}=…" if _TELLING_NAME.search(found["name"]) else found[0]
@@ -180,7 +180,7 @@ def _without_options(line: str) -> str:
 
 
 def _sign(line: str) -> str:
-    """Without what differs from one time to the next: numbers, values, where the project lies, branches."""
+    """Return the line without parts that vary: numbers, values, the project's path, branches."""
     if line.startswith("git "):
         line = " ".join(word for place, word in enumerate(line.split()) if place < 2 or word.startswith("-"))
     bare = _ASSIGNMENT.sub(lambda found: f"{found['name']}=", _without_options(" ".join(line.split())).casefold())

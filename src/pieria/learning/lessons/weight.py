@@ -1,4 +1,4 @@
-"""How sure a lesson is by what was seen of it, and when two rules are the same or contradict each other. Pure."""
+"""Compute the confidence of a lesson, and compare rules for equality and contradiction. Pure functions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 from pieria.record.analyser import query_terms
 
 DOUBT_LEFT = 0.55
-"""Of the doubt, what another session leaves in which the same was seen."""
+"""Factor on the doubt for each further session that supports the lesson."""
 FAILED_AGAIN = 0.6
-"""What a session leaves of the confidence in which the way out did not help."""
+"""Factor on the confidence for each session in which the fix did not help."""
 HELD_BACK = 0.5
-"""The most that is ever thought of what may do harm, or came from outside, or what only a model saw."""
+"""Highest confidence of a lesson that is risky, from outside, or found only by a model."""
 SURE_ENOUGH = 0.97
 SAME, OPPOSED = 0.7, 0.6
-"""Of the terms of two rules, what they have in common where they say the same, or the opposite."""
+"""Minimum share of common terms for two rules to be the same, or opposed."""
 _POLARITY = re.compile(
     r"\s*(?:from now on,?\s+)?(?:(?P<never>never\b|don't\b|do not\b|stop\b|no\b)|always\b)?\s*", re.IGNORECASE
 )
@@ -28,7 +28,7 @@ _IDLE = frozenset(["alway", "always", "never", "now", "please"])
 
 
 class Meant(NamedTuple):
-    """What a rule is about: `use` and `avoid` where one thing is to stand in another's place."""
+    """The subject of a rule; `use` replaces `avoid` if it names both."""
 
     forbids: bool
     terms: frozenset[str]
@@ -37,7 +37,7 @@ class Meant(NamedTuple):
 
 
 def sure(base: float, seen: int, failed: int, *, held_back: bool) -> float:
-    """The confidence in what was seen in so many sessions, and did not help in so many."""
+    """Return the confidence after `seen` sessions that support a lesson and `failed` in which it did not help."""
     doubt = (1 - base) * DOUBT_LEFT ** max(0, seen - 1)
     found = min(SURE_ENOUGH, 1 - doubt) * FAILED_AGAIN**failed
     return round(min(found, HELD_BACK) if held_back else found, 2)
@@ -57,7 +57,7 @@ def meant(rule: str) -> Meant:
 
 
 def wanted(rule: str) -> str:
-    """What of it is to be done, without what is to be left."""
+    """Return the part of a rule that says what to do."""
     polarity = _POLARITY.match(rule)
     assert polarity is not None
     rest = rule[polarity.end() :]
@@ -76,7 +76,7 @@ def same(one: Meant, other: Meant) -> bool:
 
 
 def opposed(one: Meant, other: Meant) -> bool:
-    """What the one wants used, the other wants left."""
+    """Return whether one rule asks for what the other forbids."""
     if _one_thing(one.use, other.avoid) or _one_thing(one.avoid, other.use):
         return True
     if one.use and other.use and one.avoid and other.avoid:
@@ -85,13 +85,13 @@ def opposed(one: Meant, other: Meant) -> bool:
 
 
 def key(rule: str) -> tuple[str, ...]:
-    """By what the same rule in the same words is known again, whatever its order."""
+    """Return a key of a rule that does not depend on word order."""
     about = meant(rule)
     return ("never" if about.forbids else "always", *sorted(about.terms))
 
 
 def _single(rest: str, forbids: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Use npm; never use npm: of one thing alone."""
+    """Return what a rule with one object uses and avoids, such as "never use npm"."""
     found = re.match(
         r"(?:use|run|prefer|import|write|install with|build with|test with) (?P<what>[^,;]+?)\.?\s*\Z",
         rest,
@@ -108,7 +108,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _one_thing(one: frozenset[str], other: frozenset[str]) -> bool:
-    """One word in common may be where it is used: so all that the shorter says is in the longer."""
+    """Return whether all terms of the shorter are in the longer. One common word may only be the context."""
     return bool(one and other) and (one <= other or other <= one)
 
 
