@@ -34,7 +34,7 @@ from pieria.errors import InputError, NotFoundError
 from pieria.toolsets.nearest import meant, nearest
 
 GUESSES_A_SECOND = 10.0
-"""Requests without a token, or with a wrong one, that one address may make."""
+"""Requests a second without a valid token that one address may make."""
 MCP = "/mcp"
 TOOL = "/v1/banks/{bank}/tools/{tool}"
 

@@ -15,11 +15,11 @@ from pieria.errors import InputError
 from pieria.record.json_text import TooDeepError, parsed
 
 DEPTH = 100
-"""Lists and objects within one another; the record itself takes fewer."""
+"""Deepest nesting of lists and objects; the record itself allows less."""
 
 
 async def json_of(request: Request) -> Any:
-    """The body. An empty one is an empty object."""
+    """Return the body's JSON. An empty body is an empty object."""
     body = await request.body()
     if not body:
         return {}
@@ -38,7 +38,7 @@ async def json_of(request: Request) -> Any:
 
 
 def segment(request: Request, name: str) -> str:
-    """A part of the path, decoded. The guard left it as it came."""
+    """Return a decoded segment of the path. The guard leaves it encoded."""
     try:
         return unquote_to_bytes(request.path_params[name]).decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -46,7 +46,7 @@ def segment(request: Request, name: str) -> str:
 
 
 def query_of(request: Request, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The query's values, read as their schemas say; what cannot be read so is left for the check to refuse."""
+    """Return the query's values, typed by their schemas. Unreadable ones are kept for the check to refuse."""
     given: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
         schema = properties.get(name, {})
@@ -60,7 +60,7 @@ def query_of(request: Request, properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def typed(value: str, schema: Mapping[str, Any]) -> Any:
-    """As the schema has it, or as it came where it cannot be read so."""
+    """Return the value as its schema types it, or unchanged if that fails."""
     kind = schema.get("type")
     try:
         if kind == "integer":

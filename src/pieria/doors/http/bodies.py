@@ -17,20 +17,20 @@ from pieria.doors.http.failures import Refused
 from pieria.errors import InputError, LimitError
 
 BODY_LIMIT = 8 << 20
-"""Bytes: the largest text there may be, with every character spelt as an escape, and some more."""
+"""Bytes: enough for the longest text with every character escaped."""
 BODY_SECONDS = 30.0
-"""A body that takes longer than this to come is not waited for."""
+"""Longest time in which a body must arrive."""
 SMALL = 64 << 10
-"""Bytes of each body that count for nothing: small requests have room while large ones take up the rest."""
+"""Bytes of each body that are not counted, so that small requests pass while large ones fill the memory."""
 WITH_BODY = ("POST", "PUT", "PATCH")
 CLOSE = {"Connection": "close"}
 
 
 class Bodies:
-    """The bodies of all connections. Used by one event loop alone."""
+    """Limits the bodies of all connections. Use it from one event loop only."""
 
     def __init__(self, memory: int) -> None:
-        """`memory` is the number of bytes that the bodies of unfinished requests may hold together."""
+        """`memory` is the most bytes that bodies of unfinished requests may hold together."""
         self._memory = memory
         self.held = 0
 
@@ -101,7 +101,7 @@ def _declared(scope: Scope) -> int | None:
     if "transfer-encoding" in headers:
         return None
     length = headers.get("content-length", "0")
-    # The server has refused what is no number, and two that differ.
+    # The server has refused invalid and conflicting lengths.
     return int(length) if length.isascii() and length.isdigit() else None
 
 

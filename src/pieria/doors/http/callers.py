@@ -26,9 +26,8 @@ ANYBODY = "anybody"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`name` is what limits know them by; `session` the one they speak in; `mark` begins every session of theirs.
-
-    `opened` are the banks that their token names, for errors to say.
+    """`name` identifies the caller for limits; `session` is the current one; `mark` begins the name of each of the
+    caller's sessions. `opened` are the banks of the token, for error messages.
     """
 
     name: str
@@ -38,11 +37,11 @@ class Caller:
     mark: str = ""
     opened: tuple[str, ...] = ()
     via: str = AGENT
-    """How texts come in from them."""
+    """How this caller's texts come in."""
 
     @property
     def governs(self) -> bool:
-        """Whether they may decide who else comes in: they administer every bank, but perhaps the user's own."""
+        """Whether the caller may manage tokens: they administer every bank, except perhaps the user's own."""
         return self.access is Access.admin and (not self.opened or ALL in self.opened)
 
     def reach(self, bank: str) -> None:
@@ -58,7 +57,7 @@ class Caller:
         return kept if kept.startswith(self.mark) else check.name(self.mark + kept, parameter)
 
     def speaking(self, headers: Mapping[str, str]) -> Caller:
-        """The same, in the session that the headers name. Raises `InputError` for a name that cannot be one."""
+        """Return the caller in the session named by the headers. Raise `InputError` for an invalid name."""
         for name in SESSION_HEADERS:
             if headers.get(name):
                 return replace(self, session=self.own(headers[name], name))
@@ -121,7 +120,7 @@ class Door:
         )
 
     def still(self, headers: Mapping[str, str]) -> bool:
-        """Whether they would be let in again: for an answer that lasts."""
+        """Return whether the caller would still be admitted: for long responses."""
         try:
             self.admit(headers)
         except (AccessError, ConfigError):

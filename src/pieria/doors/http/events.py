@@ -27,17 +27,17 @@ from pieria.record.banks import same_bank
 log = logging.getLogger(__name__)
 
 AWAITED = 2.0
-"""Seconds that a journal is waited for at a time, before it is asked whether anybody still listens."""
+"""Seconds to wait for a journal before checking that there are still listeners."""
 AGAIN = 1.0
-"""Seconds before a bank that could not be reached is tried again."""
+"""Seconds before retrying a bank that could not be read."""
 WATCHED = 500
-"""Banks that are listened to at the same time."""
+"""Most banks watched at the same time."""
 KEEP_ALIVE = 15.0
 PAGE = 500
 EACH = 100
-"""Streams that one caller may listen to at the same time: a server has connections for others, too."""
+"""Most streams of one caller: the server's connections are limited."""
 HELD = 500
-"""Passing events that are kept for a listener who is slow."""
+"""Most passing events kept for a slow listener."""
 RETRY_MS = 2_000
 
 
@@ -48,7 +48,7 @@ class Passing(NamedTuple):
 
 
 class Listener:
-    """One client: which entry it has had, and what passed since it last looked."""
+    """One client: the last entry sent to it, and the passing events that wait."""
 
     def __init__(self, bank: Bank, since: int, caller: str) -> None:
         self.bank = bank
@@ -68,7 +68,7 @@ class Listener:
         self.stir()
 
     async def wait(self, seconds: float) -> bool:
-        """Whether something stirred it before the time was over."""
+        """Return whether the listener was woken before the timeout."""
         with anyio.move_on_after(seconds):
             await self._stirred.wait()
         stirred = self._stirred.is_set()
@@ -77,7 +77,7 @@ class Listener:
 
 
 class Hub:
-    """Who listens, and a watch on each bank that is listened to. Lives in the event loop; any thread may `publish`."""
+    """The listeners, and a watch on each of their banks. Lives in the event loop; any thread may call `publish`."""
 
     def __init__(self, keep_alive: float = KEEP_ALIVE) -> None:
         self._listeners: set[Listener] = set()
@@ -120,7 +120,7 @@ class Hub:
         self._watched.discard(name)
 
     async def _seen_next(self, bank: Bank, seen: int) -> int:
-        """The number of the last entry, once there is one after `seen` or the time is over."""
+        """Return the last entry's number, once it exceeds `seen` or the wait is over."""
         name = same_bank(bank.name)
         try:
             # The call ends when the bank is closed.
@@ -172,7 +172,7 @@ class Hub:
     async def stream(
         self, bank: Bank, since: int | None, seconds: float | None, welcome: Callable[[], bool], caller: str
     ) -> AsyncIterator[str]:
-        """What a client is sent, as server-sent events. `welcome` is asked whether it may still listen."""
+        """Yield the client's server-sent events. `welcome` is asked whether it may still listen."""
         head = await self._in_thread(_head, bank)
         listener = Listener(bank, head if since is None else since, caller)
         until = time.monotonic() + (float("inf") if seconds is None else seconds)
@@ -180,7 +180,7 @@ class Hub:
             yield f"retry: {RETRY_MS}\n\n"
             trouble: str | None = None
             if listener.since > head:
-                # The bank is another one than the client knew: a backup was brought back.
+                # The bank was replaced by a backup: its journal is shorter than the client's number.
                 listener.since = head
                 yield _event("reset", {"seq": head})
             while True:
@@ -195,7 +195,7 @@ class Hub:
                         yield told[0]
                         return
                 for event in told:
-                    # A slow reader may take long over a page, and be sent away in the middle of it.
+                    # A slow client may take long over a page, and lose its access meanwhile.
                     if not welcome():
                         return
                     yield event

@@ -58,7 +58,7 @@ STATUS: Mapping[str, int] = {
     "unknown": 500,
     "unknown_error": 500,
 }
-"""By the error's code."""
+"""HTTP status by the error's code."""
 STRANGERS = ("no_token", "unknown_token", "expired")
 """Reasons of an `AccessError` with status 401: a valid token would help."""
 BUSY_SECONDS = 1
@@ -66,7 +66,7 @@ CHALLENGE = 'Bearer realm="pieria"'
 
 
 class Refused(Exception):
-    """An error that the door itself found, with a status of its own."""
+    """An error found by the HTTP layer, with a status of its own."""
 
     def __init__(self, status: int, error: PieriaError, headers: Mapping[str, str] | None = None) -> None:
         self.status = status
@@ -76,7 +76,7 @@ class Refused(Exception):
 
 
 class JSON(Response):
-    """JSON that any reader takes: what is no Unicode is written as escapes."""
+    """A JSON response. Text with lone surrogates is written with escapes, so that every client can read it."""
 
     media_type = "application/json"
 
@@ -94,7 +94,7 @@ def status_of(error: PieriaError) -> int:
 
 
 def headers_of(error: PieriaError) -> dict[str, str]:
-    """What a client should know beside the body: how to come in, and when to come again."""
+    """Return the error's headers: how to authenticate, and when to retry."""
     status = status_of(error)
     if status == 401:
         return {"WWW-Authenticate": CHALLENGE}
@@ -117,6 +117,6 @@ def for_callers(error: PieriaError) -> PieriaError:
 
 
 def failure(error: PieriaError, status: int | None = None, headers: Mapping[str, str] | None = None) -> JSON:
-    """The answer that an error is."""
+    """Return the response for an error."""
     told = {"error": for_callers(error).as_dict()}
     return JSON(told, status or status_of(error), {**headers_of(error), **(headers or {})})

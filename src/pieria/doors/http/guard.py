@@ -24,7 +24,7 @@ from pieria.toolsets.host import everything
 
 OPEN_TO_ALL = ("/health",)
 ELSEWHERE = ("cross-site", "same-site")
-"""From where a browser says that it was made to ask, where that is a page of another server."""
+"""Values of `Sec-Fetch-Site` for requests from pages of other servers."""
 HEADERS: Mapping[str, str] = {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
@@ -33,7 +33,7 @@ HEADERS: Mapping[str, str] = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-"""On every answer that does not say otherwise."""
+"""Headers of every response that does not set them."""
 NOBODY = Caller("nobody", Access.read, everything, "http")
 
 
@@ -43,7 +43,7 @@ class Front(Protocol):
     def owns(self, scope: Scope) -> bool: ...
 
     def is_open(self, scope: Scope) -> bool:
-        """Whether anybody may ask this."""
+        """Return whether the path is open to all."""
 
     def admit(self, scope: Scope) -> Caller:
         """Return the caller, or raise `AccessError`."""
@@ -52,7 +52,7 @@ class Front(Protocol):
 
 
 class Interface:
-    """The face for programs: it shows them JSON, and they show it a token with each request."""
+    """The interface for programs: errors are JSON, and each request carries a token."""
 
     def __init__(self, door: Door) -> None:
         self._door = door
@@ -107,7 +107,7 @@ class Guard:
         try:
             caller = self._admitted(scope, front)
             scope.setdefault("state", {})["caller"] = caller
-            # What strangers may send is a form to sign in with.
+            # Callers without a token may only send the form to sign in.
             limit = SMALL if caller is NOBODY else BODY_LIMIT
             # Split segments before decoding: an id may hold a slash.
             scope["path"] = _as_sent(scope)
@@ -131,7 +131,7 @@ class Guard:
         for origin in headers.getlist("origin"):
             self._hosts.check_origin(origin, host)
         if "origin" not in headers and headers.get("sec-fetch-site") in ELSEWHERE:
-            # A link may lead here. An image, a frame or a script of another page may not even make us answer.
+            # A link from another site may lead here, but its images, frames and scripts get no answer.
             check_led(headers.get("sec-fetch-dest"))
         if front.is_open(scope):
             return NOBODY
@@ -147,7 +147,7 @@ class Guard:
 
 
 class _Answering:
-    """Sends on, with the headers that every answer has."""
+    """Sends responses with the default headers."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

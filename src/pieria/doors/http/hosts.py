@@ -20,9 +20,10 @@ _PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """`named` are the server's own names and those that were allowed; `allowed` these alone, whose pages may ask.
+    """`named` are the server's names, including the allowed ones; `allowed` are only those, whose pages may send
+    requests.
 
-    `open_to_others`: more than this machine reaches the server.
+    `open_to_others`: other machines can reach the server.
     """
 
     named: frozenset[str] = field(default_factory=frozenset)
@@ -30,14 +31,14 @@ class Hosts:
     allowed: frozenset[str] = field(default_factory=frozenset)
 
     def check(self, host: str | None, arrived_at: str | None) -> None:
-        """Raises `InputError` for a `Host` header that is none of ours."""
+        """Raise `InputError` if the `Host` header is not one of ours."""
         name = None if host is None else _parts(host, "http")[0]
         if name is None or not self._is_ours(name, arrived_at):
             hint = "Ask under the address that the server told, or allow the name: pieria serve --allow-host NAME."
             raise InputError("Host", "a name of this server", host, hint=hint)
 
     def check_origin(self, origin: str, host: str | None) -> None:
-        """Raises `AccessError` for a page that did not come from here. Another port is another server's page."""
+        """Raise `AccessError` for a page of another origin. Another port is another origin."""
         split = _split(origin)
         scheme = split[0] if split else ""
         asked = _parts(split[1], scheme) if split else ("", None)
@@ -52,13 +53,13 @@ class Hosts:
 
 
 def check_led(destination: str | None) -> None:
-    """Raises `AccessError` unless what a page from elsewhere makes a browser ask is shown in a window of its own."""
+    """Raise `AccessError` unless a request led by another site's page opens in a window of its own."""
     if destination != "document":
         raise AccessError("foreign_origin", hint=ALLOWED)
 
 
 def hosts(bound: str, open_to_others: bool, allowed: Iterable[str]) -> Hosts:
-    """The names of a server that is bound to a host."""
+    """Return the names of a server that is bound to a host."""
     own = [bound, socket.gethostname()] if open_to_others else [bound]
     further = frozenset(map(_plain, allowed))
     return Hosts(frozenset(map(_plain, own)) | further, open_to_others, further)
@@ -73,7 +74,7 @@ def _split(origin: str) -> tuple[str, str] | None:
 
 
 def _parts(authority: str, scheme: str) -> tuple[str, int | None]:
-    """Name and port of `name:port`, `[address]:port` or a name alone."""
+    """Return name and port of `name:port`, `[address]:port` or a name alone."""
     name, colon, port = authority.rpartition(":")
     if not colon or authority.endswith("]"):
         name, port = authority, ""

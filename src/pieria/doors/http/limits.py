@@ -14,11 +14,11 @@ A_SECOND = 100.0
 KNOWN = 10_000
 """Most callers remembered. The one unseen longest is dropped first, and later starts with a full allowance."""
 HURRY = 2.0
-"""Seconds' worth of requests that a stock holds."""
+"""Seconds of unused requests that a caller can save up."""
 
 
 class Rate:
-    """Of many callers, each by its name. None for no limit. Used by one thread alone."""
+    """Limits requests by caller; a rate of None means no limit. Use it from one thread only."""
 
     def __init__(self, a_second: float | None, what: str, now: Callable[[], float] = time.monotonic) -> None:
         self._a_second = a_second
@@ -27,7 +27,7 @@ class Rate:
         self._stocks: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, caller: str) -> None:
-        """One of the caller's stock. Raises `LimitError` where that is used up."""
+        """Use one request of the caller. Raise `LimitError` if there is none left."""
         if self._a_second is None:
             return
         left = self._left(caller)

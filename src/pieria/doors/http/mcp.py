@@ -35,7 +35,7 @@ BANK_HEADER = "x-pieria-bank"
 
 @dataclass(frozen=True)
 class Mounted:
-    """A server, and the application that carries its messages."""
+    """A server and its ASGI application."""
 
     server: Server[Any]
 
@@ -74,7 +74,7 @@ def _access(context: Any) -> Access:
 
 
 def _host(service: Service, context: Any, tool: Tool) -> Host:
-    """Raises what the caller may not, or what cannot be: the tool's reply says it."""
+    """Return the host of a request. Errors go into the tool's reply."""
     request = context.request
     caller = request.state.caller
     host = _on_bank(service, caller, request.scope)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-"""Seconds: a call counts in every bucket that it is not longer than."""
+"""Bounds of the buckets in seconds. A call counts in every bucket whose bound it does not exceed."""
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -37,7 +37,7 @@ class Metrics:
                 called.errors[error] += 1
 
     def text(self, gauges: Mapping[str, Iterable[tuple[Labels, float]]], started: float) -> str:
-        """Everything, with the gauges that were taken just now; `started` is when the server did."""
+        """Return all metrics, with the current gauges; `started` is when the server started."""
         with self._lock:
             lines = [*self._calls(), *self._latencies()]
         lines += _family("pieria_start_time_seconds", "gauge", "When the server started.", [((), started)])

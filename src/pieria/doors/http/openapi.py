@@ -43,7 +43,7 @@ _PARAMETERS: Mapping[str, str] = {
 
 
 def described(registry: Registry, version: str) -> dict[str, Any]:
-    """The whole document."""
+    """Return the whole document."""
     paths: dict[str, dict[str, Any]] = {}
     for toolset, tool in registry:
         paths[TOOLS + tool.name] = {"post": _of_tool(toolset, tool)}
@@ -65,7 +65,7 @@ def described(registry: Registry, version: str) -> dict[str, Any]:
 
 
 def _of_tool(toolset: Toolset, tool: Tool) -> dict[str, Any]:
-    """A tool that fails answers in its toolset's envelope, so what an error looks like is not said here."""
+    """Return a tool's operation. Its errors come in its toolset's envelope, so they have no schema here."""
     failed = {code: _content(says, {}) for code, says in ERRORS.items()}
     replied = tool.output_schema if tool.output_schema is not None else {}
     names = {"x-aliases": list(tool.aliases)} if tool.aliases else {}
@@ -121,7 +121,7 @@ def _operation(tool: Tool, tag: str, answered: Schema, status: int = 200) -> dic
 
 
 def _fixed() -> dict[str, dict[str, Any]]:
-    """The routes that are about the server as a whole."""
+    """Return the routes about the server as a whole."""
 
     def route(name: str, says: str, answered: Schema) -> dict[str, Any]:
         return {"get": _operation(Tool(name, says, {"properties": {}}, Access.read), "server", answered)}

@@ -9,11 +9,11 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 20.0
-"""From the first moment, or from the end of an answer, until the next request's headers are there."""
+"""Longest wait for a request's headers, from the connection or the end of the last response."""
 
 
 class PatientProtocol(H11Protocol):
-    """As uvicorn's, which waits for the headers of a request, once they have begun, for ever."""
+    """uvicorn's protocol with a timeout: its own waits for ever once headers have begun."""
 
     seconds = HEADER_SECONDS
     _giving_up: asyncio.TimerHandle | None = None

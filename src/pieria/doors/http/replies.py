@@ -180,4 +180,4 @@ REPLIES: Mapping[str, Any] = {
         }
     ),
 }
-"""By name. An error has its own fields beside these."""
+"""Schemas by name. An error adds its own fields."""

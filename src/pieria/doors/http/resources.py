@@ -24,13 +24,13 @@ RULES, RULE = f"{BANK}/rules", f"{BANK}/rules/{{id}}"
 FACTS, FACT = f"{BANK}/facts", f"{BANK}/facts/{{id}}"
 JOURNAL_PAGE = 1_000
 BEGINNING = ("create_memory", "add_fact")
-"""What makes a bank that is not there."""
+"""Routes that create a missing bank."""
 Verb = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """`tool` is what the check and OpenAPI need of it; `reply` names the shape of its answer."""
+    """`tool` serves the check and OpenAPI; `reply` names the schema of the answer."""
 
     method: str
     path: str
@@ -69,7 +69,7 @@ def check_scope(given: Mapping[str, Any], caller: Caller) -> None:
 def _opened(bank: Bank, id: str, **given: Any) -> dict[str, Any]:
     found = bank.get(id, **given)
     if found is None:
-        # Where nothing was ever there, or it was purged, this says so.
+        # Raise if the memory never existed or was purged.
         bank.history(id)
         hint = "It is not what was asked for: its history shows every version, and whether it was removed or revised."
         raise NotFoundError("memory", id, hint=hint)

@@ -158,7 +158,7 @@ def listing(lines: tuple[str, ...]) -> Endpoint:
 
 
 def answering(endpoint: Endpoint) -> Endpoint:
-    """The same, with errors answered as what they are."""
+    """Wrap an endpoint so that its errors become responses."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -184,7 +184,7 @@ def streamed(request: Request, stream: AsyncIterator[str]) -> Response:
 
 
 def last_seen(request: Request) -> int | None:
-    """The number of the last entry that the client has had, as a browser sends it when it comes back."""
+    """Return the number of the last entry that the client has, which a browser sends when it reconnects."""
     said = request.headers.get("last-event-id")
     if not said:
         return None

@@ -45,7 +45,7 @@ def mapping(description: str) -> dict[str, Any]:
 
 
 def or_nothing(schema: Schema) -> dict[str, Any]:
-    """The same, or null, which takes away what there was."""
+    """Return the schema, with null allowed to clear the value."""
     return {**schema, "type": [schema["type"], "null"]}
 
 
@@ -254,6 +254,6 @@ JOURNAL = {
 
 
 def taking(properties: Schema, *required: str) -> dict[str, Any]:
-    """An object of these and nothing else."""
+    """Return the schema of an object with these properties and no others."""
     schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
     return {**schema, "required": list(required)} if required else schema

@@ -30,20 +30,20 @@ from pieria.toolsets import registry
 from pieria.workspace import Workspace, is_data_doubted
 
 LAST_CALLS = 8
-"""Seconds that calls under way have to come to an end."""
+"""Seconds that running calls get to finish."""
 IDLE_SECONDS = 15
-"""That a connection may stay open between two requests."""
+"""Seconds that a connection may stay idle between two requests."""
 CONNECTIONS = 500
-"""At the same time; further ones are sent away with 503."""
+"""Most connections at once; further ones get 503."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A socket that listens, and how to reach it."""
+    """A listening socket and its address."""
 
     listener: socket.socket
     is_local: bool
-    """Only this machine reaches it."""
+    """Whether only this machine can reach it."""
 
     @property
     def url(self) -> str:
@@ -86,7 +86,7 @@ def serve(
 
 def _without_token(host: str, is_shared: bool) -> ConfigError:
     if is_shared:
-        # A token file belongs to an address, and one database may be reached by many.
+        # A token file belongs to a data folder, and many data folders may share one database.
         hint = "Make one with `pieria token create NAME` and the same data."
         return ConfigError("banks on a server are served to whoever has a token, and there is none", hint=hint)
     hint = "Make one with `pieria token create NAME`, or serve on 127.0.0.1."

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CALLS_AT_ONCE = 8
-"""Engine calls at the same time, by the routes and all MCP servers; further ones wait for their turn. Of 32 clients,
-twice as many made the slowest wait longer and none faster, for they share one interpreter."""
+"""Engine calls at once, for the routes and all MCP servers; further calls wait. In a test with 32 clients, twice as
+many calls only made the slowest slower: they share one interpreter.
+"""
 GAUGED = 5.0
 """Seconds for which `/metrics` reuses the counts of a bank."""
 T = TypeVar("T")
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Service:
-    """Made once for a process; `running` holds while it serves."""
+    """Made once for a process; it serves inside `running`."""
 
     workspace: Workspace
     registry: Registry
@@ -81,7 +82,7 @@ class Service:
         return await self.places.run(partial(work, *arguments, **named))
 
     def host(self, caller: Caller, bank: str, *, named: bool = True) -> Host:
-        """On whose behalf a tool is called. Raises `InputError` or `AccessError`."""
+        """Return the host for a call by this caller. Raise `InputError` or `AccessError`."""
         name = check_bank_name(bank)
         caller.reach(name)
         return Host(
@@ -98,11 +99,11 @@ class Service:
         )
 
     def names(self, caller: Caller) -> list[str]:
-        """The banks that the caller may reach, and that are there."""
+        """Return the existing banks that the caller may reach."""
         return [name for name in self.banks.there() if caller.covers(name)]
 
     def gauges(self, caller: Caller) -> dict[str, list[tuple[Labels, float]]]:
-        """How the caller's banks are, for `/metrics`."""
+        """Return the gauges of the caller's banks, for `/metrics`."""
         found: dict[str, list[tuple[Labels, float]]] = {
             "journal_head": [], "memories": [], "pending_vectors": [], "jobs": [],
             "listeners": [((), self.hub.listeners)],

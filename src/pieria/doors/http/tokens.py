@@ -32,12 +32,12 @@ PREFIX = "pieria_"
 BYTES = 32
 """Random bytes in a token: 256 bits cannot be guessed, so a plain hash is safe."""
 ALL = "*"
-"""In place of banks: every one but the user's own, which has to be named. No bank can be called so."""
+"""Means every bank except the user's own, which must be named. It is no valid bank name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token; the token itself was shown once and is nowhere."""
+    """The stored part of a token. The token itself is not stored."""
 
     id: str
     name: str
@@ -47,7 +47,7 @@ class Token:
     expires: datetime | None
     digest: str
     person: bool = False
-    """Whether what comes in with it is a person's own words."""
+    """Whether texts sent with it count as a person's own words."""
 
     def covers(self, bank: str) -> bool:
         wanted = same_bank(bank)
@@ -57,7 +57,7 @@ class Token:
         return self.expires is not None and self.expires <= now
 
     def as_dict(self) -> dict[str, Any]:
-        """Without its hash; times to the second."""
+        """Return the token without its hash; times to the second."""
         return {
             "id": self.id,
             "name": self.name,
@@ -153,7 +153,7 @@ class Tokens:
         return token, shown
 
     def revoke(self, id: str) -> Token:
-        """Ends one, by its id or by a name that only one has."""
+        """Revoke a token by its id, or by its name if it is unique."""
         revoked: list[Token] = []
 
         def without(held: Sequence[Token]) -> list[Token]:
@@ -170,7 +170,7 @@ class Tokens:
         return revoked[0]
 
     def _change(self, change: Callable[[Sequence[Token]], list[Token]]) -> None:
-        """Reads, changes and writes while no other process does."""
+        """Read, change and write the file under a lock between processes."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path.with_name(LOCK)):
@@ -236,7 +236,7 @@ def _kept(token: Token) -> dict[str, Any]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """The lock is on a file of its own, since the one it guards is replaced."""
+    """Lock a separate file, because the token file itself is replaced."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

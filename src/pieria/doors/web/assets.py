@@ -20,7 +20,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 
 class Assets:
-    """All of them under one name, the hash of all: so a module finds its neighbours beside it."""
+    """All files share one hash in their addresses, so that relative imports between modules work."""
 
     def __init__(self, static: Path = STATIC, pages: Path = PAGES) -> None:
         self._files: dict[str, bytes] = {}
@@ -40,7 +40,7 @@ class Assets:
         return whole.hexdigest()[:16]
 
     def path(self, name: str) -> str:
-        """Where it is asked for. Raises `KeyError` for one that is not there."""
+        """Return the file's address. Raise `KeyError` if there is no such file."""
         self._files[name]
         return f"/static/{self.mark}/{name}"
 
@@ -57,7 +57,7 @@ class Assets:
         if content is None:
             return Response("There is no such file.\n", 404, media_type="text/plain")
         is_current = request.path_params["mark"] == self.mark
-        # Under the mark of another version it is served, for pages that are still open, but not kept.
+        # A page still open from another version gets the file, but must not cache it.
         headers = {"Cache-Control": FOR_EVER if is_current else "no-cache"}
         return sent(request, content, KINDS[Path(name).suffix], headers, pack=_packed_once)
 

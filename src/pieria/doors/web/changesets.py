@@ -16,7 +16,7 @@ ROUTING = ("tag", "intent")
 
 @dataclass(frozen=True, slots=True)
 class Tied:
-    """The other end of a tie. `is_there` says that the bank has it already, under this id."""
+    """The other end of an edge. `is_there` says that the bank already holds it, under this id."""
 
     edge: str
     type: str
@@ -27,8 +27,8 @@ class Tied:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A node to be written. `steps` are those of the session that it comes from; `before` is what it says by now, where
-    the bank has it already and it is to say something else.
+    """A node to be written. `steps` are the session's steps behind it; `before` is its current text in the bank, if
+    that will change.
     """
 
     node: Any
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`joined` are the tags and intents that are there already and that something new is tied to."""
+    """`joined` are tags and intents of the bank that new nodes are linked to."""
 
     by_type: Mapping[str, list[Entry]]
     nodes: int
@@ -53,7 +53,7 @@ class Written:
 
     @property
     def changes(self) -> bool:
-        """Whether anything that is there already has a part in it."""
+        """Return whether the changeset affects existing nodes."""
         return bool(self.joined or self.merges or self.reworded)
 
 
@@ -86,7 +86,7 @@ def written(draft: SessionDraft) -> Written:
 
 
 def _steps(nodes: Iterable[Any], around: Mapping[str, set[tuple[str, str]]]) -> dict[str, tuple[int, ...]]:
-    """Of each node the numbers of the steps that it comes from, by way of their sources."""
+    """Return the numbers of the steps behind each node, found through its sources."""
     listed = list(nodes)
     found: dict[str, set[int]] = {node.id: {node.step_index} for node in listed if node.node_type == "source"}
     sources = set(found)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 WORTH = 1_000
-"""Bytes below which packing saves nothing."""
+"""Size in bytes below which compression saves nothing."""
 
 
 def packed(content: bytes) -> bytes:
@@ -27,7 +27,7 @@ def sent(
     status: int = 200,
     pack: Callable[[bytes], bytes] = packed,
 ) -> Response:
-    """The content as the caller takes it."""
+    """Return the content, compressed if the client accepts it."""
     varies = ", ".join(filter(None, (headers.get("Vary"), "Accept-Encoding")))
     told = {**headers, "Vary": varies}
     if len(content) >= WORTH and _takes_packed(request):

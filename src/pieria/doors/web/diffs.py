@@ -29,7 +29,7 @@ NAMES = (
     "author", "superseded_by",
 )  # fmt: skip
 REVISED = ("ended", "superseded_by")
-"""How what was revised ends; its revision begins without it."""
+"""Fields set when a memory is revised; its revision starts without them."""
 TIMES = ("at", "valid_from", "valid_until")
 
 
@@ -44,7 +44,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`text` is in parts that stayed, went or came; empty where the text is the same. None of it for a beginning."""
+    """`text` lists kept, removed and added parts; it is empty if the text is unchanged. A first version has neither."""
 
     values: tuple[Changed, ...] = ()
     text: tuple[tuple[str, str], ...] = ()
@@ -82,13 +82,13 @@ def parts(before: str, after: str) -> Iterator[tuple[str, str]]:
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many are the same from the beginning."""
+    """Return the length of the common beginning."""
     shorter = min(len(one), len(other))
     return next((at for at in range(shorter) if one[at] != other[at]), shorter)
 
 
 def _between(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """What neither begins nor ends alike."""
+    """Yield the changes between the common beginning and end."""
     one, other = _pieces(before), _pieces(after)
     if not _are_few(one, other):
         one, other = before.splitlines(keepends=True), after.splitlines(keepends=True)

@@ -19,14 +19,14 @@ from pieria.doors.http.tokens import digest_of
 from pieria.errors import AccessError
 
 KEPT = 1_000
-"""Browsers that are signed in; the one that was longest away is signed out first."""
+"""Most browsers signed in at once; the one inactive longest is signed out first."""
 LASTS = 30 * 86_400.0
 """Seconds until a sign-in expires."""
 SIGN_IN = "Sign in with a token; `pieria token create NAME` makes one."
 
 
 class Entries:
-    """Used by one thread at a time, or many."""
+    """Signed-in browsers. Threads may share it."""
 
     def __init__(self, door: Door, now: Callable[[], float] = time.monotonic) -> None:
         self._door = door
@@ -74,7 +74,7 @@ class Entries:
         return self._door.holder(digest)
 
     def seal(self, secret: str | None) -> str:
-        """What each form of theirs carries: no page from elsewhere can know it."""
+        """Return the token that each form of this browser carries. Pages of other sites cannot know it."""
         of = "anybody" if not (secret and self._door.needs_token) else digest_of(secret)
         return hmac.new(self._key, of.encode(), sha256).hexdigest()
 

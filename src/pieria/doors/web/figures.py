@@ -15,7 +15,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def moment(at: datetime | None, zone: Zone, now: datetime | None = None) -> Markup:
-    """`3 hours ago`, `yesterday`, `4 March`, `4 March 2024`."""
+    """Return a time such as `3 hours ago`, `yesterday`, `4 March` or `4 March 2024`."""
     if at is None:
         return Markup("")
     read = now or datetime.now(UTC)
@@ -23,7 +23,7 @@ def moment(at: datetime | None, zone: Zone, now: datetime | None = None) -> Mark
 
 
 def whole_moment(at: datetime | None, zone: Zone) -> Markup:
-    """`2026-03-04 12:00:00 +01:00 Europe/Berlin`."""
+    """Return a full time, such as `2026-03-04 12:00:00 +01:00 Europe/Berlin`."""
     return Markup("") if at is None else timed(at, zone, zone.written(at))
 
 
@@ -37,13 +37,13 @@ def day(at: datetime | None, zone: Zone) -> Markup:
 
 
 def since(at: datetime, zone: Zone) -> Markup:
-    """Of something that begins to hold: the day, with the time where that is not when the day begins."""
+    """Return when a period begins: the day, with the time unless it is the start of the day."""
     day = zone.day(at)
     return timed(at, zone, day.isoformat() if at in (EARLIEST, zone.begin(day)) else _to_the_minute(at, zone))
 
 
 def until(at: datetime, zone: Zone) -> Markup:
-    """Of something that holds no longer from then on: the last day at which it held, or the time of its end."""
+    """Return when a period ends: its last whole day, or the time of its end."""
     is_whole = at > EARLIEST and at in (LATEST, zone.begin(zone.day(at)))
     return timed(at, zone, zone.day(at - INSTANT).isoformat() if is_whole else _to_the_minute(at, zone))
 
@@ -59,7 +59,7 @@ def _to_the_minute(at: datetime, zone: Zone) -> str:
 
 
 def _told(gone: timedelta, at: datetime, now: datetime) -> str:
-    """How long ago; `at` and `now` tell the days, which the clocks may make longer or shorter."""
+    """Return how long ago a time is; `at` and `now` give the calendar days, which need not last 24 hours."""
     days = (now.date() - at.date()).days
     if timedelta(0) <= gone and (gone < timedelta(days=1) or days == 0):
         return _ago(int(gone.total_seconds()))
@@ -81,7 +81,7 @@ def _ago(seconds: int) -> str:
 
 
 def share(value: float | None) -> str:
-    """A number from 0 to 1, as hundredths."""
+    """Return a number from 0 to 1 as a percentage."""
     return "–" if value is None else f"{100 * value:.0f} %"
 
 
@@ -104,5 +104,5 @@ def size(octets: float | None) -> str:
 
 
 def counted(count: int, one: str, several: str | None = None) -> str:
-    """`1 memory`, `2 memories`."""
+    """Return a count with its noun: `1 memory`, `2 memories`."""
     return f"{number(count)} {one if count == 1 else several or one + 's'}"

@@ -35,7 +35,7 @@ async def form_of(request: Request) -> list[tuple[str, str]]:
 
 
 def arguments(fields: list[tuple[str, str]], takes: Mapping[str, Any]) -> dict[str, Any]:
-    """As the schemas have them. A field that `keeps` what is empty is given as an empty text."""
+    """Return the fields as their schemas type them. With `keeps`, an empty field is kept as empty text."""
     given: dict[str, Any] = {}
     for name, sent in fields:
         schema = takes.get(name, {})
@@ -52,7 +52,7 @@ def arguments(fields: list[tuple[str, str]], takes: Mapping[str, Any]) -> dict[s
 
 
 def listed(items: Iterable[str]) -> str:
-    """As one field that takes several has them: between commas, and in quotes where an item holds one."""
+    """Return items as one field of a list: split by commas, quoted where needed."""
     return ", ".join(map(spelt, items))
 
 

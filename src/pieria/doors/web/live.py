@@ -18,13 +18,13 @@ from pieria.doors.web.tasks import FILES, Made, Task
 from pieria.errors import ConflictError
 
 LOOKED = 0.2
-"""Seconds between two looks at how far a task is."""
+"""Seconds between two checks of a task's progress."""
 PIECE = 1 << 18
 """Bytes of a file that are read at a time."""
 
 
 async def events(service: Service, request: Request, welcome: Callable[[], bool]) -> Response:
-    """Server-sent events of a bank: those after what the page has seen, and after what the browser has had since."""
+    """Return a bank's server-sent events after those that the page or the browser has already seen."""
     caller = caller_of(request)
 
     def opened() -> Any:
@@ -52,7 +52,7 @@ def _followed(asked: Asked) -> Answer:
 
 
 async def steps(task: Task) -> AsyncIterator[bytes]:
-    """An event whenever it got further, and one when it is over."""
+    """Yield an event for each progress, and one at the end."""
     told: tuple[int, int] | None = None
     while not task.is_over:
         if (task.done, task.whole) != told:

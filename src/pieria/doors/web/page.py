@@ -30,8 +30,9 @@ Told = TypeVar("Told", "Stats", "Diagnosis")
 
 
 def path_of(bank: str, path: str = "", /, **query: Any) -> str:
-    """The address of something of a bank. What is None or empty is left out; a list is named several times, each of its
-    items as a form spells it."""
+    """Return the address of a path in a bank. Empty values are left out; each item of a list is a parameter of its
+    own.
+    """
     from urllib.parse import quote
 
     kept = [(name, each) for name, value in query.items() for each in _each(value) if each not in (None, "")]
@@ -46,7 +47,7 @@ def _each(value: Any) -> list[Any]:
 
 
 def day(description: str, stands_for: str = BEGIN, **more: Any) -> dict[str, Any]:
-    """The schema of a field that takes a day: one of the page's zone, as `Asked.moments` has it."""
+    """Return the schema of a field with a day in the page's zone, which `Asked.moments` resolves."""
     return text(description, day=stands_for, **more)
 
 
@@ -65,7 +66,7 @@ class Asked:
     door: Door
     """Checks callers and holds their tokens."""
     zone: Zone
-    """By whose clocks the page goes."""
+    """The page's zone."""
     moments: Mapping[str, datetime] = field(default_factory=dict)
     """The moments that the given days mean, by argument."""
 
@@ -78,7 +79,7 @@ class Asked:
         return self.host.bank_name
 
     def may(self, access: str) -> bool:
-        """Whether the caller may do what needs such an access: what they may not is not offered."""
+        """Return whether the caller has this access. Pages hide what the caller may not do."""
         return self.caller.access >= Access[access]
 
     def telling(self, found: Told) -> Told:
@@ -95,11 +96,11 @@ class Asked:
         return self.zone.day(self.bank.clock())
 
     def has_ended(self, memory: Memory) -> bool:
-        """Whether it holds no longer."""
+        """Return whether the memory's validity has ended."""
         return is_over(memory.valid_until, self.bank.clock())
 
     def may_name(self, session: str) -> bool:
-        """Whether what was said in it is found by its name: a token that is no administrator's names its own alone."""
+        """Return whether the caller may name this session: a token without admin access names only its own."""
         return session.startswith(self.caller.mark)
 
     def path(self, path: str = "", /, **query: Any) -> str:
@@ -108,7 +109,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A template with its values. A request for a part gets the block `part` alone, and nothing around it."""
+    """A template with its values. A request for a part renders only the block `part`."""
 
     template: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -118,21 +119,21 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Go on there: after a change, so that to load the page again changes nothing."""
+    """A redirect after a change, so that reloading the page does not repeat it."""
 
     to: str
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """Work that lasts: the caller is led to where its progress is shown."""
+    """A task that was begun: the caller is redirected to its progress."""
 
     task: Task
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Something else than a page: JSON for a drawing, a file to keep under a name."""
+    """A response other than a page: JSON for a drawing, or a file to download under a name."""
 
     body: bytes | AsyncIterator[bytes]
     kind: str
@@ -180,7 +181,7 @@ class View:
 
     @property
     def tool(self) -> Tool:
-        """What the check of the arguments goes by."""
+        """The arguments as a tool, for the check."""
         schema = {"type": "object", "properties": self.takes, "required": [*self.needs], "additionalProperties": False}
         return Tool(self.line, "", schema, self.access, begins=self.begins)
 
@@ -193,7 +194,7 @@ class Page:
     title: str
     key: str
     about: str
-    """What one finds there, in a line: for the help."""
+    """What the page offers, in one line for the help."""
     views: tuple[View, ...]
     css: tuple[str, ...] = ()
     scripts: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pieria.doors.web.vendor import listed
 
 REFERRER = "same-origin"
-"""No other site hears of our pages. With none at all, browsers would not say of our own forms where they come from."""
+"""Other sites get no referrer. With none at all, browsers would send no origin with our own forms."""
 _BASE = (
     "default-src 'none'",
     "script-src 'self'",

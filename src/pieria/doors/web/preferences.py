@@ -28,5 +28,5 @@ PREFERENCES = (LOOK, KEYS)
 
 
 def preferred(cookies: Mapping[str, str]) -> Mapping[str, str]:
-    """Each by its name."""
+    """Return each preference by its name."""
     return {each.name: each.of(cookies.get(each.cookie)) for each in PREFERENCES}

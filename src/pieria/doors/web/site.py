@@ -54,7 +54,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Site:
-    """A face of the server, for people. `strangers` counts those who show a wrong token."""
+    """The interface for people. `strangers` limits wrong tokens."""
 
     def __init__(self, service: Service, door: Door, strangers: Rate, pages: Sequence[Page] = PAGES) -> None:
         self.pages = tuple(pages)
@@ -133,7 +133,7 @@ class Site:
     # --- pages
 
     async def home(self, request: Request) -> Response:
-        """To the bank that the settings name, or the first that the caller reaches."""
+        """Redirect to the bank of the settings, or to the first that the caller reaches."""
         caller = caller_of(request)
         names = await self._service.call(self._service.names, caller)
         usual = self._service.workspace.resolved.settings.bank
@@ -165,7 +165,7 @@ class Site:
         return await self._service.call(self._answered, page, view, request, given, zone, stale)
 
     def _zone_of(self, request: Request, view: View, fields: list[tuple[str, str]], given: Mapping[str, Any]) -> Zone:
-        """Days are of the zone that comes with them; nothing else is. A part goes by the clocks of its page."""
+        """Return the zone: the one sent with days, or the page's zone for a part, or the reader's."""
         told = arguments([field for field in fields if field[0] == ZONE], {}).get(ZONE)
         if told is not None and view.days & given.keys():
             return zones.named(told)
@@ -194,7 +194,7 @@ class Site:
                 raise stale
             checked = _checked(view, given, caller)
             asked = replace(asked, given=checked, moments=view.moments(checked, zone))
-            # Before it is read, so that nothing which comes meanwhile is missed.
+            # Read the number before the page is built, so that no later change is missed.
             head = _greeted(asked) if page in self.pages and not _is_part(request) else None
             response = self._response(request, page, asked, view.answer(asked), head)
         except PieriaError as error:
@@ -254,18 +254,18 @@ class Site:
         if shown.part is not None and _is_part(request):
             made = self._templates.part(shown.template, shown.part, around)
         else:
-            # Where banks cannot be reached, a page that says so does not ask for them.
+            # If banks cannot be reached, the error page must not list them.
             asks = bank is not None and not isinstance(values.get("error"), StorageError)
             names = self._service.names(visitor) if asks and visitor else []
             around["bank_names"] = names
-            # A name is the same in any case; what the bank is called is shown.
+            # Names compare without case; show the bank's own spelling.
             around["bank_name"] = next((name for name in names if same_bank(name) == same_bank(bank or "")), bank)
             made = self._templates.whole(shown.template, around)
         # Lone surrogates become a replacement character, so that every client can decode the page.
         return sent(request, made.encode("utf-8", "replace"), "text/html", headers, shown.status)
 
     def _failed(self, request: Request, error: PieriaError, status: int, headers: Mapping[str, str]) -> Response:
-        """A page that says what was expected, what came, and what to do; of a part, that alone."""
+        """Return a page that says what was expected, what came and what to do. A part shows only that."""
         visitor: Caller | None = request.scope.get("state", {}).get("caller")
         may_begin = visitor is not None and visitor.access > Access.read
         is_missing = isinstance(error, NotFoundError) and error.resource == "bank"
@@ -307,7 +307,7 @@ class Site:
         to = _own_path(request.query_params.get("next"))
         if self._still(request.scope):
             return RedirectResponse(to, 303)
-        # A browser that a link from elsewhere led here kept its cookie back.
+        # After a link from another site, the browser withheld the cookie.
         is_led = request.headers.get("sec-fetch-site") == "cross-site"
         return self._page(request, None, None, Shown("sign-in.html"), {"next": to, "is_led": is_led})
 
@@ -365,7 +365,7 @@ class Site:
         return response
 
     async def _sealed(self, request: Request, *, by_anybody: bool = False) -> list[tuple[str, str]]:
-        """The fields of a form of ours."""
+        """Return the fields of a form that carries our token."""
         fields = await form_of(request)
         self._check_seal(request, fields, by_anybody=by_anybody)
         return _without(fields, SEAL)
@@ -388,7 +388,7 @@ def _without(fields: list[tuple[str, str]], left: str) -> list[tuple[str, str]]:
 
 
 def _tried_at(request: Request) -> str | None:
-    """The page of ours whose form came to nothing."""
+    """Return the path of our page whose form failed."""
     came = urlsplit(request.headers.get("referer", ""))
     is_ours = came.netloc != "" and came.netloc == request.headers.get("host")
     if request.method != "POST" or not is_ours:
@@ -397,7 +397,7 @@ def _tried_at(request: Request) -> str | None:
 
 
 def _bank_of(request: Request) -> str | None:
-    """The bank that is asked for, where one can be called so. What is wrong with another name, its refusal says."""
+    """Return the requested bank, or None if its name is invalid; the check of the arguments reports that."""
     if "bank" not in request.path_params:
         return None
     try:
@@ -427,7 +427,7 @@ def _secret(scope: Scope) -> str | None:
 
 
 def _is_part(request: Request) -> bool:
-    """Whether a part of the page is asked for, and not a whole one that takes the place of another."""
+    """Return whether a part of the page is requested, not a whole page."""
     headers = request.headers
     return headers.get("hx-request") == "true" and headers.get("hx-request-type") != "full"
 
@@ -439,7 +439,7 @@ def _gone_to(request: Request, to: str) -> Response:
 
 
 def _here(request: Request, left: str = "") -> str:
-    """What was asked for; of its fields one may be left out."""
+    """Return the requested path with its query; one field may be left out."""
     query = request.url.query
     if left:
         query = urlencode(_without(request.query_params.multi_items(), left), errors="replace")
@@ -452,7 +452,7 @@ def _to_load_again(request: Request) -> str:
 
 
 def _path_in(url: str) -> str | None:
-    """Of a URL what follows the server's name."""
+    """Return the part of a URL after the host."""
     try:
         return urlsplit(url)._replace(scheme="", netloc="").geturl()
     except ValueError:
@@ -471,7 +471,7 @@ def _greeted(asked: Asked) -> int | None:
 
 
 def _own_path(path: str | None) -> str:
-    """A path of this site, and of no other."""
+    """Return the path if it belongs to this site, and otherwise `/`."""
     if not path or not path.startswith("/") or path.startswith("//") or "\\" in path or not path.isprintable():
         return "/"
     return path

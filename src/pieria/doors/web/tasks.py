@@ -20,10 +20,10 @@ from pieria.record.ids import new_id
 log = logging.getLogger(__name__)
 
 KEPT, FILES = 100, 10
-"""Tasks whose outcome is still told, and files that are still there; the oldest that is over is forgotten first."""
+"""Most tasks and files kept; the oldest finished one is dropped first."""
 AT_ONCE = 4
 LAST = 5.0
-"""Seconds that what is under way has to come to an end when the server does."""
+"""Seconds that running tasks get to finish when the server stops."""
 SOON = 0.5
 """Seconds that a request waits for usually short work before it shows the progress page."""
 Progress = Callable[[int, int], None]
@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A file as the outcome of a task, to be fetched. Its folder goes when the task is forgotten."""
+    """A file as the result of a task. Its folder is deleted with the task."""
 
     path: Path
     kind: str
@@ -71,7 +71,7 @@ class Task:
         return self._over.is_set()
 
     def is_of(self, bank: str) -> bool:
-        """A bank's name is the same in any case."""
+        """Return whether the task is of this bank; names compare without case."""
         return same_bank(self.bank) == same_bank(bank)
 
     def wait(self, seconds: float) -> bool:
@@ -100,7 +100,7 @@ class Task:
 
 
 class Tasks:
-    """Those of one server. Threads may share it."""
+    """The tasks of one server. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -133,7 +133,7 @@ class Tasks:
             under_way = [each for each in self._tasks.values() if not each.is_over]
             if len(under_way) >= AT_ONCE:
                 raise ConflictError(f"{AT_ONCE} tasks are under way", hint="Wait until one of them is over.")
-            # First, since a system that gives no thread leaves nothing that anybody could wait for.
+            # Start first: if the system has no thread to give, the task must not be listed.
             thread.start()
             self._tasks[task.id] = task
             self._forget()
@@ -156,14 +156,14 @@ class Tasks:
         return is_over
 
     def _forget(self) -> None:
-        """The lock is held."""
+        """Drop old tasks. The caller holds the lock."""
         over = [each for each in self._tasks.values() if each.is_over]
         with_file = [each for each in over if isinstance(each.result, Made)]
         for id in {each.id for each in (*over[: max(0, len(self._tasks) - KEPT)], *with_file[:-FILES])}:
             self._tasks.pop(id).let_go()
 
     def of(self, owner: str, bank: str) -> list[Task]:
-        """What they have begun in the bank, the latest first."""
+        """Return the owner's tasks in the bank, latest first."""
         with self._lock:
             found = [each for each in self._tasks.values() if each.is_of(bank) and each.owner == owner]
         return found[::-1]
@@ -174,12 +174,12 @@ class Tasks:
             return self._under_way(bank, about)
 
     def _under_way(self, bank: str, about: str | None) -> Task | None:
-        """The lock is held."""
+        """Return the running task on this matter. The caller holds the lock."""
         found = (each for each in self._tasks.values() if each.is_of(bank) and each.about == about and not each.is_over)
         return None if about is None else next(found, None)
 
     def found(self, id: str, owner: str, bank: str) -> Task:
-        """Raises `NotFoundError` for one that is not the caller's, too."""
+        """Return the task. Raise `NotFoundError` if there is none, or if it is another owner's."""
         with self._lock:
             task = self._tasks.get(id)
         if task is None or task.owner != owner or not task.is_of(bank):

@@ -39,12 +39,12 @@ def listed() -> tuple[File, ...]:
 
 
 def missing(folder: Path = FOLDER) -> tuple[str, ...]:
-    """The files that are not there, or not what they should be."""
+    """Return the files that are missing or differ from their hash."""
     return tuple(file.name for file in listed() if _digest(folder / file.name) != file.sha256)
 
 
 def copied(packages: Path, folder: Path = FOLDER) -> tuple[str, ...]:
-    """Brings them from a folder of packages. Raises `StorageError` where one is another file, and copies nothing."""
+    """Copy the files from a folder of packages. Raise `StorageError` if one differs, and copy nothing."""
     found = {}
     for file in listed():
         source = packages / file.package / file.path

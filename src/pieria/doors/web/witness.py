@@ -38,12 +38,12 @@ TRACED: Mapping[str, tuple[str, ...]] = {
     name: tuple(part for part in telemetry.POINTS[name].metadata if part not in ("repo_id", "session_id"))
     for name in ("recall.answered", "retrieval.answered")
 }
-"""Points that tell how something came about, and what of their metadata does."""
+"""Points that explain a result, with the metadata that does."""
 TOUCHED = ("ids", "touched")
 LISTED = 40
 """Most touched memories that are kept of a recall, best first."""
 ABOUT = ("from_state", "to_state")
-"""What of their metadata is of interest beside the measurements."""
+"""Metadata shown beside the measurements."""
 LEFT_OUT = ("duration", "embedding", "monotonic_time")
 
 
@@ -67,7 +67,7 @@ class Seen:
 
 
 class Witness:
-    """Threads may share it."""
+    """Holds the latest events. Threads may share it."""
 
     def __init__(self, clock: Clock = system_clock) -> None:
         self._clock = clock
@@ -100,7 +100,7 @@ class Witness:
                 self._seen.popitem(last=False)
 
     def of(self, bank: str, session: str | None = None, limit: int = 50) -> list[Seen]:
-        """The latest first: of a bank or, where one is named, of a session of it."""
+        """Return the events of a bank, or of one session, latest first."""
         name = same_bank(bank)
         with self._lock:
             found = [

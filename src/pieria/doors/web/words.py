@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from pieria.record.analyser import query_terms, spans
 
 CUT = 1_200
-"""Characters of a text that are shown of it, where the whole is one click away."""
+"""Characters shown of a text; a click opens the whole."""
 MOST_MARKS = 2_000
 """Most characters shown as a named sign; later ones share one general sign."""
 SEARCHED = 20_000
@@ -33,7 +33,7 @@ ANY = "\N{REPLACEMENT CHARACTER}"
 
 
 def words(text: str, asked: Collection[str] = (), limit: int | None = None) -> Markup:
-    """The text, with the terms that were `asked` marked, and no more than `limit` characters of it."""
+    """Return the text, at most `limit` characters, with the terms in `asked` marked."""
     whole = text.replace("\r\n", "\n")
     shown = whole if limit is None else whole[:limit]
     pieces = [_marked(part) if hit else _plain(part) for part, hit in _parted(shown, asked)] if asked else None
@@ -45,7 +45,7 @@ def words(text: str, asked: Collection[str] = (), limit: int | None = None) -> M
 
 
 def asked_terms(query: str) -> frozenset[str]:
-    """What is marked of a question: its terms, without those that tell little."""
+    """Return the terms of a query to mark, without stop words unless there are no others."""
     terms = query_terms(query[:SEARCHED])
     return frozenset(each.term for each in terms if not each.stop) or frozenset(each.term for each in terms)
 
@@ -76,7 +76,7 @@ def _marked(text: str) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    """Escaped, and what is unseen in it shown by its code."""
+    """Return the text escaped, with invisible characters shown by their codes."""
     pieces: list[Markup] = []
     end = 0
     for number, found in enumerate(_UNSEEN.finditer(text)):
@@ -99,5 +99,5 @@ def _sign(unseen: str) -> Markup:
 
 
 def one_line(text: str, limit: int = 80, asked: Collection[str] = ()) -> Markup:
-    """A title, a name, a tag: on one line, cut, as plain as the rest."""
+    """Return a title, a name or a tag on one line, cut and escaped."""
     return words(" ".join(text[: 8 * limit].split()), asked, limit)

@@ -32,13 +32,13 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """Times of one zone must not be compared or taken from each other: their clocks are set back once a year."""
+    """Never compare or subtract times of one zone: its clocks are set back once a year."""
 
     name: str
     rules: tzinfo
 
     def at(self, moment: datetime) -> datetime:
-        """What clocks there show; those of UTC where the calendar there has ended, or not begun."""
+        """Return the local time, or the UTC time at the ends of the calendar."""
         try:
             return moment.astimezone(self.rules)
         except OverflowError:
@@ -48,7 +48,7 @@ class Zone:
         return self.at(moment).date()
 
     def begin(self, day: date) -> datetime:
-        """The first moment of a day, which need not be midnight, nor lie 24 hours before the next one's."""
+        """Return the first moment of a day. It need not be midnight, and days need not last 24 hours."""
         midnight = datetime.combine(day, time(), self.rules)
         try:
             first, other = midnight.astimezone(UTC), midnight.replace(fold=1).astimezone(UTC)
@@ -56,7 +56,7 @@ class Zone:
             return EARLIEST if day.year == 1 else LATEST
         if other >= first:
             return first
-        # Clocks leap over this midnight: the day begins, or the one after it, where they do.
+        # Clocks skip this midnight: the day, or the next one, begins at the skip.
         leap = range(int((first - other).total_seconds()))
         second = bisect_left(leap, day, key=lambda second: self.day(other + timedelta(seconds=second)))
         return other + timedelta(seconds=second)
@@ -66,7 +66,7 @@ class Zone:
         return LATEST if day == date.max else self.begin(day + timedelta(days=1))
 
     def moment(self, value: str, parameter: str, stands_for: str = BEGIN) -> datetime:
-        """What is meant by a day of this zone, or by a time; one that names no zone is of this one."""
+        """Return the moment that a day or time means; without a zone, it is in this one."""
         told, text = instant(value, parameter), value.strip()
         if _DAY.fullmatch(text):
             day = date.fromisoformat(text)
@@ -83,20 +83,20 @@ class Zone:
             raise InputError(parameter, "a time within the years 1 to 9999 in UTC", value) from None
 
     def typed(self, moment: datetime, *, end: bool = False) -> str:
-        """What is read as that moment again: the day that begins then, or ends; or else the time, to the last digit."""
+        """Return text that is read as this moment: a day if it starts or ends one, or else the exact time."""
         day = self.day(moment - timedelta(microseconds=1) if end and moment > EARLIEST else moment)
         is_whole = moment == (self.end(day) if end else self.begin(day))
         return day.isoformat() if is_whole else self.at(moment).isoformat()
 
     def written(self, moment: datetime) -> str:
-        """To the second, with how far that is from UTC, and its name."""
+        """Return the time to the second, with its UTC offset and the zone's name."""
         local = self.at(moment)
         told = local.isoformat(" ", "seconds")
         return f"{told[:SECONDS]} {'UTC' if local.tzinfo is UTC else f'{told[SECONDS:]} {self.name}'}"
 
 
 UNIVERSAL = Zone(zones.UNIVERSAL, UTC)
-"""Known without any file, and where nothing better is."""
+"""Needs no zone files; the fallback."""
 
 
 def known(name: str) -> Zone | None:
@@ -106,7 +106,9 @@ def known(name: str) -> Zone | None:
 
 
 def named(name: str) -> Zone:
-    """As an address or a form names it. Raises `InputError`: its days would be others."""
+    """Return the zone that an address or form names. Raise `InputError` if it is unknown, since its days would
+    differ.
+    """
     found = known(name)
     if found is None:
         hint = "Leave it out, and days are your own." if names() else NO_RULES
@@ -125,7 +127,7 @@ def names() -> tuple[str, ...]:
 
 
 def of_machine(environ: Mapping[str, str]) -> Zone:
-    """The zone of the server: what its environment says, or its system; UTC where neither names one."""
+    """Return the server's zone: from its environment or system, or else UTC."""
     rules = zones.of_machine(environ)
     return Zone(zones.name_of(rules), rules)
 
@@ -139,10 +141,10 @@ def of_browser(cookies: Mapping[str, str]) -> Zone | None:
 
 
 def of_reader(cookies: Mapping[str, str], server: Zone) -> Zone:
-    """What they chose, or else what their browser has; the server's where neither is known."""
+    """Return the reader's chosen zone, or else their browser's, or else the server's."""
     return chosen(cookies) or of_browser(cookies) or server
 
 
 def is_told(cookies: Mapping[str, str]) -> bool:
-    """Whether the reader, or their browser, has said anything yet."""
+    """Return whether the reader's or browser's zone is known."""
     return CHOSEN in cookies or BROWSER in cookies

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 DUE = 20
 LISTED, DRAWN_FROM = 100, 20
-"""Memories of an outcome that are shown, and of a summary those it is of; what was done is in the journal, whole."""
+"""Most memories shown of a result, and sources of a summary. The journal holds the whole result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A work of upkeep: what it is called, what it does, and what is asked for where it is really done."""
+    """A kind of upkeep: its title, its description, the question before the real run, and its function."""
 
     title: str
     does: str
@@ -62,12 +62,12 @@ PARTS: Mapping[str, Callable[[Any], tuple[Any, ...]]] = {
 appear.
 """
 FADING = ("decay", "gc")
-"""Works that go by how much is left."""
+"""Kinds of upkeep that take a threshold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Of many only the first are kept."""
+    """The count of a reply's part, and its first values."""
 
     count: int
     first: tuple[tuple[Any, ...], ...]

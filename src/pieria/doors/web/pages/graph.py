@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from pieria.bank.results.general import Page as Listed
 
 SEEDS, FOUND = 40, 12
-"""So many of the latest changes are shown where nothing is asked for; so many that a search finds."""
+"""Latest changes shown without a query, and results of a search."""
 MOST = 2_000
 AT_ONCE = 100
-"""Of so many nodes it is asked together what their links lead to; what there is no room for is asked for in vain."""
+"""Nodes whose links are loaded together. Links of nodes for which there is no room are loaded in vain."""
 LABEL = 80
 TIES, LONE, CUT = 400, 200, 5
 """Most rows of the table: links, unlinked nodes, and names of nodes with more links than are shown."""
@@ -39,7 +39,7 @@ SHARED: Mapping[str, str] = {PLACE: "place", ENTITY: "entities", TAG: "tags"}
 LISTED: Mapping[str, tuple[str, str]] = {
     PLACE: ("memories", "place"), ENTITY: ("time/facts", "entity"), TAG: ("memories", "tags"),
 }  # fmt: skip
-"""Where all is shown that has to do with one: the page, and the field that names it."""
+"""The page that lists all items of a node, and the field that names the node."""
 EVERY_KIND = (*KINDS, PLACE, ENTITY)
 TAKES = {
     "node": text("From where to look: memory:ID, place:WING/ROOM, entity:NAME or tag:NAME."),
@@ -54,7 +54,7 @@ TAKES = {
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """So many things that one is tied to are shown, and so many names of each sort that a memory has."""
+    """Most links shown of a node, and most names of each kind shown of a memory."""
 
     each: int
     named: int
@@ -66,7 +66,7 @@ NEAR, WIDE = Reach(60, 12), Reach(400, 400)
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`key` says what it is, and which; `to` is where it is opened."""
+    """`key` holds the node's kind and id; `to` is the address that opens it."""
 
     key: str
     kind: str
@@ -107,15 +107,14 @@ class Sieve:
 
     @property
     def asked(self) -> Mapping[str, Any]:
-        """As a list of memories takes it."""
+        """Return the filters of a list of memories."""
         return {"kinds": self.kinds or None, "since": self.since, "until": self.until}
 
 
 @dataclass(slots=True)
 class Drawn:
-    """What is shown: nodes by their keys, and ties between them.
-
-    `cut` are those tied to more than is shown; `is_full` says that there was no room for some.
+    """The drawing: nodes by key, and the links between them. `cut` are nodes with more links than shown; `is_full`
+    says that nodes were left out for lack of room.
     """
 
     asked: Asked
@@ -165,7 +164,7 @@ class Drawn:
         return key
 
     def _has_room(self, key: str) -> bool:
-        """For one that is not there yet."""
+        """Return whether there is room for a new node."""
         if key in self.nodes:
             return False
         self.is_full = self.is_full or len(self.nodes) >= MOST
@@ -257,7 +256,7 @@ class Drawn:
             self.tie(_key(link.source), link.relation, _key(link.target))
 
     def _holding(self, key: str, relation: str) -> None:
-        """Memories that have something in common."""
+        """Link the memories that share this place, entity or tag."""
         what, _, name = key.partition(":")
         found = self.held[what][name]
         if found.cursor is not None:
@@ -283,7 +282,7 @@ class Drawn:
     # --- what is left of it
 
     def without_strays(self, least: int) -> None:
-        """Takes away what fewer things than that name, or lie in; not what a name that was looked for is tied to."""
+        """Remove shared nodes with fewer links than `least`, except those linked to the name that was searched."""
         tied: Counter[str] = Counter()
         for tie in self.ties:
             for end, other in ((tie.source, tie.target), (tie.target, tie.source)):
@@ -336,7 +335,7 @@ def drawn(asked: Asked) -> Drawn:
 
 
 def _begun(found: Drawn) -> list[str]:
-    """Where it begins: at one node, at what a search finds, or at what has changed last."""
+    """Return the start: one node, the results of a search, or the latest changes."""
     asked, given, sieve = found.asked, found.asked.given, found.sieve
     if "node" in given and "q" in given:
         raise InputError("q", "nothing, together with node", given["q"])
@@ -401,7 +400,7 @@ def _page(asked: Asked) -> Answer:
 
 
 def _rows(found: Drawn) -> list[tuple[tuple[Node, bool], str, tuple[Node, bool]]]:
-    """The first ties, each end with whether more may be around it; that is said of each node once."""
+    """Return the first links, each end with whether more may be around it. Each node says so once."""
     told = found.looked - found.cut
 
     def end(key: str) -> tuple[Node, bool]:

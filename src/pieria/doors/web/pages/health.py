@@ -32,7 +32,7 @@ FILES: Mapping[str, tuple[str, str, str]] = {
     "export": ("Export", "application/x-ndjson", "jsonl"),
     "backup": ("Backup", "application/octet-stream", "backup"),
 }
-"""What can be taken away: what it is called, its media type, and the ending of its name."""
+"""Downloads: their title, media type and file extension."""
 JOB_ID = {"id": text("Which job.")}
 
 
@@ -118,7 +118,7 @@ def _removing(asked: Asked) -> Shown:
 
 
 def _removed(asked: Asked) -> Answer:
-    """Nothing goes that was not told before."""
+    """Remove the bank, unless it has changed since the page that asked for consent."""
     workspace = asked.host.banks.workspace
     told = remove_bank(workspace, asked.bank_name, dry_run=True)
     if any(asked.given[name] != told.erased[name] for name in GOING):

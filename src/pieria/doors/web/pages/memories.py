@@ -64,7 +64,7 @@ BELONGS = {
     "context": text("What it was said about."),
     "meta": text("Values of one's own: a JSON object."),
 }
-"""What a memory need not have, for those that write one and those that correct one."""
+"""Optional fields of the forms for a new and for an edited memory."""
 NEW = {
     "text": text("What to remember."),
     "title": text("A title."),
@@ -174,7 +174,7 @@ def _grouped(id: str, tied: Sequence[Neighbor]) -> dict[str, list[Neighbor]]:
 
 
 def _fields(memory: Memory) -> Mapping[str, Any]:
-    """Everything else that is known of it, for the table of details."""
+    """Return the remaining fields, for the table of details."""
     told = memory.as_dict()
     left = ("text", "title", "tags", "row", "known_until", "body", "meta", "kind", "ended", "pinned")
     plain = {name: value for name, value in told.items() if name not in left and value not in (None, "", [], {})}
@@ -187,7 +187,7 @@ def _fields(memory: Memory) -> Mapping[str, Any]:
 
 
 def _history(asked: Asked) -> Answer:
-    """The newest steps first, so many at a time."""
+    """Show the newest steps first, one page at a time."""
     memory = opened(asked)
     stretches = (None, *asked.bank.history(memory.id, revisions=True))
     last = min(asked.given.get("last", len(stretches)), len(stretches) - 1)
@@ -283,7 +283,7 @@ def _was(asked: Asked, memory: Memory) -> Memory | None:
 
 
 def _meanwhile(asked: Asked, before: Memory, now: Memory) -> Changes | None:
-    """What has become of it since then."""
+    """Return the changes since the form was shown."""
     is_same = asked.given.get("seen") == micros(now.known_from)
     return None if is_same else changes(_was(asked, before), now, asked.zone)
 
@@ -294,7 +294,7 @@ def _edit_form(asked: Asked, memory: Memory, typed: Mapping[str, Any], meanwhile
 
 
 def _standing(asked: Asked, memory: Memory) -> Memory:
-    """The newest of its revisions."""
+    """Return the newest revision."""
     if memory.ended != "revised":
         return memory
     stretches = asked.bank.history(memory.id, revisions=True)
@@ -302,7 +302,7 @@ def _standing(asked: Asked, memory: Memory) -> Memory:
 
 
 def _told(memory: Memory, zone: Zone) -> Mapping[str, Any]:
-    """As a form has it: a browser ends lines in its own way, and leaves none in a title."""
+    """Return the values as a form sends them: browsers normalise line ends, and drop them in a title."""
     begin, end = memory.valid_from, memory.valid_until
     return {
         "text": re.sub("\r\n?", "\n", memory.text),
@@ -402,7 +402,7 @@ def _untied(asked: Asked) -> Answer:
 
 def _purging(asked: Asked) -> Shown:
     """Show what a purge would erase. If an earlier preview differs, mark the changes."""
-    # What is read after it and has changed by then is not what the digest is of: then nothing is erased.
+    # The digest does not cover a change between the two reads; then nothing is erased.
     receipt = asked.bank.purge(opened(asked).id, dry_run=True)
     memory = opened(asked)
     anew = "digest" in asked.given
@@ -432,7 +432,7 @@ def _purging(asked: Asked) -> Shown:
 
 
 def _purged(asked: Asked) -> Answer:
-    """Nothing goes that was not told before."""
+    """Erase only what the page listed before."""
     try:
         receipt = asked.bank.purge(opened(asked).id, as_told=asked.given["digest"])
     except ConflictError as problem:
@@ -443,7 +443,7 @@ def _purged(asked: Asked) -> Answer:
 
 BLANK = {**dict.fromkeys(NEW, ""), "kind": "note", "importance": 0.5}
 CLEARED = {"text": "", "importance": "", "reason": "", "how": HOW[0]}
-"""Of these, one that was cleared is not among what a form gives."""
+"""Fields that a form leaves out when they are cleared, with their empty values."""
 MAY_BE_EMPTY = ("title", "condition", "context", "valid_from", "valid_until")
 META = 'a JSON object, such as {"ticket": 42}'
 _HISTORY = {**ID, "last": whole("The number of the newest step that is shown.", 1, 2**53)}

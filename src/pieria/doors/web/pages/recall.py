@@ -80,7 +80,7 @@ TAKES = {"q": text("The question."), "cursor": text("Where the page before ended
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A group of reasons: how much of the score it makes, and where it begins, both from 0 to 1."""
+    """A group of reasons: its share of the score and the start of its bar, both from 0 to 1."""
 
     name: str
     number: int
@@ -120,7 +120,7 @@ class Reasoned:
 
 
 def reasoned(hit: Hit, weights: Mapping[str, float]) -> Reasoned:
-    """What speaks for it shares the length of its score."""
+    """Return a hit with its reasons. The groups that support it share the length of its score."""
     reasons = tuple(Reason(name, value, weights.get(name, 0.0)) for name, value in hit.why.items())
     worth = {
         name: sum(max(0.0, each.worth) for each in reasons if each.feature in group) for name, group in REASONS.items()
@@ -153,7 +153,7 @@ def _recalled(asked: Asked) -> Answer:
     if not query.strip():
         lately = bank.list(limit=LATELY, **{"kinds": LISTED_KINDS, **sieve})
         return Shown("recall/recall.html", {**values, "found": None, "lately": lately}, part="answer")
-    # To look at a memory is no use of it.
+    # Looking at a memory does not count as a use.
     found = bank.recall(query, k=SHOWN, cursor=cursor, counted=False, time_zone=asked.zone.name, **sieve)
     hits = [reasoned(hit, found.plan["weights"]) for hit in found]
     more = found.cursor and asked.path("recall", q=query, cursor=found.cursor, **given)

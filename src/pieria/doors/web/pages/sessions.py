@@ -26,16 +26,16 @@ SEEN = 40
 SESSIONS = 20
 """Sessions on a page."""
 LISTED = 100
-"""Nodes of a type, and steps that were learnt from, that are shown."""
+"""Most nodes of a type that are shown, and steps already learnt from."""
 LIVED = ("episodic",)
 BROUGHT = 30
-"""Nodes of a type that are shown when they are written."""
+"""Most nodes of a type shown after they are written."""
 ID = {"id": text("Which session.")}
 STATES = tuple(SessionState)
 DECIDED = ("ready", "failed")
 """States in which a person must commit or discard the session."""
 CUT_BELOW = 0.75
-"""Where the subgoals of two steps are less alike than that, a trajectory ends."""
+"""Likeness of two steps' subgoals below which a trajectory ends."""
 QUESTION = "A question to what sessions taught"
 OVER = "Nothing waits in it any more: it was committed or discarded meanwhile. What it taught is among the memories."
 HINTS: Mapping[str, str] = {
@@ -123,9 +123,9 @@ def _one(asked: Asked) -> Answer:
 
 
 def _learnt(bank: Bank, id: str) -> dict[str, Any]:
-    """The steps that became memories, as far as they may be seen: the last of them in the order they were taken."""
+    """Return the last steps that became visible memories, in the order they were taken."""
     steps = list(bank.list(session=id, kinds=LIVED, limit=LISTED))
-    # Their nodes were made when knowledge was drawn, in any order; ids of trajectories go by when these began.
+    # Nodes are made in any order, but ids of trajectories sort by their beginning.
     steps.sort(key=lambda memory: (_said(memory, "trajectory_id"), memory.sequence or 0))
     groups = groupby(steps, key=lambda memory: _said(memory, "trajectory_id"))
     cuts = [tuple(group) for _, group in groups]
@@ -153,7 +153,7 @@ def _cuts(kept: Any, steps: Sequence[Any]) -> list[Cut]:
 
 
 def _likeness(one: Any, other: Any) -> float | None:
-    """The cosine of the vectors that trajectories are cut by."""
+    """Return the cosine of the vectors used to split trajectories."""
     if one is None or not one.embedding or not other.embedding or len(one.embedding) != len(other.embedding):
         return None
     product = sum(a * b for a, b in zip(one.embedding, other.embedding, strict=True))
@@ -163,8 +163,7 @@ def _likeness(one: Any, other: Any) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an agent would get by its tool, with the trace of how it was found. `found` are the ids it names that were
-    there."""
+    """A tool's answer, with the trace of how it was found. `found` are the ids in it that existed."""
 
     query: str
     reply: Mapping[str, Any]
@@ -188,7 +187,7 @@ def _asking(asked: Asked) -> Shown:
 
 
 def _asked(asked: Asked) -> Answer:
-    """Shown at once where rules judge. A model takes its time, which is no reader's: they may leave the page."""
+    """Answer at once if rules judge. A model takes longer, so the question becomes a task."""
     question = {"q": asked.given["q"], "of": asked.given.get("of")}
     if question["of"] is not None:
         _standing(asked, question["of"])
@@ -236,7 +235,7 @@ def _traced(asked: Asked) -> Answer:
 
 
 def _standing(asked: Asked, id: str) -> Any:
-    """Of a session that this very bank keeps: a tool would find it in another bank as well."""
+    """Return the session, if this bank keeps it: a tool would also find it in another bank."""
     found = asked.bank.session_standing(id)
     if found is None:
         raise NotFoundError("session", id, hint="It is over, or another bank keeps it.")
@@ -272,7 +271,7 @@ def _done(work: Work, asked: Asked, standing: Any, progress: Progress) -> dict[s
 
 
 def _brought(bank: Bank, ids: Sequence[str]) -> dict[str, Any]:
-    """What is in the bank by now: its ids by type, and by how many ties. Its words are read when they are shown."""
+    """Return the nodes now in the bank: ids by type, and the number of links. Texts are loaded when shown."""
     graph = bank.graph.everything
     nodes = [node for node in map(graph.get_node, ids) if node is not None]
     ties = {
@@ -288,12 +287,12 @@ def _helped(error: PieriaError) -> PieriaError:
 
 
 def _asked_whether(asked: Asked) -> Answer:
-    """What goes when it is given up, before it is."""
+    """Show what discarding the session would remove."""
     id = asked.given["id"]
     standing, draft = _standing(asked, id), asked.bank.session_draft(id)
     if standing.state not in DECIDED or draft is None:
         raise ConflictError(f"the session is {standing.state}", hint=OVER if standing.state == "idle" else None)
-    # What was learnt from is among the memories, and stays; in a session that commits by hand it was only drawn.
+    # Steps that were learnt from are memories and stay. If the session commits by hand, they are not memories yet.
     learnt = draft.kept.committed if draft.kept.auto_commit else ()
     steps = [step for step in draft.steps if step.index not in learnt]
     values = {"standing": standing, "steps": steps, "draft": written(draft), "listed": LISTED}

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 CHANGES, SESSIONS, FACTS = 40, 15, 100
 WITHOUT_VERSIONS = ("facts declare", "hooks", "lift", "purge", "recalled", "scratchpad", "session")
-"""What changes begin with that keep nothing to go back to."""
+"""First words of changes that keep no version to return to."""
 OF_A_SESSION = "sessions:"
-"""What the journal puts before the id of a session."""
+"""The journal's prefix for ids of sessions."""
 NAMED = 3
 """Most memories of a change that are shown by their text."""
 ENDED, NEVER = "ended", "never"
-"""What is said of a fact that is not right: that it holds no longer, or that it never did."""
+"""Corrections of a fact: it has ended, or it never was true."""
 STATED = {
     "subject": text("Of whom or what."),
     "predicate": text("What holds between the two."),
@@ -44,16 +44,16 @@ CORRECTED = {
     "reason": text("Why."),
 }
 MARGIN = timedelta(hours=1)
-"""How much there is to see at least, where all began at one moment."""
+"""Shortest span shown if all facts began at one moment."""
 LEAST = 0.006
 """Smallest share of a line for a bar, so that short ones are visible."""
 FAR = 100
-"""What is so many times as far from the middle as all that is nearer lies beyond the edge of a line."""
+"""How many times farther from the middle than its neighbour a moment must be to fall beyond the line's edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a change was about, in words, and where that is shown."""
+    """What a change was about, in words, and the address that shows it."""
 
     words: str
     to: str
@@ -62,7 +62,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A change with what it was about, where that can still be shown."""
+    """A change with the items that it was about, as far as they can still be shown."""
 
     change: Change
     about: tuple[Named, ...]
@@ -78,7 +78,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """From where to where something lies on a line from 0 to 1; open where no end is known."""
+    """A position on a line from 0 to 1; open if the end is unknown."""
 
     start: float
     width: float
@@ -95,7 +95,9 @@ class Scale:
 
     @staticmethod
     def over(moments: Iterable[datetime]) -> Scale:
-        """Those about the middle, as far as they go on without a leap: one in the year 1 would hide all others."""
+        """Return the scale around the median moment, up to the first large gap: a date in the year 1 would squeeze
+        all others.
+        """
         every = sorted(set(moments))
         middle = every[len(every) // 2]
         away = sorted(abs(moment - middle) for moment in every)
@@ -145,7 +147,7 @@ def _overview(asked: Asked) -> Answer:
 
 
 def _bound(asked: Asked) -> int | None:
-    """The change before which all lie that are asked for, by its number or by the day after which it came."""
+    """Return the number of the first change that is left out, from a number or a day."""
     given = asked.given
     bounds = [given["before"]] if "before" in given else []
     if "until" in given:
@@ -154,8 +156,9 @@ def _bound(asked: Asked) -> int | None:
 
 
 def _first_after(bank: Bank, moment: datetime) -> int:
-    """The number of the first change at that moment or later, or that of the one to come. Known times never run
-    backwards, so that few are looked at."""
+    """Return the number of the first change at that moment or later, or of the next change. Known times never
+    decrease, so a binary search finds it.
+    """
     newest = bank.changes(last=1)
     low, high = 1, newest[0].seq + 1 if newest else 1
     while low < high:
@@ -166,7 +169,7 @@ def _first_after(bank: Bank, moment: datetime) -> int:
 
 
 def _entries(asked: Asked, before: int | None) -> list[Entry]:
-    """The newest changes, or those before one, newest first."""
+    """Return the newest changes, or those before a number, newest first."""
     bank = asked.bank
     found = bank.changes(last=CHANGES) if before is None else bank.changes(max(0, before - 1 - CHANGES), CHANGES)
     wanted = [each for each in found if before is None or each.seq < before]
@@ -213,7 +216,7 @@ def _facts(asked: Asked) -> Answer:
     entity, known_at, contradicted = given.get("entity"), given.get("known_at"), given.get("contradicted", False)
     if contradicted and known_at:
         raise InputError("contradicted", "nothing, together with known_at", contradicted)
-    # What is against each other today is marked; of a past day it is not known here.
+    # Conflicts are known for today only; a past day has no marks.
     conflicts = [] if known_at else facts.conflicts(entity if contradicted else None)
     against = {fact.id: fact for conflict in conflicts for fact in conflict.facts}
     if contradicted:
