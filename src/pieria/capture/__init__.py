@@ -1,1 +1,3 @@
-"""What agents do, kept by itself: a hook file that spools, a drain that hands over, and what installs the hooks."""
+"""Capture: a hook file that writes agent events to a spool, a drain that stores them, and the installer of the
+hooks.
+"""

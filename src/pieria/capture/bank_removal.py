@@ -1,4 +1,4 @@
-"""A bank removed together with what hooks captured for it, which would come in later and begin it anew."""
+"""Remove a bank together with its captured events, which a later drain would otherwise store in a new bank."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HANDING_OVER = 10.0
-"""Seconds for which what waits is handed over. Whoever removes a bank waits that long at most before it goes."""
+"""Longest time in seconds that a removal waits for the spool to be drained."""
 
 
 def remove_bank(workspace: Workspace, name: str, *, dry_run: bool = False) -> RemovalReport:
-    """As the workspace does. What waits in the spool is handed over first, so that it is counted and goes along; what
-    cannot be handed over now the report names.
+    """Remove a bank as the workspace does, after draining the spool so that its events are counted and removed too.
+
+    The report names what could not be drained.
     """
     drain = Drain(workspace, embeds=False)
     if workspace.place.at(name).is_there and drain.spool.is_waiting:

@@ -1,4 +1,4 @@
-"""A drain in a process that stays: it looks into the spool now and then, on a thread of its own."""
+"""A background thread that drains the spool in a long-running process."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ EVERY = 2.0
 """Seconds between two looks."""
 AFTER_A_FAULT = 30.0
 LAST = 1.0
-"""Seconds that closing waits for the batch at hand; what is not handed over by then stays in the spool."""
+"""Seconds that `close` waits for the running batch. Lines not stored by then stay in the spool."""
 
 
 class DrainBehind:
-    """Keeps no process alive. `told` hears, on its thread, what was handed over. Safe to close twice."""
+    """A daemon thread that drains. It calls `told` with each result. `close` may be called twice."""
 
     def __init__(self, workspace: Workspace, told: Callable[[Drained], object] = lambda done: None) -> None:
         self._drain = Drain(workspace)
@@ -50,6 +50,6 @@ class DrainBehind:
                 log.warning("what was captured waits for %d s: %s", AFTER_A_FAULT, problem.message)
                 pause = AFTER_A_FAULT
             except Exception:
-                # Nobody else looks after this thread, and the spool is whole whatever happens here.
+                # Nothing else restarts this thread. The spool stays intact if a drain fails.
                 log.exception("draining failed unexpectedly; it is tried again in %d s", AFTER_A_FAULT)
                 pause = AFTER_A_FAULT

@@ -1,7 +1,7 @@
-"""The drain: hands what waits in the spool over to the banks it belongs to, and says what it has saved.
+"""The drain: stores the spool's lines in their banks and reports what it saved.
 
-A line leaves the spool when the bank has it, never before. Whoever is killed between the two leaves it to the next
-drain, which hands it over again; the bank knows it by its id. What an event becomes is the bank's business.
+A line leaves the spool only after the bank has committed it. If a drain is killed in between, the next one repeats the
+line, and the bank recognises its id. The bank decides what an event becomes.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ log = logging.getLogger(__name__)
 
 WHO = "capture"
 RESTS = ("reply", "compact", "checkpoint", "end")
-"""After which of them a session is said to be saved up to there."""
+"""Events after which a session's messages count as saved."""
 _THEIRS = {f"{PREFIX}{name}" for name in ("BANK", "SESSION", "CHANNEL", "AUTHOR", "AUTHOR_TYPE", "CAPTURE")}
-"""What the environment of a drain says of itself, and not of the agents that it drains for."""
+"""Variables that describe the drain's own process, not the agents it drains for."""
 
 
 @dataclass(slots=True)
 class Drained:
-    """What became of events: as `bank.observe` counts them, and what was dropped or set aside before. `left` is true
-    where some still wait; `banks` says how many are new in which."""
+    """Counts of a drain: those of `bank.observe`, and events dropped or refused before. `left` is true if some still
+    wait; `banks` counts the new events of each bank.
+    """
 
     kept: int = 0
     turns: int = 0
@@ -62,15 +63,16 @@ class Drained:
 
 
 class Way(NamedTuple):
-    """By which a bank is found: the folder that was worked in, and the bank its environment named."""
+    """What selects a bank: the working folder, and the bank named in the event's environment."""
 
     folder: str
     bank: str | None
 
 
 class Drain:
-    """`embeds`: whether vectors are made of what is handed over. A process that ends soon leaves them to another.
-    `distils`: whether it does what is due of distilling there, as long as it has time. A worker does that by itself.
+    """Drains the spool. `embeds`: whether to embed the events; a short process leaves that to others.
+
+    `distils`: whether to run distilling that is due, while time is left. A process with a worker does not need it.
     """
 
     def __init__(self, workspace: Workspace, *, embeds: bool = True, distils: bool = False) -> None:
@@ -80,9 +82,10 @@ class Drain:
         self._reach = partial(_Reached, workspace, embeds)
 
     def drain(self, *, seconds: float | None = None, stopping: Callable[[], bool] = lambda: False) -> Drained:
-        """Hands over what waits, until the time is up. What other drains hold is theirs.
+        """Store what waits, until the time is up. Files held by other drains are skipped.
 
-        What a bank cannot take now waits, and keeps nothing of other banks waiting: why is raised in the end.
+        If a bank cannot take its lines now, they go back to the spool and the other banks go on. The first error is
+        raised at the end.
         """
         done = Drained()
         problems: list[PieriaError] = []
@@ -101,7 +104,7 @@ class Drain:
         return done
 
     def _batches(self, claims: Iterable[Claim], done: Drained, is_over: Callable[[], bool]) -> Iterator[Batch]:
-        """Each is said to be kept when the next is asked for."""
+        """Yield the batches. Each is marked as stored when the next one is requested."""
         for claim in claims:
             for batch in claim.batches():
                 if is_over():
@@ -111,7 +114,7 @@ class Drain:
                 claim.note(batch)
 
     def hand_over(self, told: Iterable[Told]) -> Drained:
-        """Events that did not come through the spool. Raises what is wrong with one of them, or with its bank."""
+        """Store events that did not come through the spool. Raise the errors of an event or its bank."""
         done = Drained()
         with self._reach() as reached:
             for way, events in _by_way(told).items():
@@ -126,7 +129,7 @@ class Drain:
     def _hand_over(
         self, reached: _Reached, lines: Iterable[bytes], done: Drained, problems: list[PieriaError]
     ) -> list[bytes]:
-        """Returns the lines that their banks cannot take now."""
+        """Store the lines and return those that their banks cannot take now."""
         stuck: list[bytes] = []
         read: list[Told] = []
         line_of: dict[str, bytes] = {}
@@ -152,11 +155,11 @@ class Drain:
     def _save_well(
         self, reached: _Reached, way: Way, events: list[Event], done: Drained, line_of: Mapping[str, bytes]
     ) -> None:
-        """What is wrong with one of them sets that one aside."""
+        """Store the events; an invalid one is set aside."""
         try:
             self._save(reached, way, events, done)
         except Invalid:
-            # One of them spoils the others: each alone says which.
+            # One invalid event fails the whole batch: find it by storing each alone.
             for event in events:
                 try:
                     self._save(reached, way, [event], done)
@@ -164,7 +167,7 @@ class Drain:
                     self._refuse(line_of[event.id], problem, done)
 
     def _refuse(self, line: bytes, problem: PieriaError, done: Drained) -> None:
-        # Of what was sealed nothing is told in plain, and a message may hold some of it.
+        # An error message may quote the event, so do not log it for a sealed line.
         said = problem.code if is_sealed(line) else problem.message
         log.warning("a captured event is set aside: %s", said)
         self.spool.refuse(line, said)
@@ -187,7 +190,7 @@ class Drain:
 
 
 class _Reached:
-    """The banks that events belong to, open as long as one drain lasts."""
+    """The banks that events belong to, open for one drain."""
 
     def __init__(self, workspace: Workspace, embeds: bool) -> None:
         data = workspace.resolved.settings.data
@@ -210,13 +213,13 @@ class _Reached:
         self._stack.close()
 
     def bank(self, way: Way) -> Bank | None:
-        """None where nothing is captured. Raises what is wrong with the settings there, or with the bank."""
+        """Return the bank, or None if capture is off. Raise the errors of its settings or of opening it."""
         if way not in self._open:
             self._open[way] = self._opened(way)
         return self._open[way][1]
 
     def banks(self) -> list[Bank]:
-        """Those that are open."""
+        """Return the open banks."""
         return list({bank.name: bank for _, bank in self._open.values() if bank is not None}.values())
 
     def _opened(self, way: Way) -> tuple[Workspace, Bank | None]:
@@ -235,7 +238,7 @@ class _Reached:
         return workspace, workspace.open(who=WHO, via=PERSON) if workspace.resolved.settings.capture else None
 
     def note_saved(self, way: Way, events: Iterable[Event]) -> int:
-        """A checkpoint of every session that came to a rest here. Returns how many messages those have."""
+        """Write a checkpoint for each session that came to rest. Return the number of their messages."""
         workspace, bank = self._open[way]
         assert bank is not None
         whole = 0

@@ -1,10 +1,9 @@
-"""The hook file: what an agent's host runs at every event. It spools one line, and ends.
+"""The hook file, which an agent's host runs at every event: it appends one line to the spool and exits.
 
-Run as `python -I -S hook.py HOST SPOOL`, with the host's payload on stdin; or as `installing.commands` has it, which
-spares Python to compile it each time. The agent waits for it, so it opens no bank, asks no model, and takes of Pieria
-only the two pure files that find what must not be kept. It fails open: whatever goes wrong, the host is told nothing
-and the exit code is 0; one short line, without any content, goes to `hook.log`. What a line holds is read by `reading`,
-and what becomes of the file by `spool`.
+Run as `python -I -S hook.py HOST SPOOL`, with the host's payload on stdin, or as in `install.commands`, which saves
+compiling it each time. The agent waits for it, so it opens no bank, asks no model, and imports only the pure files
+that remove private text. It fails open: the host gets no output and exit code 0, and `hook.log` gets one short line
+without content. `spool_line` reads the lines, and `spool` manages the file.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
 
 LIVE, LOG = "events.jsonl", "hook.log"
 ASKING = "asking.json"
-"""Which folders' banks want the agent to be told to save, as the drain last saw it."""
+"""The folders whose banks want agents to be reminded to save, as of the last drain."""
 ASKED = "asked"
 EVERY = 15
-"""Prompts after which an agent is told to save, where that is wanted."""
+"""Prompts between two reminders to save, if the bank wants them."""
 ASK = (
     "Pieria: {count} prompts came since you were last told this. Write into your memory what of them, and of what you "
     "did, is worth keeping (decisions, what was learnt, what is still open), by the tools you have for it; then stop."
@@ -36,18 +35,18 @@ ASK = (
 READ_MOST = 64 << 20
 SPOKEN = ("prompt", "reply")
 SPOKEN_LIMIT, OUTPUT_LIMIT, ARGUMENT_LIMIT = 250_000, 2_000, 600
-"""Characters that are kept of what was said, of what a tool put out, and of each of its arguments."""
+"""Characters kept of spoken text, of tool output, and of each tool argument."""
 SEARCHED = 40_000
-"""Characters of what is kept in part that are searched for secrets: half at either end."""
+"""Characters of a shortened text that are searched for secrets, half at either end."""
 ITEMS, DEPTH, PUT_OUT_DEPTH = 20, 4, 20
 FULL = 256 << 20
-"""Bytes that wait for a drain: more would mean that none ever comes."""
+"""Most bytes in the spool. A larger spool means that no drain runs."""
 REGULAR, KIND = 0o100000, 0o170000
 LOG_MOST, TRIES = 64 << 10, 50
 LONGEST = 5.0
-"""Seconds that it may take in all, whatever it was given."""
+"""Seconds that a hook may take."""
 FIRST_WORD, SILENCE = 2.0, 0.25
-"""Seconds that a host may take to begin its payload, and to go on with it: some never close the pipe."""
+"""Seconds to wait for the payload's first and next bytes: some hosts never close the pipe."""
 
 OFF = ("0", "false", "no", "off")
 OWN_MARKS = ("pieria", "mnemosyne_", "mempalace_")
@@ -67,7 +66,7 @@ _OWN_COMMAND = r"""(?x)
 OUTPUT_KEYS = ("stdout", "stderr", "error", "result", "output", "content", "text", "message", "file", "filenames")
 COMMANDS = ("command", "cmd", "script")
 LOOKED_AT = 4_000
-"""Characters of a command."""
+"""Characters of a command that are checked."""
 _EXIT = r"(?:Process exited with code|[Ee]xit code:?|exited with code) (\d+)"
 
 
@@ -78,7 +77,7 @@ def main(arguments: list[str]) -> None:
 
 
 def take(host: str, spool: str, payload: dict[str, Any]) -> None:
-    """Spools what a payload says, unless it is ours, or nobody said anything."""
+    """Append a payload's event to the spool, unless it is Pieria's own or has no text."""
     event = READERS.get(host, _generic)(payload)
     if event is None or _is_own(event):
         return
@@ -93,13 +92,13 @@ def take(host: str, spool: str, payload: dict[str, Any]) -> None:
 
 
 def _folder(given: str) -> str:
-    """The folder of the call's environment, where that names one, or the one that the installation noted."""
+    """Return the folder that the environment names, or the one noted at installation."""
     data = os.environ.get("PIERIA_DATA", "")
     return os.path.join(os.path.expanduser(data), "spool") if data and "://" not in data else given
 
 
 def _payload() -> dict[str, Any]:
-    """One JSON object. Whether it is whole is tried before the end of the input, which may not come."""
+    """Read one JSON object. Try to parse before the end of input, which may never come."""
     import select
 
     read = bytearray()
@@ -109,7 +108,7 @@ def _payload() -> dict[str, Any]:
         if not part:
             break
         if select.select([0], [], [], 0)[0]:
-            # To try it at each part would take as long as all parts together, each time.
+            # Parse only when no more input is ready: parsing after each part would take quadratic time.
             continue
         if read.rstrip().endswith(b"}") and (payload := _object(bytes(read), whole=False)) is not None:
             return payload
@@ -119,9 +118,9 @@ def _payload() -> dict[str, Any]:
 
 
 def _object(read: bytes, *, whole: bool) -> dict[str, Any] | None:
-    """What is written there; None for what is no object, or not `whole` yet.
+    """Return the JSON object; None if it is no object, or incomplete and not `whole`.
 
-    By the scanner within `json` where it is at hand: the package around it takes a third of a hook's time to load.
+    Use the C scanner if possible: importing the package `json` takes a third of the hook's time.
     """
     try:
         found = _scanned(read.decode())
@@ -129,7 +128,7 @@ def _object(read: bytes, *, whole: bool) -> dict[str, Any] | None:
         from json import detect_encoding, loads
 
         try:
-            # What is no text of its encoding costs a character, not the event.
+            # A byte that does not decode costs one character, not the event.
             found = loads(read.decode(detect_encoding(read), "replace"))
         except ValueError:
             if whole:
@@ -139,7 +138,7 @@ def _object(read: bytes, *, whole: bool) -> dict[str, Any] | None:
 
 
 class _Scanning:
-    """What the scanner goes by: JSON as `json` reads it."""
+    """Settings of the C scanner, as `json` has them."""
 
     strict = True
     object_hook = object_pairs_hook = None
@@ -173,7 +172,7 @@ def _written(line: dict[str, Any]) -> str:
 
 
 def _claude_code(payload: dict[str, Any]) -> dict[str, Any] | None:
-    """It has an event of its own for tools that fail."""
+    """Read a Claude Code payload. Claude Code has a separate event for failed tools."""
     event = _codex(payload)
     if event is not None and event["what"] == "tool" and event["failed"] is None:
         event["failed"] = False
@@ -181,13 +180,13 @@ def _claude_code(payload: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
-    """In the shapes that Claude Code began and Codex took over."""
+    """Read a payload in the format of Claude Code, which Codex adopted."""
     name = payload["hook_event_name"]
     if name not in _NAMED:
         return None
     what, key = _NAMED[name]
     if what != "tool" and payload.get("agent_id"):
-        # A sub-agent: who asks it is an agent as well, and it is not the session that begins, rests or ends.
+        # Skip sub-agents: their prompts come from an agent, and they do not start or end the session.
         return None
     event = {"what": what, "session": payload["session_id"], "folder": payload.get("cwd")}
     if what == "tool":
@@ -197,7 +196,7 @@ def _codex(payload: dict[str, Any]) -> dict[str, Any] | None:
     text = payload.get(key) or ""
     event["text"] = _loaded("typed").typed(text) if what == "prompt" and ("<" in text or "# " in text) else text
     if what in SPOKEN:
-        # Of all else a session may have several in one turn.
+        # Other events may occur several times in one turn.
         event["own"] = payload.get("turn_id") or payload.get("prompt_id")
     return event
 
@@ -219,7 +218,7 @@ def _input(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opencode(payload: dict[str, Any]) -> dict[str, Any] | None:
-    """What our plugin hands on of OpenCode's own hooks."""
+    """Read a payload of our OpenCode plugin."""
     given, out = payload.get("input") or {}, payload.get("output") or {}
     event: dict[str, Any] = {"session": given.get("sessionID"), "folder": payload.get("directory")}
     hook = payload["hook"]
@@ -250,7 +249,7 @@ READERS: dict[str, Callable[[dict[str, Any]], dict[str, Any] | None]] = {
 
 
 def _put_out(told: Any, depth: int = 0) -> str:
-    """The words of what a tool answered, in whatever shape."""
+    """Return the text in a tool's answer, in any structure."""
     if isinstance(told, str):
         return told
     if isinstance(told, (dict, list)):
@@ -261,7 +260,7 @@ def _put_out(told: Any, depth: int = 0) -> str:
 
 
 def _failed(told: Any) -> bool | None:
-    """Whether it says that it failed; None where it does not say."""
+    """Return whether the answer says that it failed; None if it does not say."""
     if isinstance(told, dict):
         for key in ("exit_code", "exitCode", "exit", "returncode"):
             if isinstance(told.get(key), int):
@@ -281,7 +280,7 @@ def _failed(told: Any) -> bool | None:
 
 
 def _is_own(event: dict[str, Any]) -> bool:
-    """A call of Pieria's own: what was remembered must not be captured as if it were new."""
+    """Return whether the event is a call of Pieria: recalled memories must not be captured as new."""
     tool = event.get("tool")
     if not isinstance(tool, str):
         return False
@@ -297,7 +296,7 @@ def _is_own(event: dict[str, Any]) -> bool:
 
 
 def screened(event: dict[str, Any]) -> dict[str, Any]:
-    """The event without what is private and without secrets, and no longer than it is kept."""
+    """Return the event without private text and secrets, shortened to the limits."""
     clean = _cleaner()
     kept = {name: value for name, value in event.items() if value is not None}
     limit = SPOKEN_LIMIT if kept["what"] in SPOKEN else OUTPUT_LIMIT
@@ -317,9 +316,9 @@ def _cleaner() -> Cleaner:
     privacy = _loaded("privacy")
 
     def clean(text: str, key: str, limit: int) -> tuple[str, int]:
-        """What is left of a text, and how long that is; the name that it stands under may say that it is a secret.
+        """Return the cleaned text and its full length. `key` may mark the text as a secret.
 
-        Of what is kept in part only the ends are searched for secrets, for a text may hold little else.
+        Only the kept ends of a long text are searched for secrets.
         """
         if "<<<" in text:
             text = _loaded("unfencing").unfenced(text)
@@ -334,7 +333,7 @@ def _cleaner() -> Cleaner:
 
 
 def _loaded(name: str) -> ModuleType:
-    """A pure file of the package's record, without the package: to import that would take as long as all the rest."""
+    """Import a pure file of `pieria.record` without the package, whose import would double the hook's time."""
     from importlib import import_module
     from types import ModuleType
 
@@ -375,9 +374,9 @@ def _shortened_items(value: dict[str, Any], clean: Cleaner, depth: int) -> Itera
 
 
 def _append(spool: str, line: dict[str, Any]) -> None:
-    """One write at the end of the live file, which must not be taken away by a drain between the look and the write.
+    """Append with one write to the live file, checking that no drain renamed it before the write.
 
-    The break before it keeps it whole where somebody's line before it was torn.
+    The leading line break protects the line if the line before it was cut off.
     """
     import fcntl
 
@@ -397,7 +396,7 @@ def _append(spool: str, line: dict[str, Any]) -> None:
                     raise BufferError("the disk, or a quota, is full: an event is lost")
                 return
         except BlockingIOError:
-            # A drain has just taken it; there is another now.
+            # A drain has just renamed the file; open the new one.
             continue
         finally:
             os.close(file)
@@ -405,7 +404,7 @@ def _append(spool: str, line: dict[str, Any]) -> None:
 
 
 def _opened(path: str) -> int:
-    """To add to it. A link would lead to a file of somebody's, and a pipe in its place would hold the agent up."""
+    """Open a file for appending. Refuse links, which could lead to another file, and pipes, which would block."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         file = os.open(path, flags, 0o600)
@@ -426,7 +425,7 @@ def _is_at(path: str, here: os.stat_result) -> bool:
 
 
 def _ask(spool: str, payload: dict[str, Any], event: dict[str, Any]) -> None:
-    """Where the bank's settings say so, tells the agent to save, once in so many prompts. Never twice in a row."""
+    """Remind the agent to save after every `EVERY` prompts, if the bank wants it. Never twice in a row."""
     try:
         with open(os.path.join(spool, ASKING), encoding="utf-8") as file:
             wanted = file.read()
@@ -455,13 +454,13 @@ def _now() -> str:
 
 
 def _log(arguments: list[str], problem: Exception) -> None:
-    """Where it can be found, without a word of what was captured: the message of an error may hold some of it."""
+    """Log an error. Its message may quote captured text, so only safe messages are written."""
     said = str(problem) if isinstance(problem, (BufferError, TimeoutError, OSError)) else ""
     note(_folder(arguments[1]), f"{arguments[0]}: {type(problem).__name__} {said[:200]}".rstrip())
 
 
 def note(spool: str, said: str) -> None:
-    """One line in the log, with the time. It does not grow for ever."""
+    """Write one line with the time to the log, which is emptied when it grows too large."""
     file = _opened(os.path.join(spool, LOG))
     try:
         if os.fstat(file).st_size > LOG_MOST:
@@ -476,12 +475,12 @@ def _late(*_: object) -> None:
 
 
 def run(arguments: list[str]) -> None:
-    """The whole process."""
+    """Run the hook and exit the process."""
     import _signal  # type: ignore[import-not-found]  # what lies behind `signal`, which takes longer to load
 
     os.umask(0o077)
     _signal.signal(_signal.SIGALRM, _late)
-    # More than once, since the first may come where any error is passed over.
+    # Repeat the signal, since the first may arrive where errors are suppressed.
     _signal.setitimer(_signal.ITIMER_REAL, LONGEST, 0.5)
     try:
         main(arguments)
@@ -489,10 +488,10 @@ def run(arguments: list[str]) -> None:
         from contextlib import suppress
 
         _signal.setitimer(_signal.ITIMER_REAL, 0)
-        # Nowhere is left to say it.
+        # There is no other place to report it.
         with suppress(Exception):
             _log(arguments, problem)
-    # Nothing is to be put away, and Python's own end would take as long as the writing.
+    # Nothing needs cleanup, and Python's own exit takes as long as the write.
     os._exit(0)
 
 

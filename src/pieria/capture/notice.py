@@ -1,4 +1,4 @@
-"""A notice on the desktop, where the bank's settings ask for it: the one process that capturing starts."""
+"""Desktop notices, if the bank's settings ask for them. This is the only process that capture starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TITLE = "Pieria"
 
 
 def notify(text: str) -> bool:
-    """Shows it. False where this machine has nothing to show it with, or that fails."""
+    """Show a notice. Return False if this machine has no tool for it, or the tool fails."""
     import subprocess
 
     command = _command(text)
@@ -27,7 +27,7 @@ def notify(text: str) -> bool:
 
 
 def _command(text: str) -> list[str] | None:
-    """The text is an argument of its own: no shell and no script reads it."""
+    """Return the command. The text is a separate argument, so no shell or script reads it."""
     from shutil import which
 
     if found := which("notify-send"):

@@ -1,8 +1,9 @@
-"""The spool: lines that hooks wrote, until a drain has handed them over. The one file that knows how both share it.
+"""The spool: lines that hooks wrote and a drain has not stored yet. Only this file knows how hooks and drains share
+it.
 
-Hooks append to the live file, each holding it shared for the moment of its write. A drain renames that file, so that
-hooks begin another, and holds the renamed one exclusively for as long as it lives: if it is killed, the next drain goes
-on from where the last commit was noted. What stands in a line is not looked at here.
+A hook takes a shared lock on the live file for its write. A drain renames the file, so that hooks start a new one, and
+locks the renamed file exclusively. If the drain is killed, the next one continues after the last noted commit. This
+module does not read the lines.
 """
 
 from __future__ import annotations
@@ -27,29 +28,29 @@ if TYPE_CHECKING:
 
 FOLDER = "spool"
 ANYWHERE = "/"
-"""Where nobody works in a project."""
+"""Folder for events outside any project."""
 TAKEN, NOTED = ".taken", ".at"
 ASIDE = ".new"
 FORGOTTEN = 3_600.0
-"""Seconds after which nobody is at work any more on what he wrote aside."""
+"""Seconds after which a temporary file counts as abandoned."""
 REFUSED, LOCK = "refused.jsonl", ".lock"
 BATCH = 200
-"""Lines that are handed over at once."""
+"""Lines stored at once."""
 MOST_OF_A_BATCH = 4 << 20
 WAITS = (0.01, 0.02, 0.05)
-"""Seconds before each further try to hold a file: a hook may be in the middle of its write."""
+"""Seconds before each further attempt to lock a file: a hook may be writing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     lines: list[bytes]
     end: int
-    """Where in the file the next one begins."""
+    """Offset of the next batch in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a spool stands."""
+    """The state of a spool."""
 
     folder: str
     waiting_bytes: int
@@ -61,7 +62,7 @@ class Standing:
 
 
 def spool_of(workspace: Workspace) -> Spool:
-    """The one that hooks write to: they do not ask a project where the user's data is."""
+    """Return the spool that hooks write to. Hooks do not use a project's setting for the data folder."""
     from pieria.workspace import Workspace, is_data_doubted
 
     place = workspace if workspace.resolved.origins["data"] != PROJECT else Workspace(folder=ANYWHERE)
@@ -70,14 +71,15 @@ def spool_of(workspace: Workspace) -> Spool:
 
 class Spool:
     def __init__(self, folder: Path, *, foreign: bool = False) -> None:
-        """Out of a `foreign` one nothing is handed over: lines of hooks become a person's words, and whoever made the
-        project could have put some there. What hooks add waits until the project is trusted."""
+        """A `foreign` spool is never drained until its project is trusted: the project's author could have added
+        lines, and hook lines count as a person's words.
+        """
         self.folder = folder
         self.is_foreign = foreign
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there may be something to hand over; a look into one folder."""
+        """Return whether there may be something to drain, by a look into one folder."""
         return not self.is_foreign and any(size for _, size in self._files())
 
     def standing(self) -> Standing:
@@ -85,7 +87,7 @@ class Spool:
         return Standing(str(self.folder), waiting, len(_lines(self.folder / REFUSED)), _last(self.folder / LOG))
 
     def claims(self) -> Generator[Claim, None, None]:
-        """The files that nobody else is handing over, oldest first; each is held until the next is asked for."""
+        """Yield the files that no other drain holds, oldest first. Each stays locked until the next is requested."""
         if self.is_foreign:
             return
         with suppress(FileNotFoundError):
@@ -102,14 +104,14 @@ class Spool:
                         yield claim
 
     def _clear(self) -> None:
-        """What somebody wrote aside who was killed before it counted: what it holds is still where it came from."""
+        """Delete abandoned temporary files. Their content is still in the original file."""
         for aside in self.folder.glob(f"*{ASIDE}"):
             with suppress(FileNotFoundError):
                 if time.time() - aside.stat().st_mtime > FORGOTTEN:
                     aside.unlink()
 
     def refuse(self, line: bytes, reason: str) -> None:
-        """Sets a line aside that cannot be handed over, with the reason. It does not grow for ever."""
+        """Set aside a line that cannot be stored, with the reason. The file has a size limit."""
         if _size(self.folder / REFUSED) > FULL:
             note(str(self.folder), f"a line is dropped, since {REFUSED} is full")
             return
@@ -117,7 +119,7 @@ class Spool:
         self._add(REFUSED, told.encode() + b"\n")
 
     def again(self) -> int:
-        """Puts what was set aside back into the spool. Returns how many lines; what a power cut spoiled stays aside."""
+        """Move the lines set aside back into the spool and return their count. Unreadable lines stay aside."""
         aside = self.folder / REFUSED
         with self._locked():
             told = [(line, _set_aside(line)) for line in _bytes(aside).split(b"\n") if line]
@@ -134,16 +136,16 @@ class Spool:
         return len(lines)
 
     def put_back(self, lines: Iterable[bytes]) -> None:
-        """What cannot be handed over now, while what comes behind it can."""
+        """Put lines back that cannot be stored now, so that later lines can go on."""
         with self._locked():
             self._put(b"".join(b"\n" + line + b"\n" for line in lines))
 
     def _put(self, written: bytes) -> None:
-        """As a file that was taken already: hooks go on with the live one meanwhile."""
+        """Write the lines as a taken file; hooks keep using the live one."""
         self._lay(f"{time.time_ns():020d}-{os.getpid()}{TAKEN}", written)
 
     def _lay(self, name: str, written: bytes) -> None:
-        """A whole file, or none."""
+        """Write a file atomically."""
         aside = self.folder / f"{time.time_ns():020d}-{os.getpid()}{ASIDE}"
         with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
             file.write(written)
@@ -152,7 +154,7 @@ class Spool:
         os.rename(aside, self.folder / name)
 
     def note_asking(self, folders: set[str], wanted: bool) -> None:
-        """Tells the hooks whether agents in these folders are to be told to save."""
+        """Record whether hooks should remind agents in these folders to save."""
         path = self.folder / ASKING
         if not wanted and not path.exists():
             return
@@ -170,16 +172,16 @@ class Spool:
         found = []
         with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
             for one in entries:
-                # A link, or a pipe that somebody put there, is none of ours.
+                # Skip links and pipes: hooks did not make them.
                 if (one.name == LIVE or one.name.endswith(TAKEN)) and one.is_file(follow_symlinks=False):
-                    # What another drain has done with by now is no reason to leave the others.
+                    # Another drain may have finished the file meanwhile.
                     with suppress(FileNotFoundError):
                         found.append((one.name, one.stat().st_size))
         return sorted(found)
 
     @contextmanager
     def _held(self, path: Path) -> Iterator[Claim | None]:
-        """None where another drain has it, or had it just now."""
+        """Yield the locked file, or None if another drain has it or just finished it."""
         try:
             file = path.open("rb")
         except FileNotFoundError:
@@ -190,23 +192,23 @@ class Spool:
 
     def _add(self, name: str, written: bytes) -> None:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        # Opened only now: whoever held the lock before may have taken the file away.
+        # Open after locking: the holder before may have removed the file.
         with self._locked(), os.fdopen(os.open(self.folder / name, flags, 0o600), "ab", buffering=0) as stream:
             end = os.fstat(stream.fileno()).st_size
-            # A power cut may have left a part of a line, which would spoil this one.
+            # A power cut may have left a partial line, which would spoil this one.
             is_cut = end > 0 and os.pread(stream.fileno(), 1, end - 1) != b"\n"
             left = memoryview(b"\n" + written if is_cut else written)
             try:
                 while left:
                     left = left[stream.write(left) :]
             except OSError:
-                # A disk that is full takes a part of a line, which would spoil the next.
+                # A full disk may leave a partial line, which would spoil the next.
                 stream.truncate(end)
                 raise
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """One at a time, among those who keep what lies beside the lines."""
+        """Hold the lock for files beside the spooled lines."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -214,7 +216,7 @@ class Spool:
 
 
 class Claim:
-    """A file that was taken from the hooks, held until it is handed over or let go."""
+    """A file taken from the hooks, locked until it is stored or released."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
@@ -222,7 +224,7 @@ class Claim:
         self._noted = path.with_suffix(NOTED)
 
     def batches(self) -> Iterator[Batch]:
-        """From where the last commit was noted. When all were handed over, the file goes."""
+        """Yield batches from the last noted commit on. Delete the file when all are stored."""
         self._file.seek(self._begin())
         while lines := self._some():
             yield Batch([line.strip() for line in lines if line.strip()], self._file.tell())
@@ -230,7 +232,7 @@ class Claim:
         self._noted.unlink(missing_ok=True)
 
     def note(self, batch: Batch) -> None:
-        """Says that everything up to its end is kept."""
+        """Record that everything up to the batch's end is stored."""
         aside = self._noted.with_suffix(ASIDE)
         aside.write_text(str(batch.end), "ascii")
         os.replace(aside, self._noted)
@@ -244,7 +246,7 @@ class Claim:
         return lines
 
     def _begin(self) -> int:
-        """The beginning, where there is no note, or one that a power cut left empty: the banks know what they have."""
+        """Return the start offset: 0 without a readable note. Banks recognise repeated events."""
         try:
             return int(self._noted.read_text("ascii"))
         except (FileNotFoundError, ValueError):
@@ -252,7 +254,7 @@ class Claim:
 
 
 def _asking(path: Path) -> set[str]:
-    """Nobody, where there is no file, or one that a power cut left empty: the next drain tells it anew."""
+    """Return the folders, none if the file is missing or damaged; the next drain writes it again."""
     try:
         return set(json.loads(path.read_text("utf-8")))
     except (FileNotFoundError, ValueError):
@@ -260,7 +262,7 @@ def _asking(path: Path) -> set[str]:
 
 
 def _set_aside(told: bytes) -> bytes | None:
-    """None where this is no whole line as `refuse` writes them."""
+    """Return the line, or None if it is not a whole line as `refuse` writes it."""
     try:
         line: bytes = json.loads(told)["line"].encode("utf-8", "surrogateescape")
     except (ValueError, TypeError, KeyError, AttributeError):

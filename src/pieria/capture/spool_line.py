@@ -1,4 +1,4 @@
-"""From a line of the spool to an event: its id, and its files as the project knows them. Opens nothing."""
+"""Parse a line of the spool into an event with its id and project files. Opens nothing."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from pieria.settings.folders import home_folder
 
 LONGEST_PATH = 1_000
 PATHS = ("file_path", "filePath", "notebook_path", "path", "file", "filename", "files", "paths")
-"""The names by which tools of the various hosts are given files."""
+"""Argument names that the hosts' tools use for files."""
 _PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event, and the bank that its environment named."""
+    """An event, and the bank named in its environment."""
 
     event: Event
     bank: str | None = None
 
 
 def told_by(line: bytes) -> Told:
-    """Raises `InputError` for what is no line of ours, or torn."""
+    """Return the event of a line. Raise `InputError` if the line is foreign or cut off."""
     try:
         read = parsed(line)
     except ValueError as problem:
@@ -46,7 +46,7 @@ def told_by(line: bytes) -> Told:
 
 
 def event_of(told: Mapping[str, Any], own: str = "") -> Event:
-    """`own` is what its host calls it. What is said twice under one name, in other words, is two."""
+    """Return the event. `own` is the host's id; the same id with different words makes two events."""
     event = Event.from_dict(told)
     if own and told.get("id") is None:
         said = (digest_of(event.text),) if event.what in SPOKEN else ()
@@ -56,7 +56,7 @@ def event_of(told: Mapping[str, Any], own: str = "") -> Event:
 
 
 def _named(given: Mapping[str, Any]) -> Iterator[str]:
-    """The files that a tool was given by name, or that its patch names."""
+    """Yield the files in a tool's arguments or in its patch."""
     for key in PATHS:
         value = given.get(key)
         for path in value if isinstance(value, list) else (value,):
@@ -75,7 +75,7 @@ def _is_path(text: str) -> bool:
 
 
 def _within(folder: str | None, file: str) -> str:
-    """As the project's root sees it, where it lies below that; otherwise as it was given."""
+    """Return the path relative to the project's root if it is below it, else as given."""
     if folder is None:
         return file
     whole = os.path.normpath(os.path.join(folder, os.path.expanduser(file)))

@@ -1,1 +1,1 @@
-"""The hooks in their hosts' files: put there, looked at, taken away; everything else in those files stays as it is."""
+"""Install, inspect and remove hooks in the hosts' files, leaving all other content unchanged."""

@@ -1,4 +1,4 @@
-"""Installing, looking and uninstalling, host by host. A dry run says the same and writes nothing."""
+"""Install, inspect and uninstall hooks for each host. A dry run returns the same and writes nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ NONE: Mapping[str, list[str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How one host's hooks stand: the events that are captured, and those at which it is told what is remembered.
-    `absent`: the host is not on this machine."""
+    """The state of one host's hooks: events that are captured, and events that add context.
+
+    `absent`: the host is not on this machine.
+    """
 
     host: str
     scope: str
@@ -46,8 +48,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Whose files are meant: `root` is the project's, `spool` where the hooks write; `data` is the folder of the banks,
-    where it is neither the usual one nor a project's own."""
+    """Which files are meant: `root` is the project's folder, `spool` the hooks' target; `data` is the folder of the
+    banks, if it is neither the default nor a project's.
+    """
 
     spool: Path
     home: Path
@@ -67,7 +70,7 @@ class Where:
 
 
 def where(workspace: Workspace, scope: str, environ: Mapping[str, str]) -> Where:
-    """For whoever runs this here. Raises `ConfigError` where there is no project to mean."""
+    """Return the files for this user and folder. Raise `ConfigError` if the scope needs a project and there is none."""
     check.one_of(scope, "scope", SCOPES)
     home = home_folder()
     if home is None:
@@ -84,7 +87,7 @@ def where(workspace: Workspace, scope: str, environ: Mapping[str, str]) -> Where
 
 
 def chosen(names: Iterable[str], where: Where) -> list[Host]:
-    """Those that were named; where none was, those that are on this machine."""
+    """Return the named hosts, or those on this machine if none are named."""
     given = list(names)
     for name in given:
         if name not in HOSTS:
@@ -128,7 +131,9 @@ def status(host: Host, where: Where) -> Found:
 
 
 def _twice(host: Host, where: Where) -> list[str]:
-    """A host that has them for the user and for the project runs both. What it captures twice is kept once."""
+    """Return a warning if a host runs the hooks twice, for the user and for the project. Captured events are stored
+    once.
+    """
     path = replace(where, scope=USER if where.scope == PROJECT else PROJECT).file(host)
     try:
         found = host.found(files.read(path))
@@ -139,8 +144,9 @@ def _twice(host: Host, where: Where) -> list[str]:
 
 
 def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = False) -> Found:
-    """With `context` the host is told what is remembered as well; without, it is not any more. Returns how it was
-    before."""
+    """Install the hooks and return the state before. With `context` the host also shows what is remembered; without
+    it, those entries are removed.
+    """
     before, path = status(host, where), where.file(host)
     try:
         text = files.read(path)
@@ -156,7 +162,7 @@ def install(host: Host, where: Where, *, context: bool = True, dry_run: bool = F
 
 
 def uninstall(host: Host, where: Where, *, dry_run: bool = False) -> Found:
-    """Returns how it was before. What was captured stays."""
+    """Remove the hooks and return the state before. Captured events stay."""
     before, path = status(host, where), where.file(host)
     try:
         text = files.read(path)

@@ -1,4 +1,4 @@
-"""The lines that a host runs for us, and how they are known again among others: one captures, one tells."""
+"""The command lines that a host runs for Pieria, and how to recognise them: capture and context."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pieria.capture import hook
 
 CAPTURE, CONTEXT = "capture", "context"
 MADE = ("entry", "event", "hooks", "file")
-"""What had to be made for an entry, each with those before it: to be taken away with it, and nothing else."""
+"""What had to be created for an entry, each level including those before it; removal deletes only these."""
 HOST_SECONDS = 10
-"""What a host waits for one of them at most."""
+"""Seconds that a host waits for a hook."""
 TELLING_SECONDS = 8
-"""What is told comes within this, or nothing does."""
+"""Seconds for the context; after that the hook returns nothing."""
 _RUN = "import sys; sys.path.append(sys.argv[1]); import hook; hook.run(sys.argv[2:])"
-"""A module is compiled once, a file that is run each time."""
+"""Importing the hook as a module reuses its compiled form; running the file would compile it each time."""
 _OURS = {
     CAPTURE: re.compile(r"import hook;.*[/\\]pieria[/\\]+capture(?![\w/\\])"),
     CONTEXT: re.compile(r"\bmade=\w+ .*-m pieria context --hook "),
@@ -28,8 +28,7 @@ _MADE = re.compile(r"\bmade=(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """What is run for one host. `spool` is where its events go; `data` is noted as the folder of the banks, for where
-    nobody else names one."""
+    """The commands of one host. `spool` is where its events go; `data` is the fallback folder of the banks."""
 
     host: str
     spool: Path
@@ -39,14 +38,15 @@ class Commands:
         return [sys.executable, *self._rest(what, host or self.host)]
 
     def line(self, what: str, made: str) -> str:
-        """It succeeds without a word of failure, even where Pieria or its Python is gone: some hosts take a failure for
-        a refusal."""
+        """Return a shell command that always succeeds silently, even if Pieria is gone: some hosts treat a failure as
+        a refusal.
+        """
         rest = shlex.join([sys.executable, "-X", f"made={made}", *self._rest(what, self.host)])
         return f"{rest} 2>/dev/null || true"
 
     def _rest(self, what: str, host: str) -> list[str]:
         if what == CAPTURE:
-            # Where a disk is full, Python would keep half of what it compiled, and never run it again.
+            # -B: on a full disk, Python would leave a broken compiled file and never run the hook again.
             return ["-I", "-S", "-B", "-c", _RUN, str(Path(hook.__file__).resolve().parent), host, str(self.spool)]
         noted = [] if self.data is None else ["--fallback-data", str(self.data)]
         return ["-I", "-m", "pieria", "context", "--hook", host, "--within", str(TELLING_SECONDS), *noted]

@@ -1,4 +1,6 @@
-"""Our entries in a host's file of hooks, which Claude Code and Codex write alike: `hooks`, event, group, command."""
+"""Our entries in a host's JSON file of hooks. Claude Code and Codex share the format: `hooks`, event, group,
+command.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,17 @@ HOOKS = "hooks"
 EMPTY = "{\n}\n"
 
 Wanted = Mapping[str, Sequence[str]]
-"""Which commands of ours each event is to have."""
+"""The wanted commands of each event."""
 Line = Callable[[str, str], str]
-"""The command that does this, for what had to be made."""
+"""Builds a command line from the command and what had to be created for it."""
 
 
 class Unusual(ValueError):
-    """The file is not as its host has it: nothing is changed."""
+    """The file has an unexpected structure: nothing is changed."""
 
 
 def found(text: str | None) -> dict[str, list[str]]:
-    """Which of our commands are there, by event."""
+    """Return our commands in the file, by event."""
     there: dict[str, list[str]] = {}
     for ours in _ours(_root(EMPTY if text is None else text)[1]):
         there.setdefault(ours.event, []).append(ours.what)
@@ -33,8 +35,7 @@ def found(text: str | None) -> dict[str, list[str]]:
 
 
 def installed(text: str | None, wanted: Wanted, line: Line) -> str:
-    """The text with an entry for each command that is wanted, and none that is not; those that are there are brought
-    up to date."""
+    """Return the text with an up-to-date entry for each wanted command, and without our other entries."""
     mark, _ = _root(EMPTY if text is None else text)
     base = "file" if text is None else "hooks"
     now = _updated(EMPTY if text is None else text.removeprefix(mark), line)
@@ -46,7 +47,7 @@ def installed(text: str | None, wanted: Wanted, line: Line) -> str:
 
 
 def uninstalled(text: str) -> str | None:
-    """The text without them; None where nothing is left of a file that was made for them."""
+    """Return the text without our entries; None if the file was made for them and is now empty."""
     mark, root = _root(text)
     now = text.removeprefix(mark)
     made_file = any(made_of(ours.command.value) == "file" for ours in _ours(root))
@@ -57,7 +58,7 @@ def uninstalled(text: str) -> str | None:
 
 
 def _root(text: str) -> tuple[str, Node]:
-    """The mark that some editors put before it, and what follows."""
+    """Return the byte order mark, if any, and the parsed root."""
     mark = MARK if text.startswith(MARK) else ""
     rest = text.removeprefix(mark)
     if not rest.strip():
@@ -78,7 +79,7 @@ def _root(text: str) -> tuple[str, Node]:
 
 
 class Ours(NamedTuple):
-    """A handler of ours in its group, and its command."""
+    """One of our handlers, with its group and command."""
 
     event: str
     group: Entry
@@ -100,7 +101,7 @@ def _ours(root: Node) -> Iterator[Ours]:
 
 
 def _updated(text: str, line: Line) -> str:
-    """From the end on, so that the places before stay where they are."""
+    """Update from the end, so that earlier positions stay valid."""
     for ours in sorted(_ours(jsontext.parsed(text)), key=lambda one: -one.command.start):
         wanted = line(ours.what, made_of(ours.command.value))
         if ours.command.value != wanted:
@@ -119,7 +120,7 @@ def _added(text: str, event: str, line: Callable[[str], str], base: str) -> str:
     hooks = root.member(HOOKS)
     if hooks is None:
         return jsontext.with_entry(text, root, {event: [_group(line(base))]}, HOOKS)
-    # What stands beside entries that made it was made for them, and goes with the last of them.
+    # An entry beside others inherits their level, so that the last one removed also removes what was created.
     there = hooks.node.member(event)
     if there is None:
         level = _level(_ours(root))
@@ -138,7 +139,7 @@ def _group(command: str) -> dict[str, Any]:
 
 
 def _without(text: str, ours: Ours) -> str:
-    """Without one of ours, and without whatever was made for it and is empty now."""
+    """Remove one of our entries, and what was created for it if that is now empty."""
     group, handler = ours.group, ours.handler
     level = MADE.index(made_of(ours.command.value))
     root = jsontext.parsed(text)

@@ -1,4 +1,4 @@
-"""Reading and writing a host's file: whole or not at all, behind the links that lead to it, as readable as it was."""
+"""Read and write a host's file: atomically, through links, and with the same permissions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MARK = "\ufeff"
 
 
 def read(path: Path) -> str | None:
-    """None where it is not there. Line ends, and a mark at the beginning, are part of the text."""
+    """Return the text, with its line ends and byte order mark; None if there is no file."""
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -30,7 +30,7 @@ def write(path: Path, text: str) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o600
         try:
-            # One of this name may have been left by a killed process, whose number comes again, and be open elsewhere.
+            # A killed process with the same number may have left this file, and another process may have it open.
             aside.unlink(missing_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
             with os.fdopen(os.open(aside, flags, mode), "wb") as file:

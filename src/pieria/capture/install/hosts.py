@@ -1,4 +1,4 @@
-"""The hosts: where each keeps its hooks, and what is asked of it. What is written there: `entries`, and a plugin."""
+"""The hosts: where each keeps its hooks, and which events it has. `entries` and the plugin have the content."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SPOKEN = ("SessionStart", "UserPromptSubmit")
 
 
 class Foreign(ValueError):
-    """Somebody else's file is in the place of ours."""
+    """Another program's file is in the place of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """`folder` says where it keeps what is the user's; `project` what of a project is, which is not shared in it."""
+    """`folder` returns the host's folder of the user; `project` is its unshared file inside a project."""
 
     name: str
     title: str
@@ -34,11 +34,11 @@ class Host:
     file: str
     project: str
     events: tuple[str, ...] = ()
-    """Of those whose hooks are entries of a file; where there are none, a file of our own is."""
+    """Events of a host whose hooks are entries in a file; empty for a host that gets a plugin file."""
     telling: tuple[str, ...] = ()
-    """Those of them at which it puts what a hook says before its model."""
+    """Events whose hook output the host shows to its model."""
     next_step: str | None = None
-    """What is still to be done by hand."""
+    """What the user still has to do by hand."""
 
     def path(self, scope: str, environ: Mapping[str, str], home: Path, root: Path) -> Path:
         return self.folder(environ, home) / self.file if scope == USER else root / self.project
@@ -47,7 +47,7 @@ class Host:
         return self.folder(environ, home).is_dir()
 
     def installed(self, text: str | None, commands: Commands, *, context: bool) -> str:
-        """With `context` the host is told what is remembered as well."""
+        """Return the text with our hooks. With `context` the host also shows what is remembered."""
         if self.events:
             telling = self.telling if context else ()
             wanted = {event: (CAPTURE, CONTEXT) if event in telling else (CAPTURE,) for event in self.events}
@@ -62,7 +62,7 @@ class Host:
         return None if PLUGIN_MARK in text else text
 
     def found(self, text: str | None) -> dict[str, list[str]]:
-        """What we do there, by the events that we hear of."""
+        """Return our commands in the file, by event."""
         if self.events:
             return entries.found(text)
         if text is None or PLUGIN_MARK not in text:
@@ -70,7 +70,7 @@ class Host:
         return {PLUGIN: [CAPTURE] if _TELLS_NOTHING in text else [CAPTURE, CONTEXT]}
 
     def warnings(self, text: str | None, environ: Mapping[str, str], home: Path) -> list[str]:
-        """What keeps a host from running the hooks, although they are there."""
+        """Return the reasons why the host does not run the installed hooks."""
         if self.name == "claude-code" and text is not None and _flag(text, "disableAllHooks"):
             return ["disableAllHooks is set, so Claude Code runs no hooks"]
         if self.name == "codex" and _codex_hooks_are_off(self.folder(environ, home) / "config.toml"):

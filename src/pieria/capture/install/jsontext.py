@@ -1,7 +1,7 @@
-"""Changes to a JSON file that people edit by hand, as changes to its text: nothing else in it moves.
+"""Edit a JSON file as text, so that everything else in it stays the same.
 
-What was put in is taken out again to the byte, wherever it stands, as long as nobody has changed it. Comments and
-commas at the end are borne, since some hosts bear them. What the entries mean is not known here.
+A removed entry restores the exact bytes, if the file did not change meanwhile. Comments and trailing commas are
+accepted, since some hosts accept them. This module does not know what the entries mean.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DEEPEST = 200
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value, and where in the text it stands. `entries` are those of an array, or the members of an object."""
+    """A value and its position in the text. `entries` are those of an array, or the members of an object."""
 
     start: int
     end: int
@@ -28,13 +28,13 @@ class Node:
     entries: list[Entry] = field(default_factory=list)
 
     def member(self, key: str) -> Entry | None:
-        """The last of that name, which is the one that counts."""
+        """Return the last member of that name, which is the one that counts."""
         return next((one for one in reversed(self.entries) if one.key == key), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """From its key, where it has one, to the end of its value."""
+    """An entry from its key, if it has one, to the end of its value."""
 
     start: int
     node: Node
@@ -46,7 +46,7 @@ class Entry:
 
 
 def parsed(text: str) -> Node:
-    """Raises `ValueError` where it is no JSON, with the place."""
+    """Parse the text. Raise `ValueError` with the line if it is not JSON."""
     try:
         node = _value(text, _after_blank(text, 0), 0)
     except json.JSONDecodeError as problem:
@@ -58,7 +58,7 @@ def parsed(text: str) -> Node:
 
 
 def with_entry(text: str, container: Node, written: Any, key: str | None = None) -> str:
-    """The text with one more entry at the end of an array, or of an object under a key."""
+    """Return the text with one more entry at the end of an array, or of an object under a key."""
     many_lines = "\n" in text[container.start : container.end] or not container.entries
     indent = _indent_within(text, container)
     body = _spelt(text, written, indent if many_lines else None)
@@ -75,13 +75,13 @@ def with_entry(text: str, container: Node, written: Any, key: str | None = None)
 
 
 def without_entry(text: str, container: Node, entry: Entry) -> str:
-    """The text without it, and without the comma that is there because of it."""
+    """Return the text without the entry and its comma."""
     place = container.entries.index(entry)
     before = container.entries[place - 1].end if place else container.start + 1
     gap = text[before : entry.start]
     blank = before + len(gap.rstrip(" \t\r\n"))
     if "//" in gap.rstrip(" \t\r\n").rpartition("\n")[2]:
-        # Its line must end, or it would swallow what follows.
+        # Keep the line break after a comment; otherwise the comment would swallow what follows.
         blank = text.index("\n", blank) + 1
     after, earlier = _comma_after(text, entry.end), _comma_after(text, before) if place else None
     if after is not None:
@@ -92,7 +92,7 @@ def without_entry(text: str, container: Node, entry: Entry) -> str:
 
 
 def with_value(text: str, node: Node, written: Any) -> str:
-    """The text with another value in its place, on one line."""
+    """Return the text with another value, on one line."""
     return text[: node.start] + json.dumps(written, ensure_ascii=False) + text[node.end :]
 
 
@@ -167,7 +167,7 @@ def _line_end(text: str) -> str:
 
 
 def _indent_within(text: str, container: Node) -> str:
-    """As its entries are indented, where they have lines of their own."""
+    """Return the indentation of the container's entries, if they have lines of their own."""
     for entry in reversed(container.entries):
         if not text[_line_begin(text, entry.start) : entry.start].strip(" \t"):
             return _indent_at(text, entry.start)
@@ -189,7 +189,7 @@ def _line_begin(text: str, at: int) -> int:
 
 
 def _unit(text: str) -> str:
-    """One step of its indentation: that of the first line that has any."""
+    """Return one indentation step: that of the first indented line."""
     found = re.search(r"\n([ \t]+)\S", text)
     return found[1] if found else "  "
 
