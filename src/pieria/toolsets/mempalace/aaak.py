@@ -1,4 +1,4 @@
-"""AAAK in memory and as text: what is written is read back the same. The notation itself is told in `aaak.md`."""
+"""Encode AAAK lines as text and decode them without loss. `aaak.md` describes the notation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Header(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """`topics` are of several words each; `stars` from 1 to 5, or 0 where nobody said."""
+    """An entry. Each topic is a tuple of words; `stars` is 1 to 5, or 0 if not given."""
 
     codes: tuple[str, ...] = ()
     topics: tuple[tuple[str, ...], ...] = ()
@@ -56,12 +56,12 @@ Line = Legend | Header | Entry | Relation | Sentence
 
 
 def encode(lines: Iterable[Line]) -> str:
-    """The text of these lines. Raises `InputError` for what the notation cannot say."""
+    """Return the text of the lines. Raise `InputError` for values that the notation cannot express."""
     return "\n".join(map(_written, lines))
 
 
 def decode(text: str) -> list[Line]:
-    """The lines of a text. Whatever is of no other form is a sentence."""
+    """Return the lines of a text. A line of no known form is a sentence."""
     return [_read(line) for line in text.splitlines() if line.strip()]
 
 
@@ -87,7 +87,7 @@ def _written(line: Line) -> str:
         _several(line.feelings),
         _several(line.flags),
     ]
-    # One bar at least says that it is an entry.
+    # An entry needs at least one bar to be recognised.
     return _fields(fields) if any(field != EMPTY for field in fields[1:]) else f"{fields[0]}|{EMPTY}"
 
 
@@ -130,13 +130,13 @@ def _field(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text with a mark before whatever would mean something."""
+    """Return the text with its special characters escaped."""
     marked = _MARKED.sub(lambda found: "\\" + found[0], text)
     return "".join("\\" + _BREAKS[each] if each in _BREAKS else _named(each) for each in marked)
 
 
 def _named(character: str) -> str:
-    """Other characters at which a line ends, by their number."""
+    """Return other line separators as a numeric escape."""
     return f"\\u{ord(character):04x}" if character.splitlines() == [""] else character
 
 
@@ -198,7 +198,7 @@ def _value(field: str) -> str:
 
 
 def _split(text: str, mark: str) -> list[str]:
-    """At every such mark that means something."""
+    """Split the text at every unescaped mark."""
     parts, begin, place = [], 0, 0
     while place < len(text):
         if text[place] == "\\":

@@ -1,4 +1,4 @@
-"""From prose to an AAAK entry, by rules: who takes part, what it is about, the words that matter. Much is left out."""
+"""Summarise prose as an AAAK entry, by rules: people, topics and key words. Loses most of the text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CUES = {name: re.compile(rf"\b(?:{cues})\b", re.IGNORECASE) for name, cues in {
 
 
 def brief(text: str, names: Mapping[str, str] | None = None, stars: int = 0) -> tuple[list[Legend], Entry]:
-    """An entry for a text, and what its codes stand for. `names` are codes that are known, by name."""
+    """Return an entry for the text, and the legend of its codes. `names` maps names to known codes."""
     known = {name.casefold(): code for name, code in (names or {}).items()}
     named = Counter(found.name for found in entities(text) if found.kind in ("name", "acronym"))
     legend: dict[str, str] = {}
@@ -72,7 +72,7 @@ def _topics(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _key_words(text: str) -> str:
-    """The sentence with most cues; of two alike the shorter."""
+    """Return the sentence with most cues; among equals, the shortest."""
     spoken = [" ".join(text[found.start : found.end].split()) for found in sentences(text)]
     best = max(spoken, key=lambda each: (len(_said(each, {**FLAGS, **FEELINGS})), -len(each)), default="")
     return best if len(best) <= LONGEST else best[:LONGEST].rsplit(" ", 1)[0]

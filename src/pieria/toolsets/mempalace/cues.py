@@ -1,6 +1,6 @@
-"""Words that speak for a hall, in languages that many people write. None of them is sure by itself.
+"""Cue words for halls, in several languages. A single cue is not certain.
 
-A word that means something else in another of these languages is left out, such as French `hier`, German for here.
+Leave out words that mean something else in another of these languages, such as French `hier`, German for here.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SPACED = MappingProxyType(
             | reunião | gisteren | vandaag | вчера | сегодня | завтра | встрет\w+ | встреч[аи] | совещание""",
     }
 )
-"""Of two halls that are spoken for alike, the first."""
+"""If two halls match equally, the first wins."""
 UNSPACED = MappingProxyType(
     {
         "hall_decisions": "决定|決定|决策|选择|選択|決め|결정|선택",
@@ -57,7 +57,7 @@ UNSPACED = MappingProxyType(
         "hall_events": "昨日|今日|明日|昨天|今天|明天|会议|會議|会議|어제|오늘|내일|회의",
     }
 )
-"""Of scripts that put no space between words."""
+"""Cues in scripts without spaces between words."""
 CUES = MappingProxyType(
     {
         hall: re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{UNSPACED[hall]}", re.VERBOSE | re.IGNORECASE)

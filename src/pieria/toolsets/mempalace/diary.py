@@ -1,4 +1,4 @@
-"""An agent's diary: entries whole, the newest first, each agent's in a wing of its own."""
+"""An agent's diary: complete entries, newest first, in a wing per agent."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def diary_read(call: Call, agent_name: str, last_n: int) -> dict[str, Any]:
 
 
 def _shelves(agent: str) -> list[dict[str, Any]]:
-    """Where entries of an agent are: in its diary, whichever way it spelt its name, and wherever else it signed any."""
+    """Return the filters for an agent's entries: its diary, and entries it signed elsewhere."""
     return [{"place": f"{_wing(agent)}/{ROOM}"}, {"author": agent}]
 
 

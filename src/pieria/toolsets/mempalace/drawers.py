@@ -1,4 +1,4 @@
-"""Drawers: filed word for word, opened, listed, corrected, and erased. A drawer is never cut into pieces."""
+"""The tools for drawers: file, open, list, update and erase. A drawer keeps its text verbatim and in one piece."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from pieria.toolsets.mempalace.words import (
 
 KIND = "drawer"
 SPELLINGS = 100
-"""Ids that are tried where drawers of the same text in the same room were deleted or have changed."""
+"""How many ids to try if drawers of the same text and room were deleted or changed."""
 SOURCES = 5
 PUT_AWAY = ("archived", "invalid", "removed")
-"""What is found by its source besides what answers questions: what is to be erased is erased wherever it was put."""
+"""Statuses that search by source includes, because erasing must reach them, too."""
 SHOWN = 100
-"""Of what is looked for before it goes, so many are shown."""
+"""How many drawers a reply lists before they are erased."""
 PAGE = 1_000
 
 
@@ -130,7 +130,7 @@ def update_drawer(
         given["body"] = {**before.body, "type": type_of(hall)}
     after = bank.update(drawer_id, **given) if given else before
     if after.place != before.place and not bank.count(place=before.place, kinds=LISTED_KINDS):
-        # What was the room's last drawer takes its tunnels along.
+        # When a room loses its last drawer, its tunnels move along.
         bank.places.relink(before.place, after.place)
     changed = _updated(before, after)
     told = {
@@ -189,7 +189,7 @@ def rename_room(call: Call, wing: str, room: str, new_room: str, new_wing: str |
 
 
 def every(bank: Bank, **asked: Any) -> list[Memory]:
-    """All of them, oldest first."""
+    """Return all matching memories, oldest first."""
     page = bank.list(order="oldest", limit=PAGE, **asked)
     found = list(page)
     while page.cursor is not None:
@@ -199,7 +199,7 @@ def every(bank: Bank, **asked: Any) -> list[Memory]:
 
 
 def source_of(bank: Bank, given: str) -> str:
-    """The one source that is meant: by its path, or by the end of it. Raises `InputError` where several end so."""
+    """Return the full source for a path or the end of one. Raise `InputError` if several sources match."""
     if bank.count(source=given, include=PUT_AWAY):
         return given
     end = f"/{_slashed(given)}"
@@ -211,7 +211,7 @@ def source_of(bank: Bank, given: str) -> str:
 
 
 def recipe(wing: str, room: str, content: str) -> str:
-    """The id that a drawer has for what it holds and where."""
+    """Return a drawer's id, derived from its place and content."""
     said = "".join(f"{len(part)}:{part}" for part in (wing, room, content))
     digest = hashlib.sha256(said.encode(errors="replace")).hexdigest()
     return f"drawer_{wing}_{room}_{digest[:24]}"
@@ -220,13 +220,13 @@ def recipe(wing: str, room: str, content: str) -> str:
 def _filed(
     bank: Bank, where: str, content: str, added_by: str, source: str | None, hall: str | None
 ) -> tuple[Memory, bool]:
-    """The drawer, and whether it is new. Several may file the same at once."""
+    """Return the drawer and whether it is new. Safe if several callers file the same text at once."""
     wing, room = where.split("/")
     id = recipe(wing, room, content)
     given: dict[str, Any] = {
         "kind": KIND,
         "place": where,
-        # What is filed in one room one after the other is read together, like the turns of a conversation.
+        # Drawers filed in one room are read in sequence, like the turns of a conversation.
         "session": where,
         "author": added_by,
         "source": (source or "").strip() or None,
@@ -240,7 +240,7 @@ def _filed(
         try:
             return bank.remember(content, id=_numbered(id, number), **given), True
         except ConflictError:
-            # It stands for what was deleted or changed since, or somebody has just filed the same.
+            # The id belongs to a deleted or changed drawer, or another caller just filed the same.
             continue
     return bank.remember(content, id=f"{id}_{new_id()}", **given), True
 
@@ -254,7 +254,7 @@ def _kept(given: str | None, before: str, parameter: str) -> str:
 
 
 def _follows(before: Memory, content: str | None) -> str | None:
-    """The hall of what was not given one by hand goes with its words."""
+    """Return the hall for new content. A hall chosen by hand stays; a derived one is derived again."""
     hall = hall_of(before)
     return hall_by(content) if content is not None and before.kind == KIND and hall == hall_by(before.text) else hall
 
@@ -270,7 +270,7 @@ def _updated(before: Memory, after: Memory) -> list[str]:
 
 
 def _erased(bank: Bank, ids: list[str]) -> dict[str, Any]:
-    """With them goes what was drawn from them; the tunnels of a room go with the last that it held."""
+    """Purge the drawers and report it. Memories drawn from them go, too, and the tunnels of emptied rooms."""
     receipt = bank.purge(ids)
     return {
         "deleted_ids": [*receipt.ids, *receipt.also],
@@ -292,7 +292,7 @@ def _slashed(path: str) -> str:
 
 
 def _telling(sources: list[str]) -> list[str]:
-    """As much of the end of each path as tells it from the others: the folders above are nobody's business."""
+    """Return the shortest ends of the paths that differ: callers may not see the folders above."""
     parts = [_slashed(source).split("/") for source in sources]
     ends = sources
     for length in range(max(map(len, parts)), 1, -1):

@@ -1,4 +1,4 @@
-"""The shape of MemPalace's replies: what reads answers as it is, what writes says `success`; an error is a sentence."""
+"""The reply shape of MemPalace: reads return the value, writes add `success`, errors carry a sentence."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pieria.toolsets.tool import Access, Tool
 from pieria.toolsets.validation import violations
 
 RECONNECT = "mempalace_reconnect"
-"""What reads, and says whether it could; of a palace that is not there it tells as much as of one that is."""
+"""A read that reports `success`. For a missing palace it also gives `drawers` and `vector_disabled`."""
 FINDS = {"mempalace_search": "results", "mempalace_check_duplicate": "matches"}
-"""Where clients look for what was found, whatever came of the call."""
+"""The result list of a tool; an error reply has it as well, because clients read it."""
 
 
 def succeeded(call: Call, value: Any) -> Any:

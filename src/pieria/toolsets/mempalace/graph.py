@@ -1,7 +1,7 @@
-"""The palace as a graph: rooms, and what ties one to another.
+"""The palace as a graph of rooms.
 
-Two rooms have to do with each other where a tunnel leads from the one to the other, or where drawers of both name the
-same person or thing. That they share a wing ties nothing. Rooms of one name in several wings are one room.
+Two rooms are connected by a tunnel, or by drawers that name the same person or thing. A shared wing is no connection.
+Rooms of one name in several wings are one room.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from pieria.toolsets.mempalace.tunnels import Tunnel, flat, tunnels
 from pieria.toolsets.mempalace.words import most_first, no_such_room, split
 
 MOST = 50
-"""Rooms of an answer."""
+"""How many rooms a reply lists."""
 COMMON = 20
-"""What is named in more places than these tells nothing of any two of them."""
+"""A name in more places than this connects no rooms."""
 TOLD = 5
-"""Names that are told as the reason for a step."""
+"""How many reasons a step lists."""
 TOP = 10
 
 
 @dataclass(slots=True)
 class Room:
-    """One name, in every wing that has it."""
+    """A room's name, with its places in all wings."""
 
     name: str
     places: dict[str, Kept] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Room:
 
 
 class Palace:
-    """What the rooms of a bank hold and how they are tied, for one answer."""
+    """A snapshot of the bank's rooms and tunnels for one answer."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
@@ -75,7 +75,7 @@ class Palace:
             self._from.setdefault(other, []).append((one, tunnel))
 
     def leading_on(self, room: Room) -> dict[str, list[str]]:
-        """The rooms that have to do with this one, each with the reasons."""
+        """Return the connected rooms, each with the reasons."""
         found: dict[str, list[str]] = {}
         for place in room.places:
             for there, tunnel in self._from.get(place, ()):
@@ -87,7 +87,7 @@ class Palace:
         return {other: _some(reasons) for other, reasons in found.items()}
 
     def reach(self, room: Room) -> set[str]:
-        """The wings it is in, and those that its tunnels lead to."""
+        """Return the room's wings and the wings its tunnels lead to."""
         led_to = [split(there)[0] for place in room.places for there, _ in self._from.get(place, ())]
         return {*room.wings, *led_to}
 
@@ -148,20 +148,20 @@ def graph_stats(call: Call) -> dict[str, Any]:
 
 
 def _shared(palace: Palace) -> int:
-    """How many people and things are named in several rooms, and not in so many places that it tells nothing."""
+    """Return how many names connect two or more rooms. Names in too many places do not count."""
     rooms = {place: split(place)[1] for place in palace.places}
     return sum(_lie_apart(naming, rooms) for naming in palace.bank.places.shared(most=COMMON).values())
 
 
 def _lie_apart(places: Iterable[str], rooms: Mapping[str, str]) -> bool:
-    """A place that somebody made since the palace was looked at is in none of its rooms."""
+    """Return whether the places belong to different rooms. Places made after the snapshot belong to none."""
     found = map(rooms.get, places)
     first = next(found)
     return any(room != first for room in found)
 
 
 def _first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many as an answer holds. A list has nowhere else to say that there were more than in its last row."""
+    """Return the first `MOST` rows. If there are more, the last row says `truncated`."""
     shown = rows[:MOST]
     return shown if len(rows) <= MOST else [*shown[:-1], {**shown[-1], "truncated": True}]
 

@@ -1,7 +1,7 @@
-"""Halls: what a drawer is, whatever it is about. A decision and an event of one room lie in two halls.
+"""Halls: what a drawer is, such as a decision or an event. One room may hold drawers of several halls.
 
-A hall is the palace's word for the type of a memory, so that a filter finds it by the store's own means. What is filed
-here gets one by its words; what other toolsets have given a type keeps it; what has none lies in the hall of its kind.
+A hall is the palace's name for a memory's type, so the store can filter by it. New drawers get one from their words;
+memories of other toolsets keep their type. A memory without a type is in the hall of its kind.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ TYPES = MappingProxyType(
         "hall_diary": ("diary",),
     }
 )
-"""The types that lie in a hall, and the kinds of what bears none. The first is the one that is given here."""
+"""The types and kinds of each hall. New drawers get the first one."""
 HALLS = MappingProxyType({type: hall for hall, types in TYPES.items() for type in types})
 
 _SPOKEN = MappingProxyType({"rule": "hall_advice", "preference": "hall_preferences"})
 READ = 3_000
-"""Characters that decide."""
+"""How many characters of a text are read to choose its hall."""
 
 
 def hall_by(text: str) -> str:
-    """The hall that the words of a text speak for; facts, where none do."""
+    """Return the hall that the text's words point to; facts if none do."""
     begin = text[:READ]
     laid_down = {rule.kind for rule in standing(begin)}
     for kind, hall in _SPOKEN.items():
@@ -45,7 +45,7 @@ def hall_by(text: str) -> str:
 
 
 def hall_of(memory: Memory) -> str | None:
-    """None where it bears a type of which the palace does not know."""
+    """Return the memory's hall; None if the palace does not know its type."""
     type = memory.body.get("type")
     return HALLS.get(type if isinstance(type, str) else memory.kind)
 

@@ -1,4 +1,4 @@
-"""What hooks go by and what they last saved, and a look at whether all is at hand."""
+"""The tools for hooks (their settings and last save) and `reconnect`."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def memories_filed_away(call: Call) -> dict[str, Any]:
 
 
 def reconnect(call: Call) -> dict[str, Any]:
-    """Every call reads what is committed, so there is no connection to renew: it is looked at, and told."""
+    """Report the palace's state. There is no connection to renew: every call reads committed data."""
     bank = call.bank
     embedding = bank.recall("").plan["embedding"]
-    # A palace that holds nothing yet has nothing to compare with, and lacks nothing.
+    # An empty palace has no vectors yet; that is no fault.
     by_meaning = embedding["usable"] or ("model" in embedding and "note" not in embedding)
     told: dict[str, Any] = {
         "message": "Every call reads the palace as it is; nothing had to be renewed.",

@@ -1,4 +1,4 @@
-"""The palace as a tree of Markdown files: a folder for each wing, a file for each room, every drawer word for word."""
+"""The palace as Markdown: a folder per wing, a file per room, every drawer verbatim."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def export_markdown(call: Call, output_path: str, wing: str | None = None) -> di
 
 
 def _files(places: Iterable[str]) -> dict[str, Path]:
-    """A path for each place, unlike all others also where upper and lower case are one, or accents however written."""
+    """Return a path for each place, unique even if the file system ignores case or normalises accents."""
     found: dict[str, Path] = {}
     taken = {_alike(Path(INDEX))}
     for place in places:
@@ -74,7 +74,7 @@ def _mark(name: str) -> str:
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
-    """Aside, and then in its place."""
+    """Write a temporary file, then rename it."""
     aside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -121,5 +121,5 @@ def _index(bank: Bank, files: dict[str, Path]) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """On one line, and nothing but itself to a reader of Markdown."""
+    """Return the text on one line, with Markdown characters escaped."""
     return re.sub(r"([\\`*\[\]<>#|])", r"\\\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""The palace as a whole: how much is where."""
+"""The tools that describe the whole palace: status, wings, rooms, taxonomy and the AAAK notation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.mempalace.words import most_first, no_such_place, place_filter, split
 
 SHOWN = 100
-"""Rooms of a status, the fullest first: a caller reads all of them."""
+"""How many rooms `status` lists, the fullest first, to keep the reply short."""
 PROTOCOL = (
     "1. Call mempalace_status when you begin. "
     "2. Before you answer about a person, a project or the past, look it up: mempalace_search for what was said,"

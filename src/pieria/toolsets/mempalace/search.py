@@ -1,4 +1,4 @@
-"""Search, and the look for what is filed already."""
+"""The tools `search` and `check_duplicate`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pieria.toolsets.mempalace.halls import hall_of, types_of
 from pieria.toolsets.mempalace.words import basename, filed_within, no_such_place, place_filter, preview, stamp
 
 LONGEST = 8_000
-"""Characters of a drawer in an answer; of a longer one the passage that fits is shown, and that it is one."""
+"""Longest drawer shown in full, in characters. Of a longer one, a passage is shown."""
 PASSAGE = 2_400
-"""Characters of that passage, more or less: what was found, with what stands around it."""
+"""Approximate length of that passage, in characters."""
 GAP = re.compile(r"\s")
 DIGITS, DISTANCE_DIGITS = 3, 4
 MATCHES = 5
 PROMPT = 500
-"""Characters from which on a query is taken for a whole prompt."""
+"""Queries longer than this, in characters, count as a whole prompt."""
 ASKING = ("?", "？", "؟", "⸮")
 MEANING, WORDS = "meaning", "words"
 
@@ -110,7 +110,7 @@ def _told(hit: Any) -> dict[str, Any]:
 
 
 def _passage(text: str, snippet: str) -> str:
-    """What stands around a snippet, word for word: the snippet itself is told on one line."""
+    """Return the passage around the snippet, verbatim. The snippet itself has its whitespace collapsed."""
     words = snippet.removeprefix("… ").removesuffix(" …").split()
     found = re.search(r"\s+".join(map(re.escape, words)), text)
     if found is None:
@@ -118,7 +118,7 @@ def _passage(text: str, snippet: str) -> str:
     around = (PASSAGE - len(found[0])) // 2
     begin, end = max(0, found.start() - around), min(len(text), found.end() + around)
     gaps = [gap.start() for gap in GAP.finditer(text, begin, end)]
-    # Between words, where there are any.
+    # Cut at whitespace if there is any.
     if begin:
         begin = next((gap + 1 for gap in gaps if gap < found.start()), begin)
     if end < len(text):
@@ -127,7 +127,9 @@ def _passage(text: str, snippet: str) -> str:
 
 
 def _question(query: str) -> tuple[str, dict[str, Any]]:
-    """What is asked. Of a whole prompt that is its last question: all else in it would drown that."""
+    """Return the query, and notes if it was cut. A whole prompt is cut to its last question, which the rest would
+    drown.
+    """
     if len(query) <= PROMPT:
         return query, {}
     last = [query[each.start : each.end] for each in sentences(query)][-1:]

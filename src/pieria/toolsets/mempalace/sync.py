@@ -1,4 +1,4 @@
-"""Drawers whose file is gone. Taken out they can be brought back; nothing is looked up outside the allowed folders."""
+"""Remove drawers whose source file is gone; they can be restored. Only files in allowed folders are checked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sync(call: Call, dry_run: bool, wing: str | None = None, project_dir: str | 
 
 
 def _taken_out(bank: Bank, memory: Memory) -> bool:
-    """False where somebody else was faster."""
+    """Remove the memory. Return False if another caller already did."""
     try:
         bank.remove(memory.id, reason=GONE)
     except NotFoundError:
@@ -48,7 +48,7 @@ def _taken_out(bank: Bank, memory: Memory) -> bool:
 
 
 def _is_there(call: Call, source: str, folder: Path | None) -> bool | None:
-    """None where it is no file that this caller may look up."""
+    """Return whether the source exists; None if it is no file this caller may check."""
     if not Path(source).is_absolute():
         return None
     try:
@@ -58,7 +58,7 @@ def _is_there(call: Call, source: str, folder: Path | None) -> bool | None:
     if folder is not None and not path.is_relative_to(folder):
         return None
     try:
-        # A drive that is not there says nothing of the files on it.
+        # If the parent folder is missing, the drive may be unmounted.
         return path.exists() if path.parent.exists() or folder is not None else None
     except OSError:
         return None

@@ -1,4 +1,4 @@
-"""The knowledge graph of a palace: facts of its bank, each with the time it held."""
+"""The palace's knowledge graph: the bank's facts with the times they held."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pieria.toolsets.mempalace.words import opened
 DIRECTIONS = {"outgoing": "out", "incoming": "in", "both": "both"}
 CANDIDATES = 5
 CONFLICTS = 20
-"""So many are told; the others are counted."""
+"""How many conflicts a reply lists; `more_conflicts` counts the rest."""
 SHORTEST = 3
-"""Characters of a name that may stand for a longer one."""
+"""Shortest word, in characters, that is looked up in longer names."""
 COMPARED = 2_000
-"""Names that are looked through for one that is spelt alike: each costs a comparison of its letters."""
+"""How many names are compared with a misspelt one; each comparison is slow."""
 DAY = len("2026-01-31")
 
 
@@ -99,7 +99,7 @@ def kg_add(
 
 def kg_invalidate(call: Call, subject: str, predicate: str, object: str, ended: str | None = None) -> dict[str, Any]:
     found = call.bank.facts.invalidate(subject, predicate, object, at=ended or None)
-    # What never held ended where it was to begin.
+    # A fact that never held ends at its start.
     until = found[0].valid_until if found[0].ended == "" else found[0].valid_from
     told = {"fact": _sentence(found[0]), "ended": ended or _day(until), "count": len(found)}
     never_held = sum(fact.ended != "" for fact in found)
@@ -170,12 +170,12 @@ def _told(bank: Bank, fact: Fact) -> dict[str, Any]:
 
 
 def _others(known: dict[str, Fact], fact: Fact) -> list[Fact]:
-    """What else holds of the same relation at a time at which this does."""
+    """Return other objects of the same relation that hold at an overlapping time."""
     return [held for held in known.values() if held.object != fact.object and _overlap(held, fact)]
 
 
 def _conflicts(bank: Bank, found: list[Fact]) -> dict[str, Any]:
-    """The latest of them: a relation that holds of very many things at once is hardly meant to hold of one."""
+    """Return the latest conflicts. A relation with very many objects is probably multi-valued."""
     latest = sorted(found, key=lambda fact: fact.known_from)[-CONFLICTS:]
     told = {"conflicts": [_told(bank, held) for held in latest]}
     return told if len(latest) == len(found) else {**told, "more_conflicts": len(found) - len(latest)}
@@ -186,7 +186,7 @@ def _sentence(fact: Fact) -> str:
 
 
 def _day(moment: Any) -> str | None:
-    """The day alone, where it is the first instant of one."""
+    """Return the time; only the day if it is midnight."""
     if moment is None:
         return None
     written = iso(moment)
@@ -194,17 +194,17 @@ def _day(moment: Any) -> str | None:
 
 
 def _beginning(valid_to: str | None) -> str | None:
-    """A day alone means its beginning, as it does where a fact is ended."""
+    """Return the time in full. A bare day means its start, as when a fact is ended."""
     return iso(instant(valid_to, "valid_to")) if valid_to else None
 
 
 def _all(bank: Bank, subject: str, predicate: str, object: str | None = None) -> dict[str, Fact]:
-    """What is known of them, of all times, by its id."""
+    """Return the facts by id, including ended ones."""
     return {fact.id: fact for fact in bank.facts.query(subject, predicate, object, history=True)}
 
 
 def _by_now(after: dict[str, Fact], was: Fact) -> Fact:
-    """The fact as it stands after a change. What made room for another from its very beginning ended there."""
+    """Return the fact after a change. If a new fact replaced all of it, it ends at its start."""
     return after.get(was.id) or replace(was, valid_until=was.valid_from)
 
 
@@ -220,7 +220,7 @@ def _direction(fact: Fact, known_as: set[str]) -> str:
 
 
 def _names_of(bank: Bank, name: str) -> set[str]:
-    """A name with all that stand for the same."""
+    """Return the folded name and all its aliases."""
     aliases = bank.facts.aliases()
     key = folded(name)
     root = next((folded(of) for alias, of in aliases.items() if folded(alias) == key), key)
@@ -228,7 +228,7 @@ def _names_of(bank: Bank, name: str) -> set[str]:
 
 
 def _meant(bank: Bank, name: str) -> list[str]:
-    """The entities one of whose words this is."""
+    """Return the entities that contain this name as a word."""
     wanted = folded(name)
     if len(wanted) < SHORTEST:
         return []
@@ -236,6 +236,6 @@ def _meant(bank: Bank, name: str) -> list[str]:
 
 
 def _spelt_alike(bank: Bank, name: str) -> list[str]:
-    """Entities that a misspelt name may stand for: offered, and never taken for what was asked."""
+    """Return entities spelt like this name. They are only suggestions."""
     names = {folded(found.name): found.name for found in bank.facts.entities(name.strip()[:1])}
     return [names[near] for near in get_close_matches(folded(name), list(names)[:COMPARED], CANDIDATES)]

@@ -1,4 +1,4 @@
-"""Tunnels: links between two rooms. They follow a room that is renamed, and go with the last that it held."""
+"""Tunnels: links between two rooms. They follow a renamed room and vanish with its last drawer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RELATION = "tunnel"
 PREVIEW, PREVIEWS = 300, 3
 ID, CREATED = "tunnel_id", "created_at"
 DRAWERS = {"source": "source_drawer_id", "target": "target_drawer_id"}
-"""What a tunnel's link carries besides its ends and its label."""
+"""Keys in a tunnel's link for the drawers at its ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Tunnel:
         return self.link.source.name, self.link.target.name
 
     def drawer(self, bank: Bank, end: str, where: str) -> Memory | None:
-        """The drawer that shows it at this end, or what took its place, as long as that is kept there."""
+        """Return the drawer at this end, or its successor, if it is still in that room."""
         id = self.link.meta.get(DRAWERS[end])
         drawer = bank.get(id) if isinstance(id, str) else None
         seen = set[str]()
@@ -92,7 +92,7 @@ def create_tunnel(
     every = list(every_tunnel(bank))
     before = next((each for each in every if set(each.places) == set(ends)), None)
     if before is not None and before.places != ends:
-        # The one there is leads the other way.
+        # The existing tunnel leads the other way.
         given = dict(zip(given, reversed(given.values()), strict=True))
     meta: dict[str, Any] = {ID: _unlike(recipe(*ends), {each.id for each in every})}
     if before is not None:
@@ -149,22 +149,22 @@ def every_tunnel(bank: Bank) -> Iterator[Tunnel]:
 
 
 def tunnels(bank: Bank, rooms: Collection[str]) -> Iterator[Tunnel]:
-    """Those both ends of which are among these rooms: where nothing is left, no tunnel leads."""
+    """Return the tunnels with both ends among these rooms. Empty rooms have no tunnels."""
     return (each for each in every_tunnel(bank) if all(place in rooms for place in each.places))
 
 
 def flat(wing: str) -> str:
-    """A wing as it is compared: however it is spelt."""
+    """Return a wing's name for comparison, without differences of spelling."""
     return wing.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
 def recipe(one: str, other: str) -> str:
-    """The id of a tunnel between two rooms, whichever of them comes first."""
+    """Return the id of a tunnel, independent of its direction."""
     return hashlib.sha256("↔".join(sorted((one, other))).encode()).hexdigest()[:16]
 
 
 def _unlike(id: str, taken: Collection[str]) -> str:
-    """A tunnel that followed a room to another name goes by the id of the old ones still."""
+    """Return an unused id. A tunnel of a renamed room keeps the id of the old names."""
     spellings = (id if number == 1 else f"{id}_{number}" for number in count(1))
     return next(each for each in spellings if each not in taken)
 

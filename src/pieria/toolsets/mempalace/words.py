@@ -1,4 +1,4 @@
-"""The palace's words for what a bank holds, and the record's words for what an agent says."""
+"""Translate between the palace's names and the bank's."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from pieria.toolsets.mempalace.halls import hall_of
 NAME_LENGTH = 128
 FORBIDDEN = ("/", "\\", "..")
 UNWRITTEN = ("Cc", "Cs", "Zl", "Zp")
-"""Categories of characters that break a line, or are none: controls, halves of characters, separators."""
+"""Unicode categories that names may not hold: controls, surrogates and line separators."""
 NAMED = 50
 PREVIEW = 200
 OFFERED = 5
 
 
 def name(value: str, parameter: str) -> str:
-    """A name for a wing, a room or an agent that every palace can hold. Raises `InputError`."""
+    """Return a valid name for a wing, room or agent. Raise `InputError` if it is not valid."""
     kept = value.strip()
     edges = kept[:1].isalnum() and _ends_a_word(kept[-1])
     is_broken = any(part in kept for part in FORBIDDEN) or any(category(each) in UNWRITTEN for each in kept)
@@ -39,12 +39,12 @@ def name(value: str, parameter: str) -> str:
 
 
 def _ends_a_word(character: str) -> bool:
-    """In many scripts the last sign of a word is a vowel's or an accent, and no letter to Unicode."""
+    """Return whether a word may end so. Many scripts end words with a combining mark, which is no letter."""
     return character.isalnum() or category(character).startswith("M")
 
 
 def place(wing: str, room: str, wing_parameter: str = "wing", room_parameter: str = "room") -> str:
-    """Raises `InputError`, with both where neither can be."""
+    """Return `wing/room`. Raise one `InputError` for all invalid names."""
     kept, problems = [], []
     for value, parameter in ((wing, wing_parameter), (room, room_parameter)):
         try:
@@ -56,7 +56,7 @@ def place(wing: str, room: str, wing_parameter: str = "wing", room_parameter: st
 
 
 def place_filter(wing: str | None, room: str | None) -> str | None:
-    """Whatever is kept in this wing or room, also under names that this toolset would not give. Blank is none."""
+    """Return the place filter, or None if both are blank. It accepts names that `name` would refuse."""
     wing, room = (wing or "").strip(), (room or "").strip()
     for parameter, value in (("wing", wing), ("room", room)):
         if "/" in value or (value == "*" and parameter == "wing"):
@@ -67,8 +67,9 @@ def place_filter(wing: str | None, room: str | None) -> str | None:
 
 
 def filed_within(since: str | None, before: str | None) -> dict[str, str | None]:
-    """The times for the engine. A day alone means its beginning: what was filed on it was not filed before it. Blank is
-    none. Raises `InputError`, with both where neither can be.
+    """Return the time filters for the engine. A bare day means its start; blank means no limit.
+
+    Raise one `InputError` for all invalid times.
     """
     found, problems = dict[str, datetime](), list[InputError]()
     for parameter, value in (("since", since), ("before", before)):
@@ -84,14 +85,14 @@ def filed_within(since: str | None, before: str | None) -> dict[str, str | None]
 
 
 def _raise(problems: list[InputError]) -> None:
-    """All of them as one."""
+    """Raise the first problem with the others in its `errors`."""
     if problems:
         problems[0].errors = tuple(problems[1:])
         raise problems[0]
 
 
 def named(text: str) -> list[str]:
-    """Whom and what a text names, to be its labels: those it names most often."""
+    """Return the people and things a text names most often, as entities of its drawer."""
     counted = Counter(entity.name for entity in entities(text) if entity.name.isprintable())
     return [entity for entity, _ in counted.most_common(NAMED)]
 
@@ -106,7 +107,7 @@ def stamp(moment: datetime | None) -> str | None:
 
 
 def preview(text: str, length: int = PREVIEW) -> str:
-    """The beginning, cut between words where there are any."""
+    """Return the beginning, cut at whitespace if there is any."""
     if len(text) <= length:
         return text
     cut = text[:length]
@@ -114,7 +115,7 @@ def preview(text: str, length: int = PREVIEW) -> str:
 
 
 def basename(source: str | None) -> str | None:
-    """Where a drawer comes from, without the folders of whoever filed it."""
+    """Return a source's file name: its folders are private."""
     return source and (PurePath(source.replace("\\", "/")).name or source)
 
 
@@ -141,7 +142,7 @@ def metadata(memory: Memory) -> dict[str, Any]:
 
 
 def opened(bank: Bank, drawer_id: str) -> Memory:
-    """The drawer under this id, of whichever kind it is."""
+    """Return the memory of this id, of any kind. Raise `NotFoundError` if there is none."""
     memory = bank.get(drawer_id)
     if memory is None:
         raise NotFoundError("drawer", drawer_id, hint="mempalace_search and mempalace_list_drawers give the ids.")
@@ -149,7 +150,7 @@ def opened(bank: Bank, drawer_id: str) -> Memory:
 
 
 def as_it_is(bank: Bank, drawer_id: str) -> Memory:
-    """The same, to be changed: what it was in an earlier version can only be read."""
+    """Return the memory for a change. Raise `NotFoundError` for an earlier version, which is read-only."""
     memory = opened(bank, drawer_id)
     if memory.id != drawer_id:
         hint = f"It is an earlier version of {memory.id}, which can be changed."
@@ -158,7 +159,7 @@ def as_it_is(bank: Bank, drawer_id: str) -> Memory:
 
 
 def alike(wanted: str, known: Iterable[str]) -> list[str]:
-    """Those that are spelt alike or hold one of its words."""
+    """Return names that are spelt alike or share a word."""
     there = sorted(set(known))
     near = get_close_matches(wanted, there, OFFERED)
     words = [word for word in wanted.casefold().replace("_", "-").split("-") if word]
@@ -167,7 +168,7 @@ def alike(wanted: str, known: Iterable[str]) -> list[str]:
 
 
 def no_such_place(bank: Bank, wing: str | None, room: str | None) -> str | None:
-    """Why a filter lets nothing through: there is no such wing, or no such room. None where both are there."""
+    """Return why a filter matches nothing: no such wing or room. None if both exist."""
     wing, room = (wing or "").strip(), (room or "").strip()
     if not wing and not room:
         return None
@@ -186,7 +187,7 @@ def _perhaps(near: list[str]) -> str:
 
 def no_such_room(wanted: str, known: Iterable[str]) -> NotFoundError:
     rooms = list(known)
-    # Where rooms alone are known, somebody may have named the wing as well.
+    # `known` may be bare rooms while the caller also named the wing.
     there = alike(wanted, rooms) or alike(split(wanted)[1], rooms)
     hint = f"Did you mean {' or '.join(there)}?" if there else "mempalace_list_rooms shows the rooms there are."
     return NotFoundError("room", wanted, hint=hint)
