@@ -1,1 +1,1 @@
-"""Mnemex's tools: memories that fade unless they are used, are reviewed in time, and become notes of a vault."""
+"""Mnemex's tools: memories fade unless they are used; they are reviewed and become notes of a vault."""

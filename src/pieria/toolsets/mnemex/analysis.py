@@ -1,4 +1,4 @@
-"""Whether a message is worth saving, and whether it asks for what was saved."""
+"""The tools that judge a message: is it worth saving, does it ask for saved memories?"""
 
 from __future__ import annotations
 
@@ -71,6 +71,6 @@ def _recalling(
 
 
 def _signals(found: Any, **more: bool) -> dict[str, Any]:
-    """Those that there are."""
+    """Return the signals that are not empty."""
     told = {"matched_phrases": list(found.phrases), "against": list(found.against), **more}
     return {name: value for name, value in told.items() if value}

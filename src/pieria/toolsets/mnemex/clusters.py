@@ -1,4 +1,4 @@
-"""Clusters and duplicates, and what becomes of them: one memory, or relations."""
+"""The tools that find clusters and duplicates, and merge or relate them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def consolidate_memories(call: Call, cluster_id: str, mode: str, content: str | 
 
 
 def _merged_before(bank: Bank, members: tuple[str, ...]) -> str | None:
-    """The memory that all of them were put away for."""
+    """Return the memory that an earlier merge made of these members, if there is one."""
     if any(memory is not None and memory.status == "active" for memory in map(bank.get, members)):
         return None
     drawn = [{link.source.name for link in bank.links(id, relation=DRAWN_FROM)} - {id} for id in members]

@@ -1,4 +1,4 @@
-"""Collecting what has faded, and promoting what has proven itself."""
+"""The tools `gc` (collect faded memories) and `promote_memory`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def promote_memory(
         raise InputError("memory_id", "an id, or auto_detect to be true", None, hint=WHICH)
     chosen = [] if memory_id is None else _named(bank, memory_id, force, auto_detect)
     if auto_detect:
-        # What another session keeps to itself is not shown to this one, nor to whoever reads the vault.
+        # Another session's private memories must not reach this session or the vault.
         detected = (one for one in bank.upkeep.promote(dry_run=True).promoted if bank.get(one.memory.id))
         chosen += sorted((one for one in detected if one.memory.id != memory_id), key=lambda one: -one.score)
     ids = [one.memory.id for one in chosen]
@@ -70,7 +70,9 @@ def promote_memory(
 
 
 def _named(bank: Bank, id: str, force: bool, others_too: bool) -> list[Any]:
-    """The memory that is named, where it may be promoted. Raises `RefusedError`, unless others may be promoted too."""
+    """Return the named memory if it may be promoted. Otherwise raise `RefusedError` or, with `others_too`, return
+    nothing.
+    """
     memory = opened(bank, id)
     path = bank.vault.path_of(id)
     curve = bank.upkeep.curve(id)

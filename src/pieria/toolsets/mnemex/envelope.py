@@ -1,4 +1,4 @@
-"""The shape of Mnemex's replies: `success` in all of them, and a `message` in whatever failed."""
+"""The reply shape of Mnemex: `success` always, `message` in errors."""
 
 from __future__ import annotations
 

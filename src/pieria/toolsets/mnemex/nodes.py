@@ -1,4 +1,4 @@
-"""Whole memories by their ids, and how one relates to another."""
+"""The tools that open memories by id and relate them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.mnemex.words import days, score, seconds
 
 CONSOLIDATED = "consolidated_from"
-"""What this toolset calls the relation to evidence."""
+"""This toolset's name for the relation to evidence."""
 
 
 def open_memories(

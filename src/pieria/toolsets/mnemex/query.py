@@ -1,4 +1,4 @@
-"""What answers a query, or, where there is none, what is best kept: memories with how they stand."""
+"""Answers to a query or, without one, the best retained memories, each with its state."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pieria.record.memory import Memory
 POLICY, LEFT = "decay", "retention"
 SHORT, LONG = "stm", "ltm"
 VAULT = "vault"
-"""The wing of notes that were written by hand."""
+"""The wing of handwritten notes."""
 REVIEW, DENSE = "review", "dense"
 LASTING = 0.5
-"""What lasts counts so much where nothing is asked for: as what has faded by half."""
+"""The score of a lasting memory if there is no query: that of a half-faded one."""
 FURTHER, MOST = 200, 10_000
-"""Hits of a further page, and memories that are ranked without a query."""
+"""Page size after the first page, and how many memories are ranked without a query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`fades` is false where nothing counts less for its age."""
+    """One query of a layer. `fades=False` ignores a memory's age."""
 
     query: str | None
     k: int
@@ -39,14 +39,16 @@ class Asked:
     weight: float = 1.0
     beyond: Collection[str] = ()
     among: Collection[str] | None = None
-    """Ids of what belongs to another layer if it was written by hand, and of all that belongs to this one."""
+    """`beyond` holds ids of handwritten notes to leave out; `among` holds the only ids to keep."""
 
 
 class Found(NamedTuple):
-    """`similarity` is of its meaning, where that was compared; a review is there because it would be forgotten soon."""
+    """One answer. `similarity` is that of meaning, if it was compared. A review is shown because it would soon be
+    forgotten.
+    """
 
     left: Any
-    """How much of it is left: what `upkeep.retained` says."""
+    """The retention, as `upkeep.retained` returns it."""
     score: float
     layer: str
     similarity: float | None = None
@@ -75,9 +77,9 @@ def answer(bank: Bank, asked: Asked) -> Answer:
 
 
 def _hits(bank: Bank, asked: Asked) -> tuple[list[Any], list[str]]:
-    """As many as were asked for, where there are so many, however many others stand before them."""
+    """Return `k` hits if there are as many. Read further pages while other hits take up the places."""
     page = _recalled(bank, asked, asked.k, None)
-    # Reviews come with the first page alone, beside as many answers as there are on it.
+    # Only the first page has reviews, besides its answers.
     found = _once(_own(page, asked))
     while len(_answers(found)) < asked.k and page.cursor is not None:
         page = _recalled(bank, asked, FURTHER, page.cursor)
@@ -118,12 +120,12 @@ def _own(found: Iterable[Any], asked: Asked) -> list[Any]:
 
 
 def same_words(text: str) -> str:
-    """What is equal of texts that say the very same."""
+    """Return a key that is equal for texts with the same words."""
     return " ".join(text.casefold().split())
 
 
 def _once(hits: Iterable[Any]) -> list[Any]:
-    """Of copies the first, which counts most."""
+    """Return the hits without copies; the first, which scores best, stays."""
     best: dict[str, Any] = {}
     for hit in hits:
         best.setdefault(same_words(hit.memory.text), hit)

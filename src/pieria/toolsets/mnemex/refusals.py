@@ -1,4 +1,4 @@
-"""What the bank would do and these tools do not: its reply tells why, with values of its own."""
+"""Refusals of these tools where the bank itself would act. The reply gives the reason and extra values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pieria.errors import ConflictError
 
 
 class RefusedError(ConflictError):
-    """What was asked for does not meet its criteria; ``told`` is what the reply says beside that."""
+    """The request does not meet the tool's criteria; `told` is extra content for the reply."""
 
     def __init__(self, message: str, ids: tuple[str, ...], *, hint: str | None = None, **told: Any) -> None:
         self.told = told

@@ -1,4 +1,4 @@
-"""Saving, correcting, putting away and bringing back."""
+"""The tools that save, edit, forget and recover memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search among the memories, and among memories and notes of the vault together."""
+"""The tools that search memories, alone or together with the vault's notes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pieria.toolsets.mnemex.words import days, looked_for, preview, score, secon
 LABELS = {SHORT: "STM", LONG: "LTM"}
 PAGE_SIZE = 10
 TITLE, SAID = 60, 150
-"""Characters of a title, and of a content in words."""
+"""Longest title and longest content in the text reply, in characters."""
 NOTHING = "No results found."
 ALIKE_DIGITS = 4
 
@@ -102,8 +102,8 @@ def _length(bank: Bank, given: int | None) -> int:
 
 
 def _together(answers: Sequence[Answer], limit: int, paths: Mapping[str, str]) -> Answer:
-    """What says the very same is one result, of whichever layer it counts more. So are a memory and the note that
-    another system made of it.
+    """Merge answers: of results with equal texts, the best score stays. A memory and the note that another system made
+    of it also count as one.
     """
     found = [one for each in answers for one in each.found]
     noted = {one.memory.meta.get("promoted_to") for one in found} - {None}
@@ -116,7 +116,7 @@ def _together(answers: Sequence[Answer], limit: int, paths: Mapping[str, str]) -
 
 
 def _paged(found: list[Found], page: int | None, size: int | None) -> tuple[list[Found], dict[str, Any]]:
-    """All of them, or a page; only who asks for one is told of pages."""
+    """Return all results, or one page if the caller asked for pages."""
     if page is None and size is None:
         return found, {}
     number, size = page or 1, size or PAGE_SIZE

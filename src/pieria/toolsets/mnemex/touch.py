@@ -1,4 +1,4 @@
-"""Counting what is of use, so that it stays."""
+"""The tools that record use, so that useful memories stay."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def observe_memory_usage(call: Call, memory_ids: list[str], context_tags: list[s
 
 
 def _spelt(bank: Bank, ids: list[str], tags: list[str]) -> list[str]:
-    """Tags as these memories bear them: what other toolsets keep spells them otherwise, and means the same."""
+    """Return the tags in the spelling these memories use: other toolsets spell tags differently."""
     memories = [memory for id in ids if (memory := bank.get(id)) is not None]
     theirs = {tag(one): one for memory in memories for one in memory.tags}
     return [theirs.get(one, one) for one in cleaned(tags)]

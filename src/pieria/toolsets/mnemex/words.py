@@ -1,4 +1,4 @@
-"""Mnemex's words for what a bank holds, and the record's words for what an agent says."""
+"""Translate between Mnemex's names and the bank's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ _REPEATED = re.compile(r"([_/-])\1+")
 
 
 def tag(given: str) -> str:
-    """As Mnemex spells it, in any script: `Machine Learning!` is machine_learning, `v3.0` v3-0. Empty: it is none."""
+    """Return the tag as Mnemex spells it: `Machine Learning!` is machine_learning, `v3.0` v3-0. Empty if nothing is
+    left.
+    """
     spelt = given.strip().lower().replace(".", "-")
     return _REPEATED.sub(r"\1", _OTHER.sub("_", spelt)).strip("_-/")
 
@@ -29,14 +31,14 @@ def cleaned(given: Iterable[str]) -> list[str]:
 
 
 def looked_for(given: Sequence[str] | None) -> list[str] | None:
-    """As they are given and as they are spelt here: what other toolsets keep bears tags of any spelling."""
+    """Return the tags as given and as spelt here: memories of other toolsets may have any spelling."""
     if not given:
         return None
     return list(dict.fromkeys([*given, *cleaned(given)]))
 
 
 def seconds(moment: datetime | int) -> int:
-    """Of the epoch, as this toolset tells a time; also of a moment in microseconds."""
+    """Return epoch seconds. An integer is in microseconds."""
     return moment // SECOND if isinstance(moment, int) else int(moment.timestamp())
 
 
@@ -49,7 +51,7 @@ def score(value: float) -> float:
 
 
 def preview(text: str, length: int) -> str:
-    """The beginning; 0 for all of it."""
+    """Return the beginning; `length` 0 means all."""
     return text if not length or len(text) <= length else f"{text[:length].rstrip()}..."
 
 
@@ -58,11 +60,13 @@ def title(memory: Memory, length: int) -> str:
 
 
 def opened(bank: Bank, id: str, *, include_removed: bool = False) -> Memory:
-    """The memory itself, under its own id. What it was in an earlier version can only be read."""
+    """Return the memory of this id. Raise `ConflictError` if it was removed, `NotFoundError` if it is not its current
+    id.
+    """
     memory = bank.get(id, include_removed=include_removed)
     if memory is not None and memory.id == id:
         return memory
-    # This raises where nothing is there, and says so of what was purged.
+    # Raises for an unknown id, and says so if it was purged.
     bank.upkeep.retained(id)
     if bank.get(id, include_removed=True) is not None:
         raise ConflictError("it was removed", ids=(id,), hint="recover_memory brings it back.")
@@ -70,7 +74,7 @@ def opened(bank: Bank, id: str, *, include_removed: bool = False) -> Memory:
 
 
 def warned(memory: Memory, more: Iterable[str] = ()) -> Mapping[str, Any]:
-    """What the caller should know of what was kept."""
+    """Return warnings about a saved memory."""
     secrets = [flag.removeprefix(FLAGGED) for flag in memory.flags if flag.startswith(FLAGGED)]
     said = [f"It seems to hold a secret: {', '.join(secrets)}."] if secrets else []
     if "private:cut" in memory.flags:
