@@ -1,4 +1,4 @@
-"""What of a bank is working memory, episodic and semantic, in numbers. Counted is what the caller may see."""
+"""Counts of a bank's working, episodic and semantic memory, as far as the caller may see it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pieria.toolsets.mnemosyne.words import stamp
 SUMMARY = "summary"
 SAID = tuple(kind for kind in GIVEN_KINDS if kind != SUMMARY)
 ALL = ("archived", "invalid")
-"""What is counted besides what can be recalled now."""
+"""Statuses that are counted although recall skips them."""
 
 
 class Counting:
-    """Of one bank, for one answer: what several numbers rest on is counted once."""
+    """Counts of one bank for one answer. Shared numbers are cached."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
@@ -31,12 +31,12 @@ class Counting:
         return sum(self._tiers.values())
 
     def working(self) -> dict[str, Any]:
-        """What was said: how much a sleep has gone over, and how much it has not."""
+        """Count notes: those a sleep has consolidated and those it has not."""
         waiting, total = self._said.get("working", 0), sum(self._said.values())
         return {"total": total, "consolidated": total - waiting, "unconsolidated": waiting, "last": self._last(SAID)}
 
     def episodic(self) -> dict[str, Any]:
-        """What recall shows with the tier episodic; and what is found by meaning, of the whole bank."""
+        """Count episodic memories and summaries. The number of vectors is that of the whole bank."""
         store = self.stats.store
         return {
             "total": self._tiers.get("kept", 0),

@@ -1,4 +1,4 @@
-"""How the memory is: counts over all banks, and every check with its remedy. Never a word of what is remembered."""
+"""The memory's health: counts over all banks, and each check with its remedy. Never shows memories' texts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def get_stats(call: Call, bank: str | None = None) -> dict[str, Any]:
 
 
 def _all_counted(host: Host, warnings: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The caller's own bank must be sound; another that is not is told of and left out."""
+    """Yield each bank's counts. Raise if the caller's own bank fails; warn about others and skip them."""
     for name in host.bank_names():
         try:
             found = host.other(name)
@@ -103,7 +103,7 @@ def _counted(bank: Bank) -> dict[str, Any]:
 
 
 def _together(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """Numbers are added up, of times the last counts, and what is the same in all stands as it is."""
+    """Merge the counts of banks: add numbers, keep the latest time or the shared value."""
     if not parts:
         return {}
     return {name: _joined([part.get(name) for part in parts]) for name in parts[0]}
@@ -123,7 +123,7 @@ Found = tuple[str, bool, str, str | None]
 
 
 def _between_records(bank: Bank) -> list[Found]:
-    """What the records say of each other."""
+    """Return the checks between records: lineage and conflicts."""
     problems = Counter(problem.kind for problem in bank.upkeep.validate().problems)
     at_odds = len(bank.facts.conflicts())
     told = ", ".join(f"{number:,} {kind}" for kind, number in problems.items())

@@ -1,4 +1,4 @@
-"""The shape of Mnemosyne's replies: an object with a `status`, and the error beside it where there is one."""
+"""The reply shape of Mnemosyne: an object with `status`, and `error` if the call failed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MISSING = {
     "mnemosyne_update": "not_found",
     "mnemosyne_invalidate": "memory_not_found",
 }
-"""What agents that know the original look for where a memory is not there."""
+"""Statuses for a missing memory; agents know them from the original."""
 
 
 def succeeded(call: Call, value: dict[str, Any]) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def succeeded(call: Call, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def failed(tool: Tool, arguments: Mapping[str, Any], error: PieriaError) -> dict[str, Any]:
-    # What stands in `errors` stands in `violations` as well, with the first.
+    # `violations` already holds all of `errors`, and the first error as well.
     shown = {name: value for name, value in error.as_dict().items() if name != "errors"}
     told: dict[str, Any] = {"status": "error", "error": {**shown, "violations": violations(error)}}
     if isinstance(error, NotFoundError) and error.resource == "memory" and tool.name in _MISSING:

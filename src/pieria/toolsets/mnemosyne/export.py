@@ -1,4 +1,4 @@
-"""Export, and import of what this or the original wrote."""
+"""The tools `export` and `import`, for files of Pieria and of the original Mnemosyne."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pieria.bank.results.transfer import ImportReport
 
 LARGEST = 1 << 30
-"""Bytes of a file of the original, which is one JSON value and has to be read at once."""
+"""Largest file of the original, in bytes: it is one JSON value, read at once."""
 MOST_TOLD = 100
-"""Problems that an answer lists; it counts them all."""
+"""How many problems a reply lists; it counts all."""
 _START = 4_096
 
 
@@ -70,7 +70,7 @@ def import_(call: Call, input_path: str) -> dict[str, Any]:
     path = host.paths.allowed(input_path, "input_path")
     document = _document(path)
     if document is None and not host.banks.has(host.bank_name):
-        # A file that cannot be brought in makes no bank.
+        # Check the file first: a broken one must not create a bank.
         check_export(path)
     bank = call.bank
     if document is None:
@@ -94,7 +94,7 @@ def _kept_to_itself(session: str, number: int) -> str:
 
 
 def _counted(path: Path) -> Counter[str]:
-    """What the file holds, as it stands at its end."""
+    """Return counts of the file's current content."""
     counts: Counter[str] = Counter()
     with path.open(encoding="utf-8") as file:
         for line in map(json.loads, file):
@@ -109,7 +109,7 @@ def _counted(path: Path) -> Counter[str]:
 
 
 def _document(path: Path) -> dict[str, Any] | None:
-    """What the original wrote; None for anything else, of which the bank's own import knows what to say."""
+    """Return the original's document; None for other files, which the bank's own import checks."""
     try:
         if not path.is_file():
             return None
@@ -121,7 +121,7 @@ def _document(path: Path) -> dict[str, Any] | None:
             raise TransferError(path, f"it is one JSON value of more than {LARGEST >> 30} GiB")
         document = parsed(path.read_bytes())
     except OSError:
-        # The bank's own import says what is the matter with the file.
+        # The bank's own import reports what is wrong with the file.
         return None
     except ValueError as problem:
         raise TransferError(path, "it is JSON that is damaged or was cut off") from problem
@@ -136,7 +136,7 @@ def _document(path: Path) -> dict[str, Any] | None:
 
 
 def _taken_in(call: Call, bank: Bank, read: Original) -> tuple[ImportReport, dict[int, tuple[str, str]]]:
-    """With whose each line of it is."""
+    """Import the records. Return the report, and the section and record of each line."""
     entries = [_entry(own or call.host.session, entry) for own, entry in read.scratchpad]
     report, lines = taken_in(
         bank, IMPORTED, read.memories, [*read.links, *read.facts], entries, progress=call.host.progress
@@ -168,7 +168,7 @@ def _answer(
 
 
 def _listed(report: ImportReport, whose: Callable[[int], tuple[str, str]]) -> list[Problem]:
-    """What was wrong with lines of the file, by the records they are of."""
+    """Return the problems with lines, as problems of their records."""
     found = []
     for problem in report.problems:
         section, record = whose(problem.line)
@@ -177,7 +177,7 @@ def _listed(report: ImportReport, whose: Callable[[int], tuple[str, str]]) -> li
 
 
 def _own(report: ImportReport) -> dict[str, Any]:
-    """What came in of an export of ours, by the original's sections."""
+    """Return what a Pieria export added, by the original's sections."""
 
     def came(what: str) -> dict[str, int]:
         skipped = report.unchanged.get(what, 0) + sum(report.left.get(what, {}).values())
@@ -198,7 +198,7 @@ def _none(skipped: int) -> dict[str, int]:
 
 
 def _sections(bank: Bank, read: Original, report: ImportReport, broken: set[str]) -> dict[str, Any]:
-    """What came in of the original's sections, by the ids that the journal tells of."""
+    """Return what was added, by the original's sections. The journal says which ids were written."""
     written: set[str] = set()
     if report.changes is not None:
         first, last = report.changes

@@ -1,4 +1,4 @@
-"""Which function answers to which tool."""
+"""The handlers of Mnemosyne, by tool name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An export of the original, versions 1.0 to 1.3, read into records of ours. Knows no bank and writes nothing.
+"""Convert an export of the original Mnemosyne, versions 1.0 to 1.3, into lines of Pieria's format.
 
-What a row says that cannot be is told of as a problem; only where nothing is left of a row is it left out. Vectors are
-not taken over: the bank embeds by itself.
+Knows no bank and writes nothing. Invalid values of a row become problems; a row is skipped only if nothing of it is
+usable. Vectors are not imported: the bank makes its own.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ VERSIONS = ("1.0", "1.1", "1.2", "1.3")
 MEMORIES = ("working_memory", "episodic_memory", "legacy_memories")
 FACTS = ("triples", "annotations", "canonical_facts")
 LEFT = ("consolidation_log", "sync_events", "episodic_embeddings", "legacy_embeddings")
-"""What a bank makes by itself, or has a journal of its own for."""
+"""Sections that are not imported: the bank derives this data or has its own journal."""
 SHARED = "mcp_"
-"""How the session begins that all clients of one server shared: it kept nothing from anybody of the bank."""
+"""Prefix of the session that all clients of one server shared. Its memories are open to the whole bank."""
 UNNAMED = "default"
-"""The session of its command line, and of every program that names none: nobody's own either."""
+"""The session of the command line and of unnamed programs. It is shared, too."""
 IMPORTED = "mnemosyne"
 Row = Mapping[str, Any]
 
 
 class Line(NamedTuple):
-    """One line of an export of ours, and which record of the original it comes from."""
+    """One export line, and the original record it comes from."""
 
     section: str
     id: str
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Problem:
-    """`taken` says whether the record came in all the same."""
+    """A problem with a record. `taken` says whether the record was imported anyway."""
 
     section: str
     record: str
@@ -58,17 +58,17 @@ class Problem:
 
 @dataclass
 class Original:
-    """What was read. `contents` and `states` belong together, one of each for a memory."""
+    """The converted document. `memories` holds a pair of lines, content and state, for each memory."""
 
     memories: list[tuple[Line, Line]] = field(default_factory=list)
     links: list[Line] = field(default_factory=list)
     facts: list[Line] = field(default_factory=list)
     scratchpad: list[tuple[str | None, Line]] = field(default_factory=list)
-    """With the session each entry is of; None for the one that everybody shared."""
+    """Entries with their session; None for the shared one."""
     problems: list[Problem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     private: dict[str, int] = field(default_factory=dict)
-    """How many memories only one session sees, by session."""
+    """Number of private memories, by session."""
 
 
 def is_original(document: object) -> bool:
@@ -80,7 +80,7 @@ def version_of(document: Mapping[str, Any]) -> str:
 
 
 class Reading:
-    """Reads a whole document. `place` is the name of the bank, in which places lie; `now` dates what has no time."""
+    """Converter for a whole document. `place` is the bank's name, used for places; `now` is the default time."""
 
     def __init__(self, document: Mapping[str, Any], place: str, now: datetime) -> None:
         self._document = document
@@ -134,7 +134,7 @@ class Reading:
             return
         id = str(id)
         if id in self._ids:
-            # The old table repeats what is in the new ones.
+            # The old table repeats rows of the new ones.
             return
         self._ids[id] = None
         problems: list[str] = []
@@ -181,7 +181,7 @@ class Reading:
             self._problem(section, id, reason, taken=True)
 
     def _tie(self) -> None:
-        """Summaries to what they sum up, and what was superseded to what is in its place, as far as that is there."""
+        """Link summaries to their sources. Drop `superseded_by` where the successor is missing."""
         states = {state.id: state for _, state in self.read.memories}
         for record, row in self._summaries():
             sources = [source for source in _sources(row) if source in self._ids and source != record]
@@ -204,9 +204,9 @@ class Reading:
                 self._problem(state.section, state.id, reason, taken=True)
 
     def _held_to(self, summary: Line, sources: list[dict[str, Any]]) -> bool:
-        """In the original everybody saw the sum of what some session said to itself, and for longer than that held.
+        """Restrict a summary to its sources' session, end and trust, which the original did not do.
 
-        False where nobody may see it: it sums up what two sessions said to themselves.
+        Return False if no session may see the summary: its sources are private to several.
         """
         held = summary.values
         sessions = {source["session"] for source in sources if source["scope"] == "session"}
@@ -232,7 +232,7 @@ class Reading:
             if isinstance(row, Mapping) and str(_first(row, "id")) in self._ids:
                 yield str(_first(row, "id")), row
 
-    # --- the scratchpad, and what is stated
+    # --- the scratchpad and facts
 
     def _entry(self, record: str, row: Row) -> None:
         text = _first(row, "content")
@@ -263,7 +263,7 @@ class Reading:
         begin = _moment(stated, ("valid_from",), problems)
         end = _moment(stated, ("valid_until",), problems)
         if end is not None and begin == end:
-            # Two of one day: the earlier one held on that day, or it would never have held.
+            # Equal start and end: extend the end to the end of that day, or the fact would never hold.
             end = iso(instant(begin[:10], "valid_until", end_of_day=True))
         if begin is not None and end is not None and end <= begin:
             self._problem(section, record, "it ends before it begins, so it never held", taken=False)
@@ -305,7 +305,7 @@ def _annotation(row: Row) -> dict[str, Any]:
 
 
 def _canonical(row: Row) -> dict[str, Any]:
-    """A slot of the profile: whose, of which category, by its name."""
+    """Return a profile slot as a fact: owner, category and name, value."""
     named = [part for part in (_text(row, "category"), _text(row, "name")) if part]
     return {
         "subject": _first(row, "owner", "owner_id") or "user",
@@ -328,7 +328,7 @@ def _text(row: Row, name: str) -> str | None:
 
 
 def _moment(row: Row, names: Iterable[str], problems: list[str]) -> str | None:
-    """Without a zone it is taken as UTC."""
+    """Return the first valid time. Without a zone it is UTC."""
     for name in names:
         value = row.get(name)
         if value is None or value == "":

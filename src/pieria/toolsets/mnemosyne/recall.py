@@ -1,4 +1,4 @@
-"""`recall`: hits as the original shows them, with the reasons of each and how sure the answer is."""
+"""The tool `recall`: hits in the original's shape, with reasons and confidence."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pieria.toolsets.mnemosyne.words import here, told
 
 WEIGHTS = {"dense": 0.5, "lexical": 0.3, "importance": 0.2}
 LEAST = 1e-7
-"""What a weight of 0 comes to: too little to be seen in a score, and enough that matches of this kind are looked for.
-Importance finds nothing by itself, and vectors may be missing."""
+"""The value that replaces a weight of 0: invisible in a score, but matches of this kind are still looked for.
+Importance alone finds nothing, and vectors may be missing.
+"""
 DIGITS = 6
 
 
@@ -60,7 +61,7 @@ def recall(
 
 
 def _weights(vec: float | None, fts: float | None, importance: float | None) -> dict[str, float] | None:
-    """Shares of one, so that scores compare whatever the weights; None where none was given."""
+    """Return the weights as shares of 1, so that scores are comparable; None if none was given."""
     given = {"dense": vec, "lexical": fts, "importance": importance}
     if all(weight is None for weight in given.values()):
         return None

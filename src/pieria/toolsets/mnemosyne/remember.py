@@ -1,4 +1,4 @@
-"""`remember`: kept once, and what is said again only ever raises what is there."""
+"""The tool `remember`: store a text once. Repeating it only ever raises what is stored."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pieria.toolsets.host import Call
 from pieria.toolsets.mnemosyne.words import SCOPE_WORDS, SCOPES, here, stamp, triple, veracity
 
 PREVIEW = 100
-"""Characters of a memory in the reply to whoever wrote it."""
+"""Length of the preview in a reply, in characters."""
 IMPORTANCE = 0.5
 EVERYBODY = ("bank", "user")
-"""The scopes of what no session keeps to itself: in the user's own bank, the second."""
+"""The scopes that all sessions see; `user` occurs in the user's own bank."""
 
 
 def remember(
@@ -67,7 +67,9 @@ def remember(
 
 
 def _known(call: Call, bank: Bank, content: str, scope: str | None) -> Memory | None:
-    """What says the same to all already or, where all are to know it now, to this session alone."""
+    """Return a shared memory of the same text. Unless `scope` is session, the session's own one counts, too: it is
+    widened.
+    """
     twins = bank.twins(content, kinds="note")
     told = [memory for memory in twins if memory.scope in EVERYBODY]
     if scope != "session":
@@ -78,7 +80,7 @@ def _known(call: Call, bank: Bank, content: str, scope: str | None) -> Memory | 
 def _raised(
     bank: Bank, memory: Memory, scope: str | None, importance: float | None, valid_until: str | None
 ) -> tuple[Memory, list[str]]:
-    """Nothing is ever taken away from a memory by saying it again: not its readers, its importance or its time."""
+    """Raise the memory to the wanted values. Never narrow its scope, importance or end."""
     until = None if valid_until is None else instant(valid_until, "valid_until", end_of_day=True)
     wanted: dict[str, Any] = {}
     if scope != "session" and memory.scope == "session":
@@ -88,7 +90,7 @@ def _raised(
     if until is not None and memory.valid_until is not None and until > memory.valid_until:
         wanted["valid_until"] = valid_until
     if wanted:
-        # Others may say it at the same time, and more of it.
+        # Other callers may raise it at the same time; `widen` never lowers.
         memory = bank.widen(memory.id, **wanted)
     warnings = []
     if scope == "session" and memory.scope != "session":

@@ -1,4 +1,4 @@
-"""The scratchpad of the session that calls."""
+"""The scratchpad of the calling session."""
 
 from __future__ import annotations
 

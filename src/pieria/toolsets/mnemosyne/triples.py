@@ -1,4 +1,4 @@
-"""The temporal graph: relations from either end, each with an id, and nothing closed behind anybody's back."""
+"""The temporal graph: query relations from either end, and report every triple that an addition closes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pieria.toolsets.mnemosyne.words import here, triple
 
 STORE = "triples"
 MOST = 200
-"""Triples of an answer; where there are more it says so."""
+"""How many triples a reply lists; `truncated` says if there are more."""
 
 
 def triple_add(call: Call, subject: str, predicate: str, object: str) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def triple_query(
     object: str | None = None,
     as_of: str | None = None,
 ) -> dict[str, Any]:
-    """The latest first."""
+    """Return matching triples, latest first."""
     bank = call.bank
     found = bank.facts.query(subject, predicate, object, valid_at=as_of, limit=MOST + 1)[::-1]
     return {

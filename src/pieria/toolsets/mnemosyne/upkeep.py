@@ -1,4 +1,4 @@
-"""Correcting, forgetting, and the sleep that sums up."""
+"""The tools that update, invalidate and forget memories, and `sleep`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ELSEWHERE = 20
-"""Banks that are looked into for an id that is not in the one at hand."""
+"""How many other banks are searched for an unknown id."""
 TEXTS, IDS = 20, 50
-"""How many are told of what a sleep did; `more` says how many there are besides. An agent reads all of a reply."""
+"""How many texts and ids a reply on a sleep lists; `more` counts the rest."""
 RECENT = 20
-"""Changes among which one's own is looked for, where others write as well."""
+"""How many recent changes are searched for the caller's own, because others write as well."""
 
 
 def forget(call: Call, memory_id: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def sleep(call: Call, dry_run: bool = False, bank: str | None = None) -> dict[st
 
 
 def _changed(before: Memory, after: Memory) -> dict[str, Any]:
-    """What is another now, with what it was."""
+    """Return the changed fields, with values before and after."""
     changed: dict[str, Any] = {}
     if before.text != after.text:
         changed["content"] = {"before": before.text[:LONGEST], "after": after.text[:LONGEST]}
@@ -103,7 +103,7 @@ def _changed(before: Memory, after: Memory) -> dict[str, Any]:
 
 
 def _ended(bank: Bank, id: str, replacement: str | None) -> tuple[Memory, bool]:
-    """The memory, and whether it had ended, with the same replacement, before."""
+    """Return the memory, and whether it had already ended (with this replacement, if one is given)."""
     try:
         return bank.invalidate(id, replacement=replacement), False
     except ConflictError:
@@ -115,7 +115,7 @@ def _ended(bank: Bank, id: str, replacement: str | None) -> tuple[Memory, bool]:
 
 
 def _way_back(bank: Bank, memory: Memory) -> dict[str, Any] | None:
-    """The change that can be taken back."""
+    """Return the change to undo, if it is among the recent ones."""
     own = [change for change in bank.changes(last=RECENT) if memory.id in change.ids and change.what == "invalidate"]
     return {"change": own[-1].seq, "command": f"pieria undo {own[-1].seq} --bank {bank.name}"} if own else None
 
@@ -160,7 +160,7 @@ def _holds(call: Call, name: str, id: str) -> bool:
     try:
         return call.host.other(name).get(id) is not None
     except PieriaError as problem:
-        # What is wrong with another bank is no answer to what was asked of this one.
+        # A fault in another bank must not fail this call.
         log.warning("bank %s is not looked into for an id (%s)", name, problem.code)
         return False
 
@@ -171,7 +171,7 @@ def _told(summary: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _looking_elsewhere(call: Call, id: str) -> Iterator[None]:
-    """Of an id that is not here, says which other bank has it."""
+    """If the id is unknown here, name the bank that has it."""
     try:
         yield
     except NotFoundError as problem:

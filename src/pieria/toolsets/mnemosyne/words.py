@@ -1,4 +1,4 @@
-"""The original's words for what a bank holds, and the record's words for what an agent says."""
+"""Translate between the original's names and the bank's."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ TIER_WORDS = {"working": "working", "kept": "episodic", "settled": "semantic"}
 VERACITIES = ("stated", "inferred", "tool", "imported", "unknown")
 WRITTEN_BY = {"human": "stated", "agent": "inferred", "system": "tool"}
 LONGEST = 8_000
-"""Characters of a memory in an answer; a longer one says that it is cut, and how long it is."""
+"""Longest text in a reply, in characters; a longer one is cut, with `truncated` and `length`."""
 
 
 def veracity(memory: Memory) -> str:
-    """How far it is to be believed, for who wrote it or where it was imported from."""
+    """Return how far to trust the memory, from its author or its origin."""
     told = memory.meta.get("veracity")
     if told in VERACITIES:
         return str(told)
@@ -35,7 +35,7 @@ def stamp(moment: datetime | None) -> str | None:
 
 
 def told(memory: Memory) -> dict[str, Any]:
-    """A memory as the original's tools show it."""
+    """Return the memory in the original's shape."""
     return {
         "id": memory.id,
         "content": memory.text[:LONGEST],
@@ -73,5 +73,5 @@ def triple(fact: Fact) -> dict[str, Any]:
 
 
 def here(call: Call, bank: Bank) -> dict[str, Any]:
-    """Which bank and session an answer is about."""
+    """Return the bank and session of an answer."""
     return {"bank": bank.name, "session": call.host.session}
