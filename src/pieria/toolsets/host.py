@@ -1,4 +1,4 @@
-"""The context of a tool call: which banks it can reach, for which caller, with which access."""
+"""The context of a tool call: the caller, its access, and the banks it can reach."""
 
 from __future__ import annotations
 

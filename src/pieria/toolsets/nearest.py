@@ -1,4 +1,4 @@
-"""What was perhaps meant by a name that nobody knows. To compare costs more the longer it is and the more there are."""
+"""Guess the name that a misspelt one means. Comparing costs more with longer names and longer lists."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 
 LONGEST = 100
-"""Characters of a name that may still be a misspelling of another."""
+"""Longest name, in characters, that still counts as a misspelling."""
 LOOKED_AT = 5
 ALIKE, ALIKE_AFTER, MUCH_ALIKE = 0.5, 0.6, 0.75
 FAMILY = len("mem-")
 SHORTEST = 3
-"""Characters that say enough to stand for a longer name that begins or ends with them."""
+"""Shortest prefix or suffix, in characters, that counts as the longer name."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """None where nothing is near: a wrong guess is followed, and that of a tool may write where somebody looked."""
+    """Return the nearest known name, or None. Guess with care: models follow the guess, and its tool may write."""
     if len(name) > LONGEST:
         return None
     wanted = name.casefold()
@@ -26,7 +26,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _is_meant(wanted: str, other: str) -> bool:
-    """Names of one family begin alike, so they are near one another only where what follows is, too."""
+    """Return whether the names are near. Names with a shared prefix must also be near after the prefix."""
     if _holds(wanted, other):
         return True
     same = next((at for at, (one, its) in enumerate(zip(wanted, other, strict=False)) if one != its), 0)
@@ -45,7 +45,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 class Guesses:
-    """Those for one answer: no more of them than are told."""
+    """A budget of guesses for one answer."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -58,5 +58,5 @@ class Guesses:
 
 
 def meant(near: str | None) -> str | None:
-    """The hint."""
+    """Return the hint for a guess."""
     return near and f"Did you mean {near}?"

@@ -1,6 +1,6 @@
-"""Arguments against a tool's schema: all that is wrong with them at once, in words that a model can act on.
+"""Check arguments against a tool's schema and report every violation at once, in words a model can act on.
 
-Nothing is coerced and nothing is clamped. What a schema cannot say, such as whether a text is a time, the engine says.
+Values are not coerced or clamped. The engine checks what a schema cannot express, such as times.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _KINDS = {
 Arguments = dict[str, Any]
 
 MOST = 50
-"""Violations that are told one by one."""
+"""How many violations are listed one by one."""
 
 
 def validated(tool: Tool, arguments: object, known_as: str | None = None) -> Arguments:
-    """The arguments by the names that are listed, with defaults filled in. Raises `InputError` with all violations.
+    """Return the arguments under their listed names, with defaults filled in. Raise `InputError` with all violations.
 
-    `known_as` is what the caller knows the tool by, where that is not its name.
+    `known_as` is the caller's name for the tool, if that differs from its own.
     """
     if not isinstance(arguments, Mapping):
         raise InputError("arguments", "an object of the tool's parameters", arguments)
@@ -65,7 +65,7 @@ def _all_of(problems: list[InputError]) -> InputError:
 
 
 def violations(error: PieriaError) -> list[dict[str, Any]]:
-    """Each parameter that is wrong, for an envelope: the first of them is the error, the others stand in it."""
+    """Return the wrong parameters for an envelope: the error itself, then those in its `errors`."""
     found = [one for one in (error, *error.errors) if isinstance(one, InputError | PrivacyError)]
     return [
         {"parameter": one.parameter, "expected": one.expected, "received": one.received, "hint": one.hint}
@@ -76,7 +76,7 @@ def violations(error: PieriaError) -> list[dict[str, Any]]:
 def _by_listed_names(
     tool: Tool, arguments: Mapping[str, Any], guesses: Guesses, known_as: str
 ) -> tuple[Arguments, list[InputError]]:
-    """The arguments that are known; an unknown one is told with what was perhaps meant."""
+    """Return the known arguments, and an error for each unknown one with a guess at its name."""
     given: Arguments = {}
     problems = []
     known = [*tool.parameters, *tool.accepts]
@@ -97,7 +97,7 @@ def _by_listed_names(
 
 
 def _as_text(value: object) -> object:
-    """An object as the JSON text that the parameter is. What no JSON holds is told by whoever checks it."""
+    """Return an object as JSON text. Other values stay: the schema check reports those that JSON cannot hold."""
     if not isinstance(value, Mapping):
         return value
     try:
@@ -149,7 +149,7 @@ def _hint(error: ValidationError, guesses: Guesses, *, is_needed: bool) -> str |
 
 
 def in_words(schema: Mapping[str, Any]) -> str:
-    """What a parameter takes, in words."""
+    """Return what a parameter accepts, in words."""
     if "enum" in schema:
         choices = ", ".join(map(str, schema["enum"]))
         return choices if len(schema["enum"]) == 1 else f"one of {choices}"
@@ -179,7 +179,7 @@ def _bounds(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _not_finite(value: object, path: str = "") -> list[InputError]:
-    """JSON has no such numbers, but its readers let them through, and no bound holds them."""
+    """Return errors for NaN and infinity: JSON forbids them, but parsers accept them and bounds miss them."""
     if isinstance(value, float):
         return [] if isfinite(value) else [InputError(path, "a finite number", value)]
     within: Iterable[tuple[str, object]] = ()
@@ -191,7 +191,7 @@ def _not_finite(value: object, path: str = "") -> list[InputError]:
 
 
 def _whole(schema: Mapping[str, Any], value: Any) -> Any:
-    """5.0 is a whole number to JSON, and a fraction to Python."""
+    """Return the value with integral floats as integers: for JSON Schema 5.0 is an integer."""
     kinds = schema.get("type", ())
     if isinstance(value, float) and "integer" in kinds and "number" not in kinds:
         return int(value)

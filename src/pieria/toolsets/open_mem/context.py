@@ -165,7 +165,7 @@ def _is_closed(line: str, fence: str) -> bool:
 
 
 def without(text: str) -> str:
-    """Return the text as it was before blocks were inserted, without the blank line that came with a block."""
+    """Return the text from before blocks were inserted, without the blank line that came with a block."""
     bare = stripped(text)
     if bare.place is None:
         return bare.text

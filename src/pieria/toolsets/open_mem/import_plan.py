@@ -1,7 +1,7 @@
 """The import plan: each record is inserted, merged into an existing memory, or skipped.
 
 A record matches a memory by id or, if the id is unknown, by content. A history moves as a unit: if the bank holds part
-of it or its predecessor, the rest follows. Two revisions of one predecessor become one history in which the later one
+of it or its predecessor, the rest follows. Two revisions of one predecessor become one history, and the later revision
 is current. No memory ever has two heads.
 """
 
@@ -79,7 +79,7 @@ class Here:
 
 @dataclass(slots=True)
 class Plan:
-    """Histories to insert, oldest revision first, and records to merge. `targets` maps record ids to ids in the bank."""
+    """Histories to insert, oldest revision first, and records to merge. `targets` maps record ids to the bank's ids."""
 
     histories: list[list[Record]] = field(default_factory=list)
     goes_on: dict[str, str] = field(default_factory=dict)
