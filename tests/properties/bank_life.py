@@ -1,7 +1,7 @@
-"""The bank of a random history, the plain oracle beside it, and how the two are held against each other.
+"""The base state machine: a bank, a plain oracle for each of its banks, and the checks that compare them.
 
-Two handles on one file see different things, and what two banks hold (the bank's own and the user's) is two oracles.
-The verbs and the questions are in the classes that build on this one.
+Two handles on one file see different memories. The bank and the user's own bank have an oracle each.
+Subclasses add the verbs and the questions.
 """
 
 import shutil
@@ -28,12 +28,12 @@ REFUSALS = (InputError, PrivacyError, NotFoundError, ConflictError)
 
 
 def without_row(memories: Iterable[pieria.Memory]) -> list[dict[str, Any]]:
-    """As the oracle shows them: the row is the store's own."""
+    """Return the memories as the oracle shows them, without the store's row number."""
     return [{name: value for name, value in memory.as_dict().items() if name != "row"} for memory in memories]
 
 
 class Life(RuleBasedStateMachine):
-    """`self.clock` is what both handles read."""
+    """Hold two handles on one bank; both read the time from `self.clock`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Life(RuleBasedStateMachine):
         return micros(self.clock)
 
     def open_handles(self) -> None:
-        """Two stores, since their settings differ: each has its own connections to the file."""
+        """Open a handle for each reader. Their settings differ, so each has its own store and connections."""
         for reader in (ALICE, BOB):
             self.handles[reader] = pieria.open(
                 "bank",
@@ -79,12 +79,12 @@ class Life(RuleBasedStateMachine):
         return found
 
     def banks(self) -> list[tuple[Oracle, Bank]]:
-        """Those that there are, each opened by somebody who sees no session's own."""
+        """Return each existing bank with its oracle, opened by a reader who sees no session's private memories."""
         users = self.user_bank()
         return [(self.ours, self.handles[ALICE]), *([] if users is None else [(self.mine, users)])]
 
     def oracle_of(self, id: str) -> Oracle:
-        """The bank's own comes first; where nobody has it, the bank's own says so."""
+        """Return the oracle that has this id. If neither has it, return the one of the bank itself."""
         return self.mine if id in self.mine.memories and id not in self.ours.memories else self.ours
 
     def sees(self, id: str, reader: Reader) -> bool:
@@ -92,7 +92,7 @@ class Life(RuleBasedStateMachine):
         return id in oracle.memories and may_see(reader, oracle.current(id))
 
     def some_id(self, data: st.DataObject) -> str:
-        """Mostly one that stands, often one that is tied; sometimes one that is removed, purged or was never there."""
+        """Return a random id: mostly live, often linked, sometimes removed, purged or unknown."""
         oracles = (self.ours, self.mine)
         there = [id for oracle in oracles for id, found in oracle.known() if not found.values["ended"]]
         ties = [stretch.values for oracle in oracles for stretch in oracle.ties().values()]
@@ -104,14 +104,14 @@ class Life(RuleBasedStateMachine):
         return data.draw(st.sampled_from([*every, "nobody"]), label="any id")
 
     def a_moment(self, number: int) -> int:
-        """A moment of the past: that of a change, or just before it."""
+        """Return a moment of the past: the time of a change, or one microsecond before."""
         known = [micros(START), *(entry.at for entry in self.ours.journal)]
         return known[(number // 2) % len(known)] - number % 2
 
     # --- agreement
 
     def agree(self, real: Callable[[], Any], model: Callable[[Any], Any]) -> Any:
-        """Both do it or both refuse it, with the same class of error. The model is told what the bank answered."""
+        """Check that both accept or both refuse with the same class of error. `model` gets the bank's answer."""
         refused: PieriaError | None = None
         answer = None
         before = self.state_of_the_files()
@@ -137,7 +137,7 @@ class Life(RuleBasedStateMachine):
         for _, bank in self.banks():
             with bank.store.reading() as reader:
                 heads.append(reader.head().seq)
-        # The user's bank may have been made for what was refused then; nothing is in it.
+        # A refused verb may have created the user's bank. That bank is still empty.
         return version, *(seq for seq in heads if seq)
 
     def check_shown(self, oracle: Oracle, memory: pieria.Memory) -> None:

@@ -1,4 +1,4 @@
-"""The verbs on what memories are tied to: links, facts, the undoing of changes, and the bank taken in as a file."""
+"""Rules for links, facts, undo and import of the bank's own export."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ class Ties(Verbs):
         return PLACE if data.draw(st.integers(0, 5), label="a place?") == 5 else self.some_id(data)
 
     def common_oracle(self, ends: list[str]) -> Oracle:
-        """Links stay within a bank."""
+        """Return the oracle that holds all ends. Raise `ConflictError` if they are in two banks."""
         names = {self.oracle_of(end).name for end in ends if "/" not in end}
         if len(names) > 1:
             raise ConflictError("in two banks", ids=tuple(ends))
@@ -196,7 +196,7 @@ class Ties(Verbs):
             else:
                 fact = facts.add(*said, valid_from=begin, valid_until=end, memory=memory, source=source)
         except InputError:
-            # The times stand against each other, or against the memory's.
+            # The two times contradict each other, or the memory's validity.
             assert memory is not None or (begin and end and end <= begin)
             assert self.state_of_the_files() == before
         except NotFoundError:
@@ -205,7 +205,7 @@ class Ties(Verbs):
         else:
             assert seen
             self.learn_facts()
-            # An answer of other words or another memory would be somebody else's fact.
+            # An answer with other words or another memory would be a different fact.
             assert (fact.subject, fact.predicate, fact.object, fact.source_memory) == (*said, memory)
 
     def may_name(self, id: str, reader: Reader) -> bool:
@@ -239,7 +239,7 @@ class Ties(Verbs):
         self.agree(lambda: self.handles[reader].facts.remove(id, reason=reason), model)
 
     def learn_facts(self) -> None:
-        """What the bank has made of a statement; often nothing that it did not know."""
+        """Copy the facts that the bank's last change wrote into the oracle. The change may be empty."""
         bank = self.handles[ALICE]
         made = bank.changes(since=len(self.ours.journal))
         assert len(made) <= 1
@@ -247,7 +247,7 @@ class Ties(Verbs):
             entry = self.ours.change(change.what)
             with bank.store.reading() as reader:
                 memories, links, facts = reader.opened(change.seq)
-            # What is stated alone has a memory that states it, by the same id; no oracle holds those.
+            # A fact without a source memory gets a statement memory with the same id. Oracles hold no statements.
             alone = {fact.id for fact in facts if fact.source_memory is None}
             assert {held.state.id for held in memories} == alone
             assert all(
@@ -262,7 +262,7 @@ class Ties(Verbs):
         verb=st.sampled_from(["alias", "alias", "unalias", "declare"]), single=st.booleans(),
     )  # fmt: skip
     def name_things(self, reader: Reader, name: str, of: str, predicate: str, verb: str, single: bool) -> None:
-        """The bank's own records: they keep no versions, and look-ups by either name find the same."""
+        """Check aliases and declarations. They keep no versions, and queries by either name return the same facts."""
         facts = self.handles[reader].facts
         known = facts.aliases()
         if verb == "declare":
@@ -294,7 +294,7 @@ class Ties(Verbs):
 
     @rule(mode=st.sampled_from(["skip", "merge", "replace"]))
     def take_in_what_was_taken_out(self, mode: str) -> None:
-        """It is all there already."""
+        """Check that importing the bank's own export changes nothing."""
         before = self.state_of_the_files()
         file = self.aside / "bank.jsonl"
         self.handles[ALICE].export(file)

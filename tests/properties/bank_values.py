@@ -1,6 +1,6 @@
-"""What the random histories of a bank are made of: what may be said, asked, and given to each verb.
+"""Strategies for the random histories of a bank: texts, questions and arguments of each verb.
 
-Instants are whole microseconds here, as the oracle has them; `spelt` writes them as a caller does.
+Instants are whole microseconds, as in the oracle. `spelt` converts them to text.
 """
 
 from datetime import UTC, datetime
@@ -117,7 +117,7 @@ statements = st.tuples(words, st.sampled_from(PREDICATES), words)
 
 
 def spelt(values: dict[str, Any]) -> dict[str, Any]:
-    """As a caller writes it: instants as texts."""
+    """Return the values as a caller writes them, with instants as ISO texts."""
     return {
         name: iso(moment(value)) if isinstance(value, int) and value > HOUR else value for name, value in values.items()
     }

@@ -1,4 +1,4 @@
-"""The verbs on memories, each done by the bank and told by the oracle."""
+"""Rules for the verbs on memories. Each verb runs on the bank and on the oracle."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class Verbs(Life):
 
     @initialize(given=st.lists(memories, min_size=4, max_size=8))
     def begin(self, given: list[dict[str, Any]]) -> None:
-        """Not from nothing: most verbs need memories."""
+        """Remember a few memories first, because most verbs need some."""
         plain = [{**each, "id": None, "unless_exists": None} for each in given]
         self.remember_many(BOB, plain)
 
@@ -54,7 +54,7 @@ class Verbs(Life):
 
     @rule(reader=readers, given=memories, name=NAMES)
     def remember_under_a_private_name(self, reader: Reader, given: dict[str, Any], name: str) -> None:
-        """A name says which one is meant, so nothing can be cut out of it."""
+        """Check that a private name is refused. A name identifies something, so no part of it can be cut out."""
         before = self.state_of_the_files()
         with pytest.raises((PrivacyError, InputError)):
             self.handles[reader].remember(**spelt({**given, "unless_exists": None, name: f"x/{PRIVATE}y"}))
@@ -91,7 +91,7 @@ class Verbs(Life):
                     raise ConflictError("taken", ids=(id,))
 
     def keep_part(self, oracle: Oracle, reader: Reader, part: list[tuple[dict[str, Any], pieria.Memory]]) -> None:
-        """What asks not to be kept twice is the one that is there, or the first of the same list that asks so."""
+        """Record one bank's part of a batch. A duplicate returns the existing memory, or the first of the batch."""
         twins = [self.twins(oracle, reader, item) for item, _ in part]
         first: dict[Any, str] = {}
         entry: Entry | None = None
@@ -119,7 +119,7 @@ class Verbs(Life):
         return (item["kind"], reader.kept(item["text"]), scope, *own)
 
     def twins(self, oracle: Oracle, reader: Reader, item: dict[str, Any]) -> set[str]:
-        """What says the same, of the same kind and to the same readers."""
+        """Return the ids of memories with the same text, kind and readers."""
         scope = item.get("scope", "bank")
         asked = {"scope": scope, "kinds": item["kind"]}
         if scope == "session":
@@ -134,7 +134,7 @@ class Verbs(Life):
         self.change(self.some_id(data), reader, given, reason)
 
     def sources(self) -> list[str]:
-        """The memories that others, or facts, rest on."""
+        """Return the ids of memories that other memories or facts are derived from."""
         ties = [stretch.values for oracle in (self.ours, self.mine) for stretch in oracle.ties().values()]
         named = [stretches[-1].values["memory"] for stretches in self.ours.facts.values()]
         return [values["target"] for values in ties if values["relation"] == "provenance"] + [id for id in named if id]
@@ -170,7 +170,7 @@ class Verbs(Life):
         self.agree(lambda: self.handles[reader].revise(id, **spelt(given), reason=reason), model)
 
     def links_made(self, oracle: Oracle) -> list[dict[str, Any]]:
-        """The links of the bank's change that its oracle has yet to tell of."""
+        """Return the links of the bank's newest change, which the oracle does not have yet."""
         bank = dict((each.name, bank) for each, bank in self.banks())[oracle.name]
         with bank.store.reading() as reader:
             return [link.as_dict() for link in reader.opened(len(oracle.journal) + 1)[1]]
@@ -250,14 +250,14 @@ class Verbs(Life):
             assert receipt.ids == tuple(ids)
             assert set(receipt.also) == named - set(ids)
             assert receipt.erased == erased
-            # On a server others may stand in the way for a while; a repair waits for them.
+            # On a server, other transactions may block the cleanup for a while. A repair waits for them.
             left = (bank.doctor(repair=True) for _, bank in self.banks()) if receipt.unreached else ()
             assert all(each.well for diagnosis in left for each in diagnosis.findings if each.check == "purge")
 
         self.agree(lambda: self.handles[reader].purge(ids), model)
 
     def erase(self, oracle: Oracle, ids: list[str], reader: Reader, erased: dict[str, int]) -> set[str]:
-        """Adds up what goes, and returns the ids that the reader may be told of."""
+        """Add the erased rows to the counts. Return the erased ids that the reader may see."""
         seen = {id for id in oracle.memories if may_see(reader, oracle.current(id))}
         versions = {
             id: len({held.values["version"] for held in stretches}) for id, stretches in oracle.memories.items()
@@ -329,7 +329,7 @@ class Verbs(Life):
 
     @rule(data=st.data(), reader=readers, word=words, verb=st.sampled_from(["write", "write", "update", "clear"]))
     def scratch(self, data: st.DataObject, reader: Reader, word: str, verb: str) -> None:
-        """Kept for each session, screened like everything else, and nothing that could be undone."""
+        """Check the scratchpad: one per session, screened like memories, without undo."""
         notes, pad = self.notes[reader.session], self.handles[reader].scratchpad
         content = f"{word} {PRIVATE} {word}"
         if verb == "write":
@@ -373,7 +373,7 @@ class Verbs(Life):
         assert got is not None
         self.check_shown(oracle, got)
         assert (bank.get(id) is None) == (stretches[-1].values["ended"] == "removed")
-        # What was its session's alone before stays so, though the memory is for all by now.
+        # Earlier versions that were private to a session stay private, although the memory is now public.
         past = [stretch for stretch in stretches if may_see(reader, stretch.values)]
         assert without_row(bank.history(id)) == [oracle.shown(id, stretch) for stretch in past]
         for version in {stretch.values["version"] for stretch in past}:

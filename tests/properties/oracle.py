@@ -1,8 +1,8 @@
-"""What a bank should answer, written in the plainest way: lists of stretches of known time, searched from end to end.
+"""The expected answers of a bank, computed by linear search over lists of stretches of known time.
 
-Nothing here is shared with the engine but its error classes and the spelling of an instant. Every instant is a whole
-number of microseconds. It knows no storage, no index and no haste. Which facts follow from a statement is the matter
-of another machine: here they are taken as the bank wrote them, and what becomes of them then is told by the oracle.
+The oracle shares only error classes and the spelling of instants with the engine. Every instant is a whole number
+of microseconds. It has no storage, no index and no optimisation. It does not derive facts from statements: it copies
+them from the bank. `test_facts_machine` checks that derivation.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ COUNTS = ("accesses", "reviews", "crossings", "rewarded")
 
 @dataclass
 class Stretch:
-    """How a memory, link or fact stood from one change to the next."""
+    """The values of a memory, link or fact between two changes."""
 
     values: dict[str, Any]
     begin: int
@@ -62,7 +62,7 @@ Histories = dict[str, list[Stretch]]
 
 @dataclass
 class Entry:
-    """One change: when, what, and which stretches it opened. What opened none cannot be undone."""
+    """One change: its time, its name and the stretches it opened. A change without stretches cannot be undone."""
 
     seq: int
     at: int
@@ -72,7 +72,7 @@ class Entry:
 
 @dataclass
 class Oracle:
-    """One bank. `now` reads the clock that the bank reads."""
+    """The expected content of one bank. `now` reads the same clock as the bank."""
 
     name: str
     now: Callable[[], int]
@@ -95,7 +95,7 @@ class Oracle:
         return {"memory": self.memories, "link": self.links, "fact": self.facts}[kind]
 
     def open(self, entry: Entry, kind: str, id: str, values: dict[str, Any]) -> None:
-        """Closes the stretch before, if there is one, and opens the next; within one change there is one stretch."""
+        """Close the open stretch and start the next. A second call within one change updates the same stretch."""
         stretches = self.held(kind).setdefault(id, [])
         if stretches and stretches[-1].begin == entry.at:
             stretches[-1].values = dict(values)
@@ -106,7 +106,7 @@ class Oracle:
         entry.opened.append((kind, id))
 
     def settle(self, entry: Entry) -> None:
-        """What is drawn from others follows them: with every change, all the way down."""
+        """Limit everything derived from the touched memories by its sources, at every depth."""
         waiting = [id for kind, id in entry.opened if kind == "memory"]
         for kind, id in entry.opened:
             if kind == "link" and self.links[id][-1].values["relation"] == "provenance":
@@ -131,18 +131,18 @@ class Oracle:
         return self.memories[id][-1].values
 
     def ties(self) -> dict[str, Stretch]:
-        """The links that stand, in the order in which they were last written."""
+        """Return the current links, in the order of their last write."""
         last = {id: stretches[-1] for id, stretches in self.links.items() if not stretches[-1].values["ended"]}
         return dict(sorted(last.items(), key=lambda item: item[1].begin))
 
     def drawn(self, id: str, *, upwards: bool) -> list[str]:
-        """What an id is drawn from or, downwards, what is drawn from it."""
+        """Return the sources of an id or, downwards, the memories derived from it."""
         here, there = ("source", "target") if upwards else ("target", "source")
         ties = [stretch.values for stretch in self.ties().values() if stretch.values["relation"] == "provenance"]
         return [values[there] for values in ties if values[here] == id]
 
     def sources(self, id: str) -> set[str]:
-        """Everything that an id is drawn from, however far."""
+        """Return all direct and indirect sources of an id."""
         found: set[str] = set()
         waiting = [id]
         while waiting:
@@ -158,7 +158,7 @@ class Oracle:
         return self.current(id)
 
     def standing(self, id: str, reader: Reader) -> dict[str, Any]:
-        """The memory's present values, if this reader may change it."""
+        """Return the memory's current values. Raise an error if this reader may not change it."""
         if self.seen(id, reader)["ended"]:
             raise ConflictError("ended", ids=(id,))
         return self.current(id)
@@ -170,7 +170,7 @@ class Oracle:
                     yield id, stretch
 
     def visible(self, reader: Reader, known: int | None = None, **asked: Any) -> dict[str, Stretch]:
-        """A session or channel that is asked for is one the reader speaks for."""
+        """Return the visible memories. A session or channel in the question replaces the reader's own."""
         speaks = Reader(asked.get("session", reader.session), asked.get("channel", reader.channel))
         return {
             id: stretch
@@ -179,7 +179,7 @@ class Oracle:
         }
 
     def shown(self, id: str, stretch: Stretch) -> dict[str, Any]:
-        """As `Memory.as_dict` shows it, but for the row, which is the store's own."""
+        """Return what `Memory.as_dict` shows, without the store's row number."""
         shown = {"id": id, **stretch.values, "known_from": stretch.begin, "known_until": stretch.end}
         del shown["type"]
         for name in (*TIMES, "known_from", "known_until"):
@@ -187,7 +187,7 @@ class Oracle:
         return shown
 
     def told(self, reader: Reader, known: int | None = None) -> dict[str, dict[str, Any]]:
-        """The facts this reader may see, by id, each held to the time of the memory it names."""
+        """Return the facts this reader may see, by id, each limited to the validity of its source memory."""
         found = {}
         sources = {
             id: stretch.values
@@ -210,7 +210,7 @@ class Oracle:
     # --- verbs
 
     def remember(self, entry: Entry, id: str, reader: Reader, given: dict[str, Any]) -> None:
-        """`given` is signed already."""
+        """Open the first stretch of a memory. `given` already carries the reader's signature."""
         values = {**NEW, **{name: value for name, value in given.items() if value is not None}}
         values = reader.screened_content(values)
         values.setdefault("place", f"{self.name}/{values['kind']}")
@@ -220,7 +220,7 @@ class Oracle:
         self.open(entry, "memory", id, values)
 
     def recast(self, old: dict[str, Any], reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
-        """The content with what is given, all of it screened again. What was cut earlier stays noticed."""
+        """Return the content with the new values, screened again. Flags of earlier cuts stay."""
         content = reader.screened_content({**old, **given})
         if "text" not in given:
             content["flags"] = list(dict.fromkeys((*old["flags"], *content["flags"])))
@@ -260,7 +260,7 @@ class Oracle:
         made: str,
         made_links: list[dict[str, Any]],
     ) -> None:
-        """`made_links` are those the bank made, for their ids."""
+        """Replace a memory by a new revision. `made_links` are the bank's links, which supply the ids."""
         id = self.newest_revision(id)
         old = self.standing(id, reader)
         if old["valid_until"] is not None and old["valid_until"] <= self.now():
@@ -324,7 +324,7 @@ class Oracle:
             self.restand("pin" if pinned else "unpin", id, {**old, "pinned": pinned, "reason": None})
 
     def touch(self, id: str, counted: dict[str, int], reward: float | None) -> None:
-        """The change is one of all the ids that are touched together, and is made by whoever calls this."""
+        """Count a use. The caller makes the change, because one change covers all ids of a call."""
         held = self.usage.setdefault(id, dict.fromkeys(COUNTS, 0) | {"rewards": 0.0})
         for name, count in counted.items():
             held[name] += count
@@ -335,7 +335,7 @@ class Oracle:
                 held[last] = max(self.now(), held.get(last, self.now()))
 
     def tied(self, source: str, target: str, relation: str) -> str | None:
-        """The link there is between two ends; a sibling or a tunnel has no direction."""
+        """Return the id of the link between two ends. Siblings and tunnels have no direction."""
         for id, stretch in self.ties().items():
             ends = (stretch.values["source"], stretch.values["target"])
             both_ways = relation in DIRECTIONLESS and ends == (target, source)
@@ -368,7 +368,7 @@ class Oracle:
         return there or made
 
     def unlink(self, reader: Reader, ids: list[str]) -> None:
-        """Those of the links that may be cut by this reader."""
+        """Remove those of the links that this reader may remove."""
         cut = [id for id in ids if self.links[id][-1].values["relation"] != "revises" and self.sees_link(reader, id)]
         if not cut:
             raise NotFoundError("link", "")
@@ -382,7 +382,7 @@ class Oracle:
         return all("/" in end or may_see(reader, self.current(end)) for end in ends)
 
     def latest(self, what: str | None = None) -> list[int]:
-        """The changes, or those of one verb, whose work still stands as they left it."""
+        """Return the changes, or those of one verb, whose results no later change has replaced."""
         return [
             entry.seq
             for entry in self.journal
@@ -414,7 +414,7 @@ class Oracle:
         self.settle(entry)
 
     def is_a_persons(self, undone: Entry, id: str) -> bool:
-        """Whether putting back what stood before the change is a person's to do."""
+        """Return whether only a person may put back what this change replaced."""
         before = [stretch.values for stretch in self.memories[id] if stretch.end == undone.at]
         now = self.memories[id][-1].values
         return any(brings_back(now, held) for held in before)
@@ -445,7 +445,7 @@ class Oracle:
         )
 
     def story(self, *ids: str, drawn: bool = False) -> set[str]:
-        """The ids with their revisions, both ways; with `drawn` also what is drawn from any of them."""
+        """Return the ids with all their revisions. With `drawn`, include everything derived from them."""
         found = set(ids)
         waiting = list(ids)
         while waiting:
@@ -462,7 +462,7 @@ class Oracle:
         return found
 
     def purge(self, ids: list[str]) -> set[str]:
-        """Revisions go along, both ways, and whatever is drawn from what goes."""
+        """Purge the ids with all their revisions and everything derived from them."""
         gone = self.story(*ids, drawn=True)
         self.change("purge")
         for id in sorted(gone):

@@ -1,6 +1,6 @@
-"""The rules by which the oracle decides: who sees what, what a question asks for, what is kept of a text.
+"""The oracle's rules: who sees what, which memories match a filter, what remains of a screened text.
 
-Functions of plain values alone; what a bank holds is the business of the oracle.
+These are functions of plain values. The oracle holds the state.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ CUT, FOUND, REDACTED = "private:cut", "secret:aws_access_key", "[secret: aws_acc
 
 @dataclass(frozen=True)
 class Reader:
-    """Who reads and writes: the session, channel and author a handle was opened for, and what it does with secrets."""
+    """A caller: the session, channel and author of a handle, and how it treats secrets."""
 
     session: str | None = None
     channel: str | None = None
@@ -39,7 +39,7 @@ class Reader:
         return {name: value for name, value in own.items() if value is not None} | given
 
     def screened(self, text: str) -> tuple[str, list[str]]:
-        """What is kept of a text, and what was noticed in it. Private words stand before other words in our texts."""
+        """Return what is kept of a text, and its flags. Our texts put private words before other words."""
         kept, flags = text.replace(f"{PRIVATE} ", ""), []
         if kept != text:
             flags.append(CUT)
@@ -51,7 +51,7 @@ class Reader:
         return None if text is None else self.screened(text)[0]
 
     def screened_content(self, values: dict[str, Any]) -> dict[str, Any]:
-        """The content as it is kept, with its flags: a label that is private as a whole is left out."""
+        """Return the screened content with its flags. A label that is private as a whole is dropped."""
         kept, flags = dict(values), []
         for name in ("text", "title", "context"):
             if values[name] is not None:
@@ -72,7 +72,7 @@ def may_see(reader: Reader, values: dict[str, Any]) -> bool:
 
 
 def wanted(values: dict[str, Any], now: int, asked: dict[str, Any]) -> bool:
-    """Whether a plain question, or one with these conditions, is answered with this memory."""
+    """Return whether a question with these conditions matches the memory."""
     include = asked.get("include", ())
     statuses = asked.get("status") or ("active", "promoted", *(["archived"] if "archived" in include else ()))
     labels: dict[str, Callable[[str], str]] = {"tags": str.casefold, "entities": str.casefold, "files": str}
@@ -110,7 +110,7 @@ def holds_ever(values: dict[str, Any]) -> bool:
 
 
 def says(values: dict[str, Any], word: str) -> bool:
-    """Whether a text, title, label or body holds the word; the words of the tests have no other forms."""
+    """Return whether a text, title, label or body holds the word. The test words have no inflections."""
     body = values["body"] or {}
     spoken = [values["text"], values["title"] or "", *values["tags"], *values["entities"], *values["files"]]
     spoken += [item for item in body.values() if isinstance(item, str)]
@@ -118,7 +118,7 @@ def says(values: dict[str, Any], word: str) -> bool:
 
 
 def said_by(held: dict[str, Any], author: str | None, author_type: str | None) -> dict[str, Any]:
-    """Who says what takes the place of this. Nobody is lent what was known of another's name or type."""
+    """Return the author of the replacement. The old name or type is kept only if it is the same author."""
     if author_type is not None:
         name = author or (held["author"] if held["author_type"] in (None, author_type) else None)
         return {"author": name, "author_type": author_type}
@@ -128,17 +128,17 @@ def said_by(held: dict[str, Any], author: str | None, author_type: str | None) -
 
 
 def lowered(held: dict[str, Any], via: str) -> dict[str, Any]:
-    """The values, believed no more than what comes in that way."""
+    """Return the values with trust limited to that of the way in."""
     return held if held["trust"] <= TRUST[via] else {**held, "via": via, "trust": TRUST[via]}
 
 
 def lays_down(held: dict[str, Any]) -> bool:
-    """Whether a person said a rule there. Tests put rules as "Always ask the heron …" and "I prefer heron."."""
+    """Return whether a person stated a rule here. Test rules read "Always ask the heron …" or "I prefer heron."."""
     return held["via"] == "person" and str(held["text"]).startswith(("Always ask ", "I prefer "))
 
 
 def lasts_longer(held: dict[str, Any], changed: dict[str, Any]) -> bool:
-    """Whether the changed values are told where the held ones are not."""
+    """Return whether the changed values are in force at a time when the held ones are not."""
     if changed["ended"] or changed["status"] == "archived":
         return False
     ends_later = (changed["valid_until"] or inf) > (held["valid_until"] or inf)
@@ -147,14 +147,14 @@ def lasts_longer(held: dict[str, Any], changed: dict[str, Any]) -> bool:
 
 
 def told_again(held: dict[str, Any], changed: dict[str, Any], reader: Reader) -> dict[str, Any]:
-    """The changed values. A person's rule that an agent brings back, or lets hold for longer, becomes the agent's."""
+    """Return the changed values. A person's rule that an agent restores or extends gets the agent's trust."""
     if reader.via == "person" or not lays_down(held) or not lasts_longer(held, changed):
         return changed
     return lowered(changed, reader.via)
 
 
 def brings_back(held: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether putting the old values in place of the held ones is a person's to do."""
+    """Return whether only a person may put the old values back."""
     if old["ended"]:
         return False
     if TRUST[old["via"]] > TRUST[held["via"]]:
@@ -179,14 +179,14 @@ def check_scope(values: dict[str, Any]) -> None:
 
 
 def within(inner: dict[str, Any], outer: dict[str, Any]) -> dict[str, Any]:
-    """The values of the first, held to the time that both hold."""
+    """Return the first values, limited to the time when both are valid."""
     begins = [values["valid_from"] for values in (inner, outer) if values["valid_from"] is not None]
     ends = [values["valid_until"] for values in (inner, outer) if values["valid_until"] is not None]
     return {**inner, "valid_from": max(begins, default=None), "valid_until": min(ends, default=None)}
 
 
 def bounded(derived: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
-    """What is drawn from a source is trusted no more, holds no longer and is seen by nobody who may not see that."""
+    """Return the values limited to the source's trust, validity and readers."""
     trust = min(derived["trust"], source["trust"])
     via = next(way for way, most in TRUST.items() if most <= trust)
     held = {**within(derived, source), "trust": trust, "via": via}

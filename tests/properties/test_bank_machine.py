@@ -1,8 +1,7 @@
-"""Histories nobody thought of: every verb in any order, the clock moved both ways, against the plain oracle.
+"""Random histories of a bank: every verb in any order, with the clock moved both ways, compared with the oracle.
 
-After each step the bank must answer as the oracle does: now and as it was known at moments of the past, to each of two
-readers who see different things. Here is what is asked of it; what is done to it is in the classes that this one
-builds on.
+After each step the bank must answer as the oracle does, now and at past moments, for two readers who see different
+memories. This class asks the questions; its base classes change the bank.
 """
 
 from collections.abc import Iterable
@@ -26,11 +25,11 @@ from pieria.record.fact import Fact
 from pieria.record.time import micros, moment
 
 pytestmark = pytest.mark.timeout(900)
-"""A history that fails takes minutes to be made small."""
+"""Shrinking a failing history takes minutes."""
 
 BANK_ALONE = ("session", "bank")
 BY_WORDS = "similarity"
-"""Without vectors: nothing is found but what holds the word. Every other arm is held to the oracle beside this file."""
+"""Without vectors, recall finds only what holds the word. `test_recall_leaks` covers the other arms."""
 TIMES = ("since", "until", "valid_at")
 LINK = ("source", "target", "relation", "weight", "label", "ended")
 FACT = (
@@ -48,7 +47,7 @@ FACT = (
 
 
 class Recorded(NamedTuple):
-    """What a reader was told at a moment, to be asked again later."""
+    """The answers a reader got at one moment. `ask_again` compares them later."""
 
     known: int
     now: int
@@ -60,7 +59,7 @@ class Recorded(NamedTuple):
 
 
 def _of_another(row: dict[str, Any], name: str) -> Any:
-    """A value of a row; a fact that was stated alone came from no memory, whatever states it."""
+    """Return a value of a row. For a fact without a source memory, ignore its statement."""
     return None if name == "memory" and row[name] == row["id"] else row[name]
 
 
@@ -133,7 +132,7 @@ class BankMachine(Ties):
 
     @rule(reader=readers, word=words, at=st.none() | st.integers(0, 200), k=st.sampled_from([3, 10_000]))
     def recall(self, reader: Reader, word: str, at: int | None, k: int) -> None:
-        """Every visible memory that holds the word, and no other; the user's own among them."""
+        """Check that recall returns all visible memories that hold the word, the user's own included, and no others."""
         before = self.state_of_the_files()
         known = None if at is None else self.a_moment(at)
         expected = {
@@ -201,7 +200,7 @@ class BankMachine(Ties):
 
     @rule(reader=readers, at=st.none() | st.integers(0, 200))
     def ask_the_facts(self, reader: Reader, at: int | None) -> None:
-        """Every fact whose memory is seen, held to the memory's time; of those of the same words the widest."""
+        """Check that each visible fact is shown, within its memory's validity, or a wider one with the same words."""
         known = None if at is None else self.a_moment(at)
         told = self.ours.told(reader, known)
         answers = self.handles[reader].facts.query(history=True, known_at=None if known is None else moment(known))
@@ -214,7 +213,7 @@ class BankMachine(Ties):
     @precondition(lambda self: self.ours.journal)
     @rule(reader=readers, word=words)
     def record(self, reader: Reader, word: str) -> None:
-        """What the bank answers, to be asked again later."""
+        """Store the bank's current answers for `ask_again`."""
         bank = self.handles[reader]
         self.recorded.append(
             Recorded(
@@ -231,7 +230,7 @@ class BankMachine(Ties):
     @precondition(lambda self: self.recorded)
     @rule(data=st.data())
     def ask_again(self, data: st.DataObject) -> None:
-        """The past answers as it did, but for what was purged since, and for when it was known until."""
+        """Check that the past answers as before, apart from purged memories and the end of known time."""
         old = data.draw(st.sampled_from(self.recorded), label="recorded")
         bank, known, gone = self.handles[old.reader], moment(old.known), self.ours.purged
         listed = bank.list(**EVERYTHING, limit=10_000, known_at=known)
@@ -246,7 +245,7 @@ class BankMachine(Ties):
         if len(kept) == len(old.facts):
             assert facts == kept
         else:
-            # Where a purge took a fact, another of the same words may show.
+            # After a purge took a fact, another fact with the same words may show.
             assert all(any(covers(as_written(fact), as_written(other)) for fact in facts) for other in kept)
 
     # --- what is left in the end
@@ -265,7 +264,7 @@ class BankMachine(Ties):
             self.close()
 
     def check_nothing_is_left_of_what_was_purged(self, oracle: Oracle, bank: Bank) -> None:
-        """The ids of purged memories are in the journal; nothing else of them is in a dump."""
+        """Check that a dump holds only the ids of purged memories."""
         found = dump(bank)
         of_memories = [row["id"] for table in ("content", "state", "usage") for row in found[table]]
         named = [row["memory"] for row in found["fact"]]
@@ -278,7 +277,7 @@ class BankMachine(Ties):
         assert counts["links"] == len(oracle.ties())
 
     def check_copies(self, bank: Bank) -> None:
-        """Exported and taken in, or backed up and brought back, it is the bank again, past and all."""
+        """Check that an export and a backup both give back the same bank with its past."""
         path = bank.export(self.aside / "out.jsonl").path
         with pieria.open(bank.name, data=self.aside / "imported", clock=bank.clock, settings=QUICK) as copy:
             copy.import_(path, trusted=True)
@@ -290,7 +289,7 @@ class BankMachine(Ties):
 
 
 def without_end(memories: Iterable[pieria.Memory]) -> list[dict[str, Any]]:
-    """Until when it was known is what has become of it since."""
+    """Return the memories without `known_until`, which later changes set."""
     return [{**memory, "known_until": None} for memory in without_row(memories)]
 
 
@@ -299,7 +298,7 @@ def span(fact: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def covers(wide: dict[str, Any], narrow: dict[str, Any]) -> bool:
-    """Says the same for all the time, and maybe for more."""
+    """Return whether the wide fact says the same for all the narrow fact's time."""
     same = span(wide)[:3] == span(narrow)[:3]
     return same and span(within(narrow, wide)) == span(narrow)
 
@@ -308,7 +307,7 @@ EXAMPLES = 30 if settings.default is None else settings.default.max_examples // 
 
 
 class TestBank(BankMachine.TestCase):  # type: ignore[misc,valid-type]
-    """Short enough for every run."""
+    """Short histories, for every run."""
 
     settings = settings(max_examples=EXAMPLES, stateful_step_count=50)
 
@@ -316,6 +315,6 @@ class TestBank(BankMachine.TestCase):  # type: ignore[misc,valid-type]
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 class TestBankForLong(BankMachine.TestCase):  # type: ignore[misc,valid-type]
-    """Longer histories: the nightly profile makes them many as well."""
+    """Long histories. The nightly profile also makes them many."""
 
     settings = settings(max_examples=max(1, EXAMPLES // 2), stateful_step_count=100)

@@ -1,6 +1,6 @@
-"""Whatever is remembered: a context keeps to its budget, cannot be broken out of, and is the same bytes again.
+"""A context of any memories keeps to its budget, cannot be escaped from, and has the same bytes each time.
 
-Budget and fence are tried on memories at hand, which takes no bank; order and sameness on banks.
+Budget and fence are tested on memories without a bank, order and repeatability on banks.
 """
 
 import re

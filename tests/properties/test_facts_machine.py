@@ -1,8 +1,7 @@
-"""A random history of facts, on a clock that moves both ways, against a model that knows only days.
+"""Random histories of facts, with the clock moved both ways, compared with a model that knows only days.
 
-The model keeps for every triple the set of days on which it holds. It has no intervals, no ids and no versions: a
-stretch is a run of days. After every change its whole state is kept beside the bank's known time, for the questions
-about the past.
+The model keeps for every triple the set of days on which it is true. It has no intervals, ids or versions: a stretch
+is a run of days. After every change it keeps a copy of its state by known time, for questions about the past.
 """
 
 import itertools
@@ -24,12 +23,12 @@ from pieria.errors import NotFoundError
 from pieria.record.fact import Fact
 
 pytestmark = pytest.mark.timeout(600)
-"""A history that fails takes minutes to be made small."""
+"""Shrinking a failing history takes minutes."""
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS = 12
 EVER, AFTER = -1, DAYS
-"""The days before the first one and after the last, which an open interval holds too."""
+"""The days before the first and after the last. Open intervals include them."""
 
 SUBJECTS = {"maya": ("Maya", "MAYA", "Ｍaya", "Em"), "ada": ("Ada", " ada ")}
 PREDICATES = {"lives in": ("lives_in", "Lives In"), "likes": ("likes", "LIKES")}
@@ -58,7 +57,7 @@ Days = dict[Triple, frozenset[int]]
 
 
 def runs(days: frozenset[int]) -> list[Run]:
-    """The stretches of days without a gap, each from its first day to the one after its last."""
+    """Return the runs of consecutive days, each as its first day and the day after its last."""
     found: list[Run] = []
     for day in sorted(days):
         if found and found[-1].end == day:
@@ -145,7 +144,7 @@ def day_of(moment: datetime | None, missing: int) -> int:
 
 
 def told(facts: list[Fact]) -> Days:
-    """What the bank says, in the model's words. No two facts of the same words overlap or touch."""
+    """Return the bank's facts as days. Check that no two facts with the same words overlap or touch."""
     found: dict[Triple, list[Run]] = {}
     for fact in facts:
         triple = Triple(*(MEANT[name.casefold()] for name in (fact.subject, fact.predicate, fact.object)))

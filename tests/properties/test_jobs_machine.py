@@ -1,7 +1,7 @@
-"""A random history of the queue, with a clock that is set by hand, against a model that is a plain list.
+"""Random histories of the job queue, with a clock set by hand, compared with a plain list.
 
-Whatever is queued, claimed, extended, settled, lost, cancelled and replayed, by workers that may come back late: the
-store holds what the list holds, and of each kind and key no more than one job waits and one runs.
+Jobs are queued, claimed, extended, settled, lost, cancelled and replayed, by workers that may return late. The store
+must hold what the list holds. Of each kind and key, at most one job waits and one runs.
 """
 
 import tempfile
@@ -21,7 +21,7 @@ from pieria.record.time import micros, moment
 from pieria.store.sqlite import SQLiteStore
 
 pytestmark = pytest.mark.timeout(600)
-"""A history that fails takes minutes to be made small."""
+"""Shrinking a failing history takes minutes."""
 
 SECOND = 1_000_000
 KINDS = ("k", "l")
@@ -31,7 +31,7 @@ WORKERS = st.integers(0, 2)
 
 @dataclass
 class Held:
-    """A job as the model knows it."""
+    """A job in the model."""
 
     id: str
     kind: str
@@ -62,7 +62,7 @@ class Queue(RuleBasedStateMachine):
 
     @initialize(kind=st.sampled_from(KINDS))
     def begin(self, kind: str) -> None:
-        """With one job, since a history may leave out the rule that queues any."""
+        """Queue one job first, since a history may never draw the rule that queues one."""
         self.open()
         self.enqueue(kind, "a", 1, 0, 0)
 
@@ -155,7 +155,7 @@ class Queue(RuleBasedStateMachine):
         job.ended = self.now if state in ENDED else None
 
     def of_worker(self, worker: int) -> Held | None:
-        """What a worker has; None where it lost it, though it may not know."""
+        """Return the worker's job, or None if its lease was lost."""
         return next((job for job in self.held if job.lease == self.tokens[worker]), None)
 
     @rule(worker=WORKERS, seconds=st.sampled_from([5, 20]))
@@ -171,7 +171,7 @@ class Queue(RuleBasedStateMachine):
     def settle(self, worker: int, state: str, counts: bool) -> None:
         job = self.of_worker(worker)
         if job is not None and counts and state in QUEUED and job.attempts >= TRIES:
-            state = "dead"  # As whoever works has to: the store itself counts only those that were lost.
+            state = "dead"  # Workers must check this: the store limits only lost attempts.
         due = self.now + 10 * SECOND if state == "later" else None
         with self.store.writing() as writer:
             holds = writer.settle(self.tokens[worker], Outcome(state, due=due, counts=counts))

@@ -1,8 +1,7 @@
-"""No reader shows anything of what is in quarantine, now or at any known time; and lifting it changes nothing back.
+"""No reader shows quarantined content, now or at any known time, and lifting a quarantine restores all answers.
 
-Histories are drawn at random: memories of random sources, what is drawn from what, revisions, facts, links. A plain
-walk over what was drawn says what must be hidden. Every memory bears a word of its own, so that a leak of any kind
-shows in the spelt-out answer.
+Histories are random: memories of random sources, derivations, revisions, facts and links. A plain walk over the
+derivations says what must be hidden. Every memory has a unique word, so a leak shows in the text of an answer.
 """
 
 import json
@@ -51,7 +50,7 @@ TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
 )  # fmt: skip
 
 TIMINGS = ("ms", "seconds", "_us", "timings", "ursor")
-"""How fields end that say how long something took, or up to which change the bank was read."""
+"""Suffixes of fields that hold a duration, or the number of the last change that was read."""
 
 made = st.tuples(st.just("remember"), st.sampled_from(SOURCES), st.sampled_from(["s1", "s2", None]), st.booleans())
 drawn = st.tuples(st.just("draw"), st.lists(st.integers(0, 30), min_size=1, max_size=3))
@@ -64,15 +63,15 @@ histories = st.lists(st.one_of(made, drawn, revised, updated, stated, known, tie
 
 
 class Story:
-    """A bank with a history, and which of its words must be hidden with each source."""
+    """A bank with a random history, and the words to hide with each source."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
         self.ids: list[str] = []
         self.sources: dict[str, set[str]] = {}
-        """Of each id the sources that its words go back to."""
+        """The sources of each id, direct and indirect."""
         self.words: dict[str, set[str]] = {}
-        """Of each source the words that must be hidden with it."""
+        """The words to hide with each source."""
         self.number = 0
 
     def word(self, sources: set[str]) -> str:
@@ -132,7 +131,7 @@ class Story:
 
 
 def answers(story: Story, host: Host, moments: list[datetime | None]) -> dict[str, Any]:
-    """Everything that any reader shows, by the question."""
+    """Return everything that the readers show, by question."""
     bank = story.bank
     found: dict[str, Any] = {}
 
@@ -140,7 +139,7 @@ def answers(story: Story, host: Host, moments: list[datetime | None]) -> dict[st
         try:
             answer = _shown(verb(*given, **asked))
         except ConflictError as problem:
-            # A refusal names the id, and nothing of what it holds.
+            # A refusal names the id and none of its content.
             answer = type(problem).__name__
         except PieriaError as problem:
             answer = f"{type(problem).__name__}: {problem}"
@@ -178,7 +177,7 @@ def answers(story: Story, host: Host, moments: list[datetime | None]) -> dict[st
 
 
 def _shown(answer: Any) -> Any:
-    """What of an answer is shown, without how long it took to find and up to which change it was read."""
+    """Return the shown part of an answer, without durations and the change it was read at."""
     if isinstance(answer, Recall):
         return [(hit.memory.id, hit.memory.text, hit.snippet) for hit in answer]
     if isinstance(answer, Context):
@@ -191,7 +190,7 @@ def _shown(answer: Any) -> Any:
 
 
 def _timeless(value: Any) -> Any:
-    """Without how long it took."""
+    """Return the value without durations."""
     if isinstance(value, dict):
         return {key: _timeless(one) for key, one in value.items() if not str(key).endswith(TIMINGS)}
     return [_timeless(one) for one in value] if isinstance(value, list) else value
@@ -202,7 +201,7 @@ def told(data: str, steps: list[tuple[Any, ...]]) -> Iterator[tuple[Story, Host,
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
 
     def clock() -> datetime:
-        """Goes on while the story is told, and stands still while it is asked about."""
+        """Advance the clock while the history is written. Stop it during the questions."""
         now[0] += ticks[0]
         return now[0]
 

@@ -1,7 +1,7 @@
-"""Recall shows nobody what they may not see, whichever arm looks, whatever was done to the bank before.
+"""Recall shows a reader only what they may see, with every arm and after any history.
 
-The histories are those of the bank's machine, with vectors, conversations and standing rules; the plain oracle says who
-sees what. Beside them: what is hidden lends nothing to what is shown, such as the meaning of its words.
+The histories are those of the bank's machine, with vectors, conversations and standing rules. The oracle says who
+sees what. Other tests check that hidden text does not affect the scores of visible hits, for example by its meaning.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -79,12 +79,12 @@ filters = conditions.map(
 
 
 def weights_of(arm: str | None) -> dict[str, float] | None:
-    """Those of the arm alone, all worth something, so that whatever it brings is shown."""
+    """Return weights that switch on all features of one arm, so that everything it brings is shown."""
     return None if arm is None else {name: float(name in ARMS[arm].features) for name in WEIGHTS}
 
 
 class Leaks(Ties):
-    """What is found counts as used, a moment later and in any order with other verbs: that is not looked at here."""
+    """Random histories with every arm. Usage counting is off, because its timing is random."""
 
     def __init__(self) -> None:
         self.unnoted = patch.object(Recalling, "_note")
@@ -106,7 +106,7 @@ class Leaks(Ties):
             )
 
     def state_of_the_files(self) -> tuple[Any, ...]:
-        """Vectors may come at any time; what is on record must not."""
+        """Return the state of the record. Embedding may change the file at any time, the record may not change."""
         return super().state_of_the_files()[1:]
 
     @rule(reader=readers, said=turns, session=sessions)
@@ -125,7 +125,7 @@ class Leaks(Ties):
     def ask(
         self, reader: Reader, question: str, asked: dict[str, Any], at: int | None, arm: str | None, k: int
     ) -> None:
-        """Among the hits of every page is nothing but what the oracle lets this reader see."""
+        """Check that every page holds only what the oracle shows this reader."""
         self.check(reader, question, asked, at, k, weights=weights_of(arm))
 
     @precondition(lambda self: self.ours.memories)
@@ -140,7 +140,7 @@ class Leaks(Ties):
 
     @rule(reader=readers, question=questions, asked=st.one_of(st.just({}), filters), at=st.none() | st.integers(0, 200))
     def ask_for_everything(self, reader: Reader, question: str, asked: dict[str, Any], at: int | None) -> None:
-        """Whatever may be seen has a vector, so that by meaning alone all of it is found."""
+        """Check that the dense arm finds everything visible, since everything visible has a vector."""
         found, expected = self.check(reader, question, asked, at, 10_000, weights=weights_of("dense"))
         assert found == expected
 
@@ -171,7 +171,7 @@ class Leaks(Ties):
         return set(shown), expected
 
     def check_statements(self, ids: set[str], known: int | None) -> None:
-        """What states a fact is shown while the fact stands, to whoever asks."""
+        """Check that statements of facts are shown only while the fact is current."""
         facts = {**self.ours.facts, **self.mine.facts}
         for id in ids:
             stretches = [stretch for stretch in facts[id] if known is None or stretch.begin <= known]
@@ -185,7 +185,7 @@ class Leaks(Ties):
     def look_into_windows(
         self, reader: Reader, status: Any, valid_at: int | None, at: int | None, endings: Any, embedded: bool
     ) -> None:
-        """Whoever sees a turn with its window sees all that went into that, embedded anew or not."""
+        """Check that a reader who sees a turn sees every member of its window, before and after embedding."""
         known = None if at is None else self.a_moment(at)
         viewer = Viewer(reader.session, reader.channel)
         filter = Filter(micros(self.clock), viewer, status=status, valid_at=valid_at, known_at=known, endings=endings)
@@ -211,7 +211,7 @@ EXAMPLES = 10 if settings.default is None else max(1, settings.default.max_examp
 
 
 class TestLeaks(Leaks.TestCase):  # type: ignore[misc,valid-type]
-    """Short enough for every run."""
+    """Short histories, for every run."""
 
     settings = settings(max_examples=EXAMPLES, stateful_step_count=40)
 
@@ -219,12 +219,12 @@ class TestLeaks(Leaks.TestCase):  # type: ignore[misc,valid-type]
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 class TestLeaksForLong(Leaks.TestCase):  # type: ignore[misc,valid-type]
-    """The nightly profile makes them many as well."""
+    """Long histories. The nightly profile also makes them many."""
 
     settings = settings(max_examples=max(1, EXAMPLES // 4), stateful_step_count=80)
 
 
-# --- what is hidden lends nothing to what is shown
+# --- hidden text does not affect visible hits
 
 
 MEANT = ("dense", "window", "rule_fit", "wish_fit")
@@ -249,7 +249,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Bank]]:
 
 
 def talk(bank: Bank, middle: str | None, **values: Any) -> None:
-    """Three turns, or those around the one in the middle."""
+    """Remember four turns, or three if the one in the middle is None."""
     texts = ("The heron nests.", middle, "And the stork?", "Well.")
     bank.remember_many(
         [
@@ -261,13 +261,13 @@ def talk(bank: Bank, middle: str | None, **values: Any) -> None:
 
 
 def meant(bank: Bank, **asked: Any) -> dict[str, dict[str, float]]:
-    """What speaks for each hit by meaning; how frequent a word is in the whole bank is no secret."""
+    """Return each hit's reasons by meaning. Word frequencies of the whole bank are no secret."""
     found = bank.recall(QUESTION, k=50, **asked)
     return {hit.memory.id: {name: value for name, value in hit.why.items() if name in MEANT} for hit in found}
 
 
 def guessed(shown: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """How near each turn is with its neighbours, by how near those alone are that are shown."""
+    """Return the expected window score of each turn, from the dense scores of the visible turns alone."""
     turns = sorted(shown)
     found = {}
     for place, id in enumerate(turns):
@@ -320,7 +320,7 @@ def test_what_is_hidden_lends_its_meaning_to_nobody(opened: Callable[..., Bank],
 def test_what_was_hidden_a_moment_ago_lends_nothing_either(
     opened: Callable[..., Bank], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hiding: str
 ) -> None:
-    """Before anything is embedded anew: the process that hides it has no embedder, and this one does not catch up."""
+    """Hide from a process without an embedder, and keep this one from updating the vectors."""
     bank = opened("notes")
     talk(bank, SECRET)
     assert bank.sync(20)
@@ -332,7 +332,7 @@ def test_what_was_hidden_a_moment_ago_lends_nothing_either(
     shown = meant(bank)
     assert pending == bank.stats().pending != {}
     assert shown.keys() == {"t0", "t2", "t3"}
-    # What has no window yet is guessed from itself and from neighbours that may be seen.
+    # A turn without a window gets a score from itself and its visible neighbours.
     assert {id: reasons["window"] for id, reasons in shown.items()} == pytest.approx(guessed(shown))
 
 
@@ -359,7 +359,7 @@ def test_what_another_channel_was_told_in_the_session_lends_nothing(opened: Call
 
 
 def test_what_holds_no_more_as_time_goes_by_lends_nothing(opened: Callable[..., Bank]) -> None:
-    """Nothing is written when it ends to hold, so that no window of what holds on may ever have held it."""
+    """Expiry writes nothing, so windows of lasting turns must never have held a turn that expires."""
     bank = opened("notes")
     talk(bank, SECRET, valid_until="2026-03-05")
     assert bank.sync(20)
@@ -369,7 +369,7 @@ def test_what_holds_no_more_as_time_goes_by_lends_nothing(opened: Callable[..., 
 
 
 def test_what_was_said_within_a_session_stays_there_when_one_turn_of_it_is_shared(opened: Callable[..., Bank]) -> None:
-    """The window of the shared turn itself is of what was said around it."""
+    """Check that the old window of the shared turn, made of private turns, is not used."""
     within = opened("notes", session="s")
     texts = ("The heron nests.", SECRET, "And the stork?", "Well.")
     within.remember_many(
@@ -400,7 +400,7 @@ def test_a_window_tells_nothing_of_what_came_later(opened: Callable[..., Bank]) 
     assert then.keys() == before.keys()
     alone = guessed(then)
     for id, reasons in then.items():
-        # Where the window of then was replaced, it is guessed from the turns of then.
+        # If the old window was replaced, the score comes from the turns known at that time.
         assert reasons["dense"] == pytest.approx(before[id]["dense"], abs=1e-6)
         assert any(reasons["window"] == pytest.approx(value, abs=1e-6) for value in (before[id]["window"], alone[id]))
     by_window = bank.recall(QUESTION, known_at=known, weights=weights_of("window"))
@@ -408,7 +408,7 @@ def test_a_window_tells_nothing_of_what_came_later(opened: Callable[..., Bank]) 
 
 
 def test_words_are_lent_by_nobody_who_is_hidden(opened: Callable[..., Bank]) -> None:
-    """By words alone: what stands beside a hidden turn is found no better for it."""
+    """Check that a hidden turn does not raise the lexical scores of its neighbours."""
     bank = opened("notes")
     talk(opened("notes", session="s"), SECRET, scope="session")
     for question in (QUESTION, *WORDS):

@@ -1,7 +1,6 @@
-"""The same history on a file and on a server: every primitive that a bank asks of its store answers alike.
+"""The same history in a file and on a server: every primitive that a bank calls on its store answers alike.
 
-The histories are those of the other machines here, which know nothing of a second store: memories, links, facts, jobs,
-undo, exports and copies, with the clock moved both ways, still held against their oracles.
+The histories come from the other machines here, which do not know of a second store. Their oracles still check them.
 """
 
 import math
@@ -21,22 +20,22 @@ pytestmark = pytest.mark.timeout(3_600)
 MACHINES = {"bank": BankMachine, "facts": FactsMachine, "jobs": Queue}
 SHORT = {"bank": 2, "facts": 2, "jobs": 4}
 HISTORIES = int(os.environ.get("PIERIA_TEST_HISTORIES", "100"))
-"""Of all machines and plans together; a release is held to a thousand."""
+"""For all machines and plans together. A release runs a thousand."""
 LONG = {"bank": 0.7, "facts": 0.15, "jobs": 0.15}
 STEPS = 50
 ASKED = {"bank": {"apply", "select", "dump"}, "facts": {"apply", "facts"}, "jobs": {"enqueue", "jobs"}}
-"""What a history that was driven at all has asked of both."""
+"""Primitives that each machine must have called on both stores."""
 PLANS = {
     "as it plans": "",
     "by indexes": "-c enable_seqscan=off -c enable_hashagg=off",
     "by scans": "-c enable_indexscan=off -c enable_bitmapscan=off -c enable_indexonlyscan=off -c enable_nestloop=off",
 }
-"""What a server has counted of its tables decides which way it takes: no answer may hang on that."""
+"""A server chooses its plan by table statistics. No answer may depend on the plan."""
 
 
 @pytest.fixture
 def calls(request: pytest.FixtureRequest, database: str) -> Iterator[dict[str, int]]:
-    """May be told the name of a plan."""
+    """Count the compared calls. The fixture's parameter names a plan."""
     address, plan = urlsplit(database), PLANS[getattr(request, "param", "as it plans")]
     query = filter(None, (address.query, plan and f"options={quote(plan)}"))
     with twins(urlunsplit(address._replace(query="&".join(query)))) as counted:
@@ -44,7 +43,7 @@ def calls(request: pytest.FixtureRequest, database: str) -> Iterator[dict[str, i
 
 
 def drive(machine: type[RuleBasedStateMachine], histories: int, *, again: bool) -> None:
-    """`again`: the same ones whenever it is run."""
+    """Run random histories. With `again`, every run draws the same ones."""
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -1,4 +1,4 @@
-"""Whatever has happened to a bank: its export, imported into an empty one, is that bank again, past and all."""
+"""The export of any bank, imported into an empty one, gives the same bank with its past."""
 
 import json
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ def shown(memories: Iterable[Memory]) -> list[dict[str, Any]]:
 
 
 def between_header_and_end(path: Path) -> list[bytes]:
-    """The header tells when it was written, and the end has the digest of that."""
+    """Return the lines between header and end. The header holds the time of export, the end a digest of it."""
     return path.read_bytes().splitlines()[1:-1]
 
 

@@ -1,4 +1,4 @@
-"""A vault and a bank changed by turns, in any order: nothing that either said is lost, and a sync comes to rest."""
+"""A vault and a bank changed in any order: a sync loses no text of either, and repeated syncs settle."""
 
 import shutil
 import tempfile
@@ -23,7 +23,7 @@ def told(synced: Synced) -> list[tuple[str, str]]:
 
 
 class VaultMachine(RuleBasedStateMachine):
-    """Each text is made only once, so that it can be looked for."""
+    """Change a vault and a bank at random. Each text is unique, so that it can be searched for."""
 
     @initialize()
     def begin(self) -> None:
@@ -54,7 +54,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     @rule(number=NUMBERS, word=WORDS)
     def edit(self, number: int, word: str) -> None:
-        """By hand: only what stands above the mark, in a note that has one."""
+        """Edit a note by hand, but only above the mark if the note has one."""
         notes = self.notes()
         if notes:
             note = notes[number % len(notes)]

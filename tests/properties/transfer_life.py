@@ -1,4 +1,4 @@
-"""Random lives of a bank: what its users may have done to it before it is taken out as a file."""
+"""Random histories of a bank before an export: the verbs its users may have called."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ VERBS = (
 
 
 class Step(NamedTuple):
-    """A verb, two numbers that choose what it is done to and how, and what is said."""
+    """A verb, two numbers that choose its target and arguments, and its text."""
 
     verb: str
     n: int
@@ -60,7 +60,7 @@ class Clock:
 
 @contextmanager
 def banks() -> Iterator[tuple[Callable[[str], Bank], Path, Clock]]:
-    """A way to open banks of one folder, the folder, and the clock that the banks share."""
+    """Yield a function that opens banks, their folder, and the clock they share."""
     clock = Clock()
     opened: list[Bank] = []
     with TemporaryDirectory() as folder:
@@ -78,9 +78,9 @@ def banks() -> Iterator[tuple[Callable[[str], Bank], Path, Clock]]:
 
 
 def dump(bank: Bank) -> Dump:
-    """Every row, with the store's own numbers dealt anew: an import leaves no gaps in them.
+    """Return every row, with the store's row numbers made consecutive: an import leaves no gaps.
 
-    How far facts of older versions were stated is the file's own business.
+    Leave out the record of how far older facts have statements: it is local to the file.
     """
     with bank.store.reading() as reader:
         found = {table: list(reader.dump(table)) for table in TABLES}
@@ -99,7 +99,7 @@ def is_sound(bank: Bank) -> bool:
 
 
 class Life:
-    """Does steps to a bank. What the bank refuses does not happen; that is for other tests."""
+    """Run steps on a bank. Steps that the bank refuses are skipped; other tests cover refusals."""
 
     def __init__(self, bank: Bank, clock: Clock) -> None:
         self.bank = bank
@@ -108,7 +108,7 @@ class Life:
         self.links: list[str] = []
 
     def begin(self) -> None:
-        """So that most steps find something to act upon."""
+        """Write a few memories, a link and a fact for the steps to act on."""
         for number in range(3):
             self.remember(Step("remember", number, number, f"the beginning {number}", {}, None))
         self.link(Step("link", 0, 1, "", {}, None))
@@ -124,7 +124,7 @@ class Life:
                 continue
 
     def one(self, number: int) -> str:
-        """Mostly one that was told lately: what came of the others is told already."""
+        """Return one of the five newest ids."""
         return self.ids[-1 - number % min(len(self.ids), 5)]
 
     def remember(self, step: Step) -> None:

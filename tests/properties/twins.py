@@ -1,6 +1,6 @@
-"""Every bank in a file with a twin on a server: what is asked of one is asked of both, and both must answer alike.
+"""Mirror every bank in a file to a server: each call goes to both stores, and both must answer alike.
 
-Whatever drives the bank above (which draws the ids, judges and decides) drives both through one and the same calls.
+The bank above the stores draws ids and decides. Both stores get the same calls from it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from pieria.store.protocol import Near, Span, TextMatch, VectorMatch
 from pieria.store.sqlite import SQLiteStore
 
 CLOSE = 1e-5
-"""Similarities are of the same numbers, added up in another order."""
+"""Both stores add up similarities of the same numbers in different order."""
 
 
 class Both:
-    """A transaction on either store. `calls` counts what was compared."""
+    """One transaction on both stores. `calls` counts the compared answers."""
 
     def __init__(self, file: Any, server: Any, calls: dict[str, int]) -> None:
         self._file = file
@@ -88,7 +88,7 @@ def near_enough(here: float, there: float) -> bool:
 
 
 def same_nearest(here: VectorMatch, there: VectorMatch) -> bool:
-    """The same similarities in the same order; among equals any may have been left out."""
+    """Return whether the similarities and their order agree. Equal last candidates may be left out on either side."""
     if len(here.candidates) != len(there.candidates):
         return False
     if not all(near_enough(a.similarity, b.similarity) for a, b in zip(here.candidates, there.candidates, strict=True)):
@@ -98,7 +98,7 @@ def same_nearest(here: VectorMatch, there: VectorMatch) -> bool:
 
 
 def surely(found: Any, last: float) -> set[tuple[int, int, int, int]]:
-    """Those that are nearer than the last."""
+    """Return the candidates that are nearer than the last."""
     return {(each.row, each.entry, each.start, each.stop) for each in found if above(each, last)}
 
 
@@ -108,7 +108,7 @@ def above(each: Near, last: float) -> bool:
 
 @contextmanager
 def twins(url: str) -> Iterator[dict[str, int]]:
-    """While it lasts every bank that is opened in a file has a twin. Gives how often each primitive was compared."""
+    """Mirror every bank that is opened inside this context. Yield the number of comparisons by primitive."""
     calls: dict[str, int] = {}
     servers: dict[int, PostgresStore] = {}
     reading, writing, scrub, close = SQLiteStore.reading, SQLiteStore.writing, SQLiteStore.scrub, SQLiteStore.close
