@@ -32,7 +32,7 @@ SPELLINGS = 100
 """How many ids to try if drawers of the same text and room were deleted or changed."""
 SOURCES = 5
 PUT_AWAY = ("archived", "invalid", "removed")
-"""Statuses that search by source includes, because erasing must reach them, too."""
+"""Statuses included when drawers are looked up by source, because erasing must reach them, too."""
 SHOWN = 100
 """How many drawers a reply lists before they are erased."""
 PAGE = 1_000

@@ -43,7 +43,7 @@ class Asked:
 
 
 class Found(NamedTuple):
-    """One answer. `similarity` is that of meaning, if it was compared. A review is shown because it would soon be
+    """One result. `similarity` is that of meaning, if it was compared. A review is shown because it would soon be
     forgotten.
     """
 

@@ -60,9 +60,7 @@ def title(memory: Memory, length: int) -> str:
 
 
 def opened(bank: Bank, id: str, *, include_removed: bool = False) -> Memory:
-    """Return the memory of this id. Raise `ConflictError` if it was removed, `NotFoundError` if it is not its current
-    id.
-    """
+    """Return the memory of this id. Raise `ConflictError` if it was removed, `NotFoundError` for any other id."""
     memory = bank.get(id, include_removed=include_removed)
     if memory is not None and memory.id == id:
         return memory

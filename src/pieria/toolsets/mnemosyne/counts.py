@@ -31,7 +31,7 @@ class Counting:
         return sum(self._tiers.values())
 
     def working(self) -> dict[str, Any]:
-        """Count notes: those a sleep has consolidated and those it has not."""
+        """Count memories other than summaries: those a sleep has consolidated and those it has not."""
         waiting, total = self._said.get("working", 0), sum(self._said.values())
         return {"total": total, "consolidated": total - waiting, "unconsolidated": waiting, "last": self._last(SAID)}
 
