@@ -1,6 +1,6 @@
-"""The workspace: resolves the settings, opens banks under them and hands everything down as values.
+"""The workspace: resolves the settings, opens banks with them and passes everything down as values.
 
-It knows which store a bank shares; where banks live is said in `places`, and what a bank does is the bank's business.
+It decides which store a bank shares. `places` knows where banks are stored.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def open(
     via: str = AGENT,
     create: bool = True,
 ) -> Bank:
-    """Opens a bank, making it where there is none. Without a name: the one that settings and project choose.
+    """Open a bank, and create it if there is none. Without a name, settings and project choose it.
 
-    `data` is the folder of the banks, or the address of a server; `settings` are further settings by name; `who` is
-    noted in the journal. `via` says how texts come in through this bank, and so how far they are believed: `person`
-    for a program that hands on what a person says. Without `create` no bank is made: where there is none, that is
-    `NotFoundError`.
-    Raises `InputError` or `ConfigError` for what cannot be right, `StorageError` where the bank cannot be used.
+    `data` is the folder of the banks, or the address of a server. `settings` are further settings by name. `who` is
+    noted in the journal. `via` says how texts reach this bank, and so how far they are trusted: `person` for a program
+    that passes on a person's words. Without `create`, a missing bank raises `NotFoundError`.
+
+    Raise `InputError` or `ConfigError` for invalid arguments, and `StorageError` if the bank cannot be used.
     """
     named = {} if name is None else {"bank": check_bank_name(name, "name")}
     workspace = Workspace(data, {**_mapping(settings), **named}, clock=clock)
@@ -97,9 +97,9 @@ def restore(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> RestoreReport:
-    """Brings back a backup file as a bank. Without a name: as the one that settings and project choose.
+    """Restore a backup file as a bank. Without a name, settings and project choose it.
 
-    A bank that is there already is not touched, unless `replace` is True: then it is kept beside the new one.
+    An existing bank is not touched, unless `replace` is True: then it is kept beside the new one.
     """
     from pieria.transfer.file import given_path
 
@@ -122,10 +122,10 @@ def copy(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> CopyReport:
-    """Copies a whole bank, its past included, to another folder or server, and compares both before it is told of.
+    """Copy a whole bank with its history to another folder or server, and compare both before returning.
 
-    `to` is a folder or an address as `data` is, `name` what the copy is called there. The bank stays as it is, and may
-    be in use. Raises `ConflictError` where there is a bank of that name already.
+    `to` is a folder or an address, like `data`; `name` is the name of the copy. The source does not change and may be
+    in use. Raise `ConflictError` if the target has a bank of that name.
     """
     from pieria.workspace.bank_copy import copy_bank
 
@@ -144,13 +144,13 @@ def copy(
 def remove_bank(
     name: str, *, data: str | Path | None = None, settings: Mapping[str, Any] | None = None, dry_run: bool = False
 ) -> RemovalReport:
-    """Removes a whole bank for good, as `Workspace.remove_bank` does."""
+    """Remove a whole bank for good. See `Workspace.remove_bank`."""
     with Workspace(data, settings) as workspace:
         return workspace.remove_bank(name, dry_run=dry_run)
 
 
 def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
-    """Raises what is wrong with it under the name by which it was given."""
+    """Return the target place. Errors name the parameter `to`."""
     from pieria.settings import resolve
 
     try:
@@ -160,9 +160,9 @@ def _elsewhere(to: str | Path, settings: Mapping[str, Any]) -> Place:
 
 
 class Workspace(Recalling):
-    """Shared settings and the banks opened under them; a context manager that closes them.
+    """Shared settings and the banks opened with them; a context manager that closes them.
 
-    Threads may share it, and it outlives a fork. An opened bank may be closed alone.
+    Threads may share it, and it survives a fork. An opened bank may be closed alone.
     """
 
     def __init__(
@@ -179,10 +179,10 @@ class Workspace(Recalling):
         environ: Mapping[str, str] | None = None,
         by_door: bool = False,
     ) -> None:
-        """`folder` and `environ` are those of whoever it works for, where that is not this process.
+        """`folder` and `environ` are the caller's, if they differ from those of this process.
 
-        `by_door` says that `data` was not chosen by the program that calls: then a data folder inside a project is
-        believed only if the project is trusted, as it is where `data` comes from settings.
+        `by_door` says that the calling program did not choose `data`. A data folder inside a project is then trusted
+        only if the project is, as when `data` comes from settings.
         """
         from pieria.settings import resolve
 
@@ -234,16 +234,16 @@ class Workspace(Recalling):
         count_uses: bool | None = None,
         create: bool = True,
     ) -> Bank:
-        """Opens a bank, making it where there is none. What is not given is as the settings say.
+        """Open a bank, and create it if there is none. Missing arguments follow the settings.
 
-        `llm` and `embedder` are this bank's own models, each a name, an object or a function; `overrides` gives single
-        steps, or groups of them, another language model or further options, and `prompts` gives steps a prompt of your
-        own. `notifier` is told of what happens through
-        this bank, and `config` is its own, in place of the workspace's. Without `user`, nothing of what belongs to the
-        user is found through it or written. `secrets` is the setting of that name, for what is written through it, and
-        `count_uses` for what is found through it. `via` says how texts come in through it: `person` for what a person
-        says, `agent`, `hearsay` or `outside`.
-        Without `create` no bank is made: where there is none, that is `NotFoundError`, with names that may be meant.
+        `llm` and `embedder` are this bank's own models: a name, an object or a function. `overrides` gives single
+        steps or groups another language model or further options, and `prompts` gives steps their own prompt.
+        `notifier` gets the events of this bank, and `config` replaces the workspace's. Without `user`, the bank
+        neither finds nor writes memories of the user. `secrets` is the setting of that name for texts written through
+        this bank, and `count_uses` for results found through it. `via` says how texts reach the bank: `person` for a
+        person's words, `agent`, `hearsay` or `outside`.
+
+        Without `create`, a missing bank raises `NotFoundError`, with similar names.
         """
         bank = None if name is None else check_bank_name(name, "name")
         check.flag(user, "user")
@@ -264,19 +264,20 @@ class Workspace(Recalling):
         return self._opened(resolved, who, handed, user, create=create, via=via)
 
     def banks(self) -> list[str]:
-        """The names of the banks there are, without the user's own."""
+        """Return the names of all banks except the user's own."""
         return self.place.names()
 
     def is_sealed(self, name: str) -> bool:
-        """Whether a bank's file is encrypted; nothing of it is opened. False where there is none, and on a server."""
+        """Return whether a bank's file is encrypted, without opening it. False if there is none, and on a server."""
         return self.place.at(check_bank_name(name, "name")).is_sealed
 
     def remove_bank(self, name: str, *, dry_run: bool = False) -> RemovalReport:
-        """Removes a whole bank for good: all it holds, its past included. With `dry_run` it is only told what would go.
+        """Remove a whole bank for good, with its history. With `dry_run`, only report what would be removed.
 
-        It is closed first wherever this process has it open. There is no way back but a backup, and the report names
-        what may still hold its words. Whoever opens the name again opens a new, empty bank.
-        Raises `NotFoundError` where there is no such bank, `BusyError` where another process is in the way.
+        This process closes the bank first. Only a backup can bring it back; the report lists what may still hold its
+        text. Opening the name later creates an empty bank.
+
+        Raise `NotFoundError` if there is no such bank, and `BusyError` if another process uses it.
         """
         from pieria.workspace.removal import remove_bank
 
@@ -290,8 +291,9 @@ class Workspace(Recalling):
         return remove_bank(spot, way, dry_run=dry_run)
 
     def close(self, session_id: str | None = None) -> None:
-        """Closes every bank and repository that was opened here, and has notifiers told what is left. Safe to call
-        twice. With a session's id, closes the episode of that session and nothing else.
+        """Close every bank and repository opened here and deliver the remaining notifications. Safe to call twice.
+
+        With a session's id, close only that session's episode.
         """
         if session_id is not None:
             self.session(session_id).close()
@@ -387,7 +389,7 @@ class Workspace(Recalling):
         except BaseException:
             leave()
             raise
-        # A bank that is dropped without being closed gives its store back all the same.
+        # A bank that is garbage-collected without `close` also releases its store.
         weakref.finalize(bank, give_back, closing)
         with stores.lock:
             late = self._closed
@@ -400,7 +402,7 @@ class Workspace(Recalling):
         return bank
 
     def _joined(self, spot: Spot, key: Key, create: bool) -> tuple[Held, Callable[[], None]]:
-        """Of a place that has no such bank, nothing is opened without `create`: a server would get our schema."""
+        """Return the store. Without `create`, do not open a missing bank: that would add our schema to a server."""
         if not (create or spot.is_there):
             raise not_there(spot.name, self.place)
         try:
@@ -437,7 +439,7 @@ class Workspace(Recalling):
         if backend is None and found is not None and found.backend is not None:
             backend = found.backend
         if config is not None:
-            # What chose the backend has done so.
+            # The configuration's backend is chosen; a bank would refuse it.
             own = {**own, "config": replace(config, backend=None)}
         return backend, dict(own)
 
@@ -445,7 +447,7 @@ class Workspace(Recalling):
         courier = None if own.get("notifier") is None else self._courier(own["notifier"])
         resolved, handed = handed_over(self.resolved, self._handed, courier, own, prompts=own.get("prompts"))
         judging: Judging = partial(self._judges, id, resolved, handed, UNMETERED)
-        # What cannot be right is told now, not when the first session begins.
+        # Raise errors now, not when the first session begins.
         judging({})
         return judging
 
@@ -461,7 +463,7 @@ class Workspace(Recalling):
         return serving
 
     def _judges(self, id: str, resolved: Resolved, handed: Handed, meter: Meter, own: Mapping[str, Any]) -> Judges:
-        """Who serves a session: those of the repository, or its own."""
+        """Return the models of a session: those of the repository, or its own."""
         from pieria.sessions.opened import Judges
 
         courier = None if own.get("notifier") is None else self._courier(own["notifier"])
@@ -480,7 +482,7 @@ class Workspace(Recalling):
     def _origins(
         self, name: str, resolved: Resolved, thinker: Thinker, embedder: Embedder | None
     ) -> dict[str, tuple[Any, str]]:
-        """What is in force in place of what the settings say by themselves."""
+        """Return the settings that arguments override."""
         found: dict[str, tuple[Any, str]] = {"bank": (name, resolved.origins["bank"])}
         if embedder is not None:
             found["embedder"] = (embedder.model, "argument")

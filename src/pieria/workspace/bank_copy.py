@@ -1,4 +1,4 @@
-"""A whole bank taken from one place to another, and compared there before it is told of."""
+"""Copy a whole bank to another place, and compare the copy before reporting success."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def copy_bank(source: Spot, target: Spot, way: Way, progress: Progress | None = None) -> CopyReport:
-    """Raises before anything is made where there is nothing to copy or something in the way; `CorruptError` where the
-    copy is not the same, and then nothing of it stays.
-    """
+    """Copy the bank. Check source and target first; raise `CorruptError` and remove the copy if it differs."""
     if not source.is_there:
         raise NotFoundError("bank", source.name, hint="`pieria where` names the banks that are there.")
     if source.key == target.key:
@@ -29,8 +27,7 @@ def copy_bank(source: Spot, target: Spot, way: Way, progress: Progress | None = 
     bar = _Bar(progress)
     store = source.open(way, create=False)
     try:
-        # All that is read of the source is of one moment, however much is written meanwhile; and what is made is there
-        # with all of it, or not at all.
+        # The source is read at one moment, even if others write. The copy appears complete or not at all.
         with store.reading() as reader, target.making(way) as made:
             with made.store.writing() as writer:
                 rows = writer.fill(reader, bar.copying)
@@ -66,7 +63,7 @@ def _differs(what: list[str]) -> CorruptError:
 
 
 class _Bar:
-    """One bar for the copy and the two readings that compare: the last two count the rows that the first one told."""
+    """One progress bar for the copy and the two reads that compare it. The reads count the rows of the copy."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress

@@ -1,6 +1,6 @@
-"""Whether two banks are the same: line by line, vector by vector, and by what they answer.
+"""Compare two banks: by line, by vector and by search results.
 
-For a copy that is to be trusted. What differs is named by its table, never by what stands in it.
+Differences are named by table, never by content.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ T = TypeVar("T")
 
 AT_ONCE = 500
 ASKED = 10
-"""Questions at most of the newest, as many of the oldest and of the most important."""
+"""The most questions from each of the newest, the oldest and the most important memories."""
 WORDS = 12
-"""Of a text that make a question."""
+"""Words of a text used as a question."""
 CLOSE = 1e-6
-"""By how much two scores may differ that were computed of the same numbers."""
+"""Allowed difference between two scores computed from the same numbers."""
 
 
 class Print(NamedTuple):
-    """How many lines a table has, and a digest of all of them."""
+    """A table's line count, and a digest of all lines."""
 
     lines: int
     sha256: str
 
 
 def prints(reader: Reader, told: Callable[[int], None] = lambda lines: None) -> dict[str, Print]:
-    """Of every table, vectors among them. `told` hears how many lines were read since it last did."""
+    """Return the print of every table, including vectors. `told` gets the number of lines read since its last call."""
     return {table: _printed(reader.lines(table), told) for table in reader.tables()}
 
 
 def asked_alike(here: Reader, there: Reader, name: str) -> tuple[int, list[str]]:
-    """How many questions were asked of both, and the ids of the memories whose texts found other things in the other.
-
-    Their texts are the questions.
+    """Ask both banks the same questions, taken from their texts. Return the count, and the ids of memories whose
+    question gives different results.
     """
     ours, theirs = (_asked(reader, name) for reader in (here, there))
     chosen: dict[str, Memory] = {}
@@ -65,7 +64,7 @@ def asked_alike(here: Reader, there: Reader, name: str) -> tuple[int, list[str]]
 
 
 class _OneReading:
-    """A store as whoever only reads sees it, at the moment of one reader."""
+    """A read-only store that returns one given reader."""
 
     analyser = ANALYSER_VERSION
 
@@ -74,12 +73,12 @@ class _OneReading:
 
     @contextmanager
     def reading(self, _seconds: float | None = None) -> Iterator[Reader]:
-        """Nothing is waited for: the reader is there."""
+        """Yield the given reader at once."""
         yield self._reader
 
 
 def _asked(reader: Reader, name: str) -> Bank:
-    """A bank that only reads: it counts nothing, embeds nothing, and its clock stands still."""
+    """Return a read-only bank: it counts nothing, embeds nothing, and its clock is fixed."""
     store = cast(Store, _OneReading(reader))
     now = moment(reader.head().known)
     meter = BankMeter(store, lambda: now, Budgets(None, None))
@@ -101,7 +100,7 @@ def _scores(bank: Bank, question: str) -> dict[str, float]:
 
 
 def _alike(some: Mapping[str, float], others: Mapping[str, float]) -> bool:
-    """Apart from such as share the last place, of which either may have taken any."""
+    """Compare the scores, except those tied for last place, where either bank may choose differently."""
     least = max((min(each.values()) for each in (some, others) if each), default=0.0) + CLOSE
     above = {id for each in (some, others) for id, score in each.items() if score > least}
     return all(id in some and id in others and abs(some[id] - others[id]) <= CLOSE for id in above)
@@ -118,7 +117,7 @@ def _printed(lines: Iterable[Sequence[Any]], told: Callable[[int], None]) -> Pri
 
 
 def _plain(value: Any) -> Any:
-    """Flags are numbers in some stores, and a whole number may be kept as a fraction."""
+    """Return a value in one form: some stores keep flags as numbers, and whole numbers as floats."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value).hex()
     if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):

@@ -1,6 +1,6 @@
-"""What of a configuration a workspace heeds, and which settings it stands in for.
+"""Which settings a workspace takes from a configuration.
 
-What it comes to for a model belongs to `learning.minding`, what it holds to `config`.
+`learning.models` applies a configuration to a model; `config` defines its fields.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 def config_of(given: object) -> Config | None:
-    """A configuration itself, or of a mapping of its fields."""
+    """Return the configuration, built from a mapping if needed."""
     if given is None:
         return None
     from pieria.config import Config
@@ -32,7 +32,7 @@ def config_of(given: object) -> Config | None:
 
 
 def refuse_backend(config: object) -> None:
-    """A bank keeps its graph itself."""
+    """Raise `UnavailableError` if the configuration names a backend: a bank stores its own graph."""
     kept = config_of(config)
     if kept is not None and kept.backend is not None:
         reason = "a bank keeps its graph itself"
@@ -40,7 +40,7 @@ def refuse_backend(config: object) -> None:
 
 
 def config_for_session(config: Config | None, own: Mapping[str, Any]) -> tuple[Config | None, ExtractionProfile | None]:
-    """What holds in a session where `profile` or `auto_commit` is its own, and that profile."""
+    """Return the configuration of a session with its own `profile` or `auto_commit`, and that profile."""
     from pieria.config import Config
 
     given = {name: own[name] for name in ("profile", "auto_commit") if own.get(name) is not None}
@@ -53,7 +53,7 @@ def config_for_session(config: Config | None, own: Mapping[str, Any]) -> tuple[C
 
 
 def names_in(config: Config | None, *, llm: bool, embedder: bool) -> dict[str, str]:
-    """The settings that it names itself, where there is nothing handed over in their place."""
+    """Return the models that the configuration names, unless they were passed as arguments."""
     found = {}
     if config is not None and llm and provider_of(config.llm["model"]) is not None:
         found["llm"] = config.llm["model"]
@@ -63,7 +63,7 @@ def names_in(config: Config | None, *, llm: bool, embedder: bool) -> dict[str, s
 
 
 def further_of(config: Config | None) -> dict[str, Any]:
-    """Options for an embedder that is named."""
+    """Return the options for a named embedder."""
     return {} if config is None else dict(config.embedding["opts"])
 
 

@@ -1,4 +1,4 @@
-"""What lies in the data folder and may be brought in: it is told of, and never taken unasked."""
+"""Report importable files in the data folder. They are never imported unasked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shlex import quote
 from pieria.store.protocol import Finding
 
 MNEMEX = "memories.jsonl"
-"""The file of a store of Mnemex, whose folder `MNEMEX_STORAGE_PATH` names."""
+"""The file of a Mnemex store, in the folder that `MNEMEX_STORAGE_PATH` names."""
 
 
 def offers(folder: Path) -> list[Finding]:

@@ -1,7 +1,6 @@
-"""Keeping the graphs of repositories in order: each call waits its turn, says what it did, and has it told.
+"""Graph maintenance of repositories: calls run one at a time for each repository, report and notify.
 
-One runs at a time in a repository, and they run in the order in which they were asked for; whoever writes or recalls
-does not wait for them. What they do is told in `pieria.learning`.
+They run in the order of the requests; writes and recalls do not wait for them. `pieria.learning` has the algorithms.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ log = logging.getLogger(__name__)
 KNOWLEDGE = ("semantic", "procedural")
 Summary = dict[str, Any]
 Callback = Callable[[Any], object]
-"""Is given the summary or, where it did not come to one, the error."""
+"""Gets the summary, or the error if there is none."""
 Care = Callable[["Repository"], Summary]
 
 
 class GraphCare:
-    """The functions of a workspace that keep a repository's graph in order. Each raises `NotFoundError` where the
-    repository is not open; with a callback that is given whatever comes later.
+    """The workspace's functions that maintain a repository's graph. Each raises `NotFoundError` if the repository is
+    not open; later errors go to the callback, if there is one.
     """
 
     clock: Clock
@@ -45,7 +44,7 @@ class GraphCare:
     def consolidate_semantics(
         self, repo_id: str, threshold: float = 0.85, *, dry_run: bool = False, progress: Progress | None = None
     ) -> Summary:
-        """Has the best of the facts that share a tag and say nearly the same stand for all: `checked`, `deleted`,
+        """Merge facts that share a tag and say nearly the same into the best one: `checked`, `deleted`,
         `deleted_ids`.
         """
         return self._cared(repo_id, self._consolidating(threshold, dry_run=dry_run, progress=progress))
@@ -53,7 +52,7 @@ class GraphCare:
     def consolidate_semantics_async(
         self, repo_id: str, threshold: float = 0.85, callback: Callback | None = None, *, dry_run: bool = False
     ) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
         self._cared_behind(repo_id, self._consolidating(threshold, dry_run=dry_run), callback)
 
     def decay_nodes(
@@ -65,7 +64,7 @@ class GraphCare:
         dry_run: bool = False,
         progress: Progress | None = None,
     ) -> Summary:
-        """Puts away what is worth little by itself: `checked`, `deleted`, `deleted_ids`."""
+        """Archive nodes of low value: `checked`, `deleted`, `deleted_ids`."""
         return self._cared(repo_id, self._decaying(threshold, node_types, dry_run=dry_run, progress=progress))
 
     def decay_nodes_async(
@@ -77,25 +76,25 @@ class GraphCare:
         *,
         dry_run: bool = False,
     ) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
         self._cared_behind(repo_id, self._decaying(threshold, node_types, dry_run=dry_run), callback)
 
     def validate_episodic(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
-        """Takes of the rewards of knowledge that has no sources, or strays from them: `checked`, `grounded`,
-        `penalized`, `orphaned`.
+        """Lower the reward of knowledge that has no sources or differs from them: `checked`, `grounded`, `penalized`,
+        `orphaned`.
         """
         return self._cared(repo_id, self._validating(dry_run=dry_run, progress=progress))
 
     def validate_episodic_async(self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
         self._cared_behind(repo_id, self._validating(dry_run=dry_run), callback)
 
     def repair_graph(self, repo_id: str, *, dry_run: bool = False, progress: Progress | None = None) -> Summary:
-        """Unties what leads nowhere: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
+        """Remove dangling ties: `checked`, `repaired_nodes`, `dangling_refs`, `orphans_deleted`, `orphan_ids`."""
         return self._cared(repo_id, self._repairing(dry_run=dry_run, progress=progress))
 
     def repair_graph_async(self, repo_id: str, callback: Callback | None = None, *, dry_run: bool = False) -> None:
-        """The same behind the caller's back."""
+        """Do the same in the background."""
         self._cared_behind(repo_id, self._repairing(dry_run=dry_run), callback)
 
     # --- what each comes to
@@ -183,11 +182,11 @@ class GraphCare:
                 _tell(repo_id, "maintenance_complete", active=0)
 
     def _repository(self, repo_id: str) -> Repository:
-        """The one that is open under the id."""
+        """Return the repository that is open under the id."""
         raise NotImplementedError
 
 
 def _tell(repo_id: str, event: str, *, active: int) -> None:
-    """Writes and recalls wait for nobody here, and so none of them is ever counted as waiting."""
+    """Report the queue. Writes and recalls never wait here, so their counts are zero."""
     counts = {"write_queue_size": 0, "write_active": 0, "maintenance_active": active, "pending_recalls": 0}
     telemetry.point("memory_store.queue", counts, {"repo_id": repo_id, "event": event})

@@ -1,6 +1,6 @@
-"""Recall from a repository by the nodes of its graph: what is found, what that says, and what was used of it.
+"""Recall from a repository by its graph: candidates, answers and uses.
 
-How candidates are found and put into words is told in `learning`. Here it is settled who judges, embeds and is told.
+`learning` has the algorithms; this module chooses mind, embedder and notifier.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ log = logging.getLogger(__name__)
 
 HOPS, MOST_HOPS = 2, 100
 LAST_STEPS = 3
-"""Of a session's context, so many steps go with a question."""
+"""Last steps of a session that go with a question."""
 
 
 class Recalling(Sessions):
-    """The functions of a workspace that ask a repository."""
+    """The workspace's functions that query a repository."""
 
     clock: Clock
 
     def recall(self, repo_id: str, query: str, max_hops: int = HOPS) -> RecallResult:
-        """What the repository holds on a question, by type of node, in words and as nodes.
+        """Return what the repository knows about a question, by node type, as text and as nodes.
 
-        From what is near the question it goes on over tags and intents, up to `max_hops` times. What a model fails at
-        is done without and told in the trace. Raises `NotFoundError` for a repository that is not open, and
-        `AdapterError` where the question cannot be embedded and there is nothing else to find it by.
+        The search starts near the question and follows tags and intents for up to `max_hops` hops. If a model fails,
+        its part is skipped and the trace says so. Raise `NotFoundError` for a repository that is not open, and
+        `AdapterError` if the question cannot be embedded and the backend cannot search by words.
         """
         return _recalled(self._repository(repo_id), _Asking(query, None, None, max_hops), self.clock)
 
     def recall_in_context(self, repo_id: str, session_id: str, query: str, max_hops: int = HOPS) -> RecallResult:
-        """The same for a question that belongs to a session: asked with its goal and its last steps.
+        """Recall for a question of a session, with its goal and last steps.
 
-        Where there is no such session, or nothing has happened in it, the question stands alone.
+        Without such a session, or without steps in it, the question is asked alone.
         """
         named = check.identifier(session_id, "session_id")
         context = in_context(self._context_of(named), query)
         return _recalled(self._repository(repo_id), _Asking(query, context, named, max_hops), self.clock)
 
     def _context_of(self, session_id: str) -> Mapping[str, Any] | None:
-        """The goal of a session and its recent steps; None where there is no such session, or it does nothing."""
+        """Return the goal of a session and its recent steps; None if there is no such session."""
         try:
             return self._in_any(session_id, lambda sessions: sessions.context(session_id))
         except NotFoundError:
@@ -65,7 +65,7 @@ class Recalling(Sessions):
 
 
 class _Asking(NamedTuple):
-    """`context` is the question with what it is asked in; `verbosity` is None for a trace as it is configured."""
+    """`context` is the question with its session context; `verbosity` None means as configured."""
 
     query: str
     context: str | None
@@ -77,7 +77,7 @@ class _Asking(NamedTuple):
 def recalled_as_seen(
     workspace: Recalling, bank: Bank, query: str, session_id: str | None, max_hops: int, verbosity: str
 ) -> RecallResult:
-    """What a repository holds on a question as this opening of its bank sees it, which may be that of a session."""
+    """Recall through this opening of the bank, which may belong to a session."""
     repository = workspace._repository(bank.name)
     if repository.bank is not None:
         repository = repository._replace(bank=bank)
@@ -113,7 +113,7 @@ def _recalled(repository: Repository, asking: _Asking, clock: Clock) -> RecallRe
 
 
 def _measured(repo_id: str, asking: _Asking, result: RecallResult, seconds: float) -> None:
-    """How it went, in sizes, names and ids: none of its terms, of its answers or of what a model said."""
+    """Send the measurements: sizes, names and ids. Never terms, answers or model output."""
     trace, touched = result.trace, result.touched_nodes
     found = Counter((one.phase, one.hop, one.type) for one in touched)
     telemetry.point(
@@ -137,7 +137,7 @@ def _measured(repo_id: str, asking: _Asking, result: RecallResult, seconds: floa
 
 
 def in_context(context: Mapping[str, Any] | None, query: str) -> str | None:
-    """The question with what it is asked in; None where that is nothing."""
+    """Return the question with its session context; None without context."""
     if context is None or not context["recent_steps"]:
         return None
     steps = "\n".join(f"- {step}" for step in context["recent_steps"][-LAST_STEPS:])
@@ -175,7 +175,7 @@ def _answered(repository: Repository, serving: Serving, asking: _Asking, clock: 
 
 
 def _looking(repository: Repository, serving: Serving, asking: _Asking, clock: Clock) -> Looking:
-    """In a bank every memory is a node, whoever keeps it there, and what cannot be embedded is found by its words."""
+    """Return the search. In a bank every memory is a node, and unembedded ones are found by words."""
     from pieria.graph.search import searching_of
     from pieria.graph.value_function import values_of
     from pieria.learning.models import embedder_of
@@ -197,7 +197,7 @@ def _looking(repository: Repository, serving: Serving, asking: _Asking, clock: C
 
 
 def _note_uses(repository: Repository, used: list[str], clock: Clock) -> None:
-    """What was found was used. A bank writes that down later, with all its other uses."""
+    """Count the found nodes as used. A bank writes that later, with its other uses."""
     if repository.bank is not None:
         repository.bank.graph._note_uses(used)
         return
@@ -210,5 +210,5 @@ def _note_uses(repository: Repository, used: list[str], clock: Clock) -> None:
             if counted:
                 repository.backend.update_metadata(counted)
     except Exception:
-        # The question was answered; that is not to be lost for what is only counted.
+        # A failed count must not lose the answer.
         log.warning("uses of %d nodes were not counted", len(used), exc_info=True)

@@ -1,4 +1,4 @@
-"""The models of this process: one for each setting, since a loaded one is large, and one for each object."""
+"""The models of this process: one for each setting, since a loaded model is large, and one for each object."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class Handed(NamedTuple):
-    """What whoever opens a bank hands over to it, and no setting names."""
+    """The objects passed when a bank is opened, which no setting names."""
 
     llm: Chat | None = None
     overrides: Mapping[str, Override] = MappingProxyType({})
     courier: Courier | None = None
     config: Config | None = None
     is_named: bool = False
-    """Whether the language model was named by itself."""
+    """Whether the caller named the language model."""
     embedder: object = None
     prompts: Mapping[str, OwnPrompt] = MappingProxyType({})
 
@@ -54,9 +54,9 @@ def handed_over(
     overrides: Mapping[str, Override] | None = None,
     prompts: Mapping[str, OwnPrompt] | None = None,
 ) -> tuple[Resolved, Handed]:
-    """What is in force where some of it is handed over anew: `llm`, `embedder` and `config`, as far as they are given.
+    """Return the settings and objects with the given `llm`, `embedder` and `config` in place.
 
-    A name chooses a model of the settings; an object goes before any name.
+    A name chooses a model of the settings; an object takes precedence over any name.
     """
     llm, embedder = own.get("llm"), own.get("embedder")
     config = config_of(own.get("config"))
@@ -78,7 +78,7 @@ def handed_over(
 
 
 def embedder_among(handed: Handed, settings: Settings, models: Path) -> Embedder | None:
-    """Who embeds: what was handed over, or else whom the settings name."""
+    """Return the embedder: the given one, or the one that the settings name."""
     if handed.embedder is None:
         return embedders.named(settings, handed.config)
     return embedders.given(handed.embedder, models, handed.config)
@@ -92,7 +92,7 @@ class Embedders:
         self._given: weakref.WeakValueDictionary[tuple[int, str], Embedder] = weakref.WeakValueDictionary()
 
     def named(self, settings: Settings, config: Config | None) -> Embedder | None:
-        """Of the settings. What `auto` means is settled anew each time, for a model may have been installed."""
+        """Return the embedder of the settings. `auto` is resolved each time, since a model may have been installed."""
         name = settled(settings.embedder, settings.models)
         if name == NONE:
             return None
@@ -117,7 +117,7 @@ class Embedders:
 
     def given(self, embedder: object, models: Path, config: Config | None) -> Embedder:
         told, named = told_to(embedder, config), names_for(embedder, config)
-        # An embedder holds the object it was made of, so that no other can have its number meanwhile.
+        # An embedder keeps its object alive, so the object's id is not reused.
         mark = (id(embedder), repr(sorted((told | named).items())))
         with stores.lock:
             made = self._given.get(mark)
@@ -185,13 +185,13 @@ rerankers = Rerankers()
 
 
 def settled_thinker(given: Handed, settings: Settings) -> Thinker:
-    """What was handed over goes before what the settings say."""
+    """Return the language model with its overrides. A given model takes precedence over the settings."""
     if not isinstance(given.overrides, Mapping):
         raise InputError("overrides", "a mapping of steps to mappings", given.overrides)
     llm = given.llm or llms.named(settings)
     own = {step: _with_model(step, override) for step, override in given.overrides.items()}
     if given.llm is None and llm is not None and given.config is None:
-        # The setting names models of the server that the settings name, and of no other.
+        # The setting names only models of the server in the settings.
         from pieria.models.minds.llm.step_models import overrides_of
 
         own = {**overrides_of(settings.llm_steps or ""), **own}
@@ -200,7 +200,7 @@ def settled_thinker(given: Handed, settings: Settings) -> Thinker:
 
 
 def _with_model(step: str, override: Override) -> Override:
-    """A name or a function in it as the model that it stands for."""
+    """Return the override with its model name or function replaced by the model."""
     if not isinstance(override, Mapping):
         raise InputError(f"overrides.{step}", "a mapping with `llm`, `opts` or both", override)
     opts = override.get("opts", {})

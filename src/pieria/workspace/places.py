@@ -1,7 +1,4 @@
-"""Where banks live: a folder of this machine, or a server. The one file that knows what a bank is called there.
-
-What a bank does with its store is the bank's business, and what stands in the store is the store's.
-"""
+"""Places of banks: a folder of this machine, or a server. Only this file knows what a bank is called there."""
 
 from __future__ import annotations
 
@@ -30,24 +27,25 @@ ENDING = ".db"
 
 
 class Way(NamedTuple):
-    """How a store is opened: what two users of one bank have to agree on to share it."""
+    """How a store is opened. Two users of one bank must agree on all of it to share the store."""
 
     durability: str = "full"
     busy_seconds: float = 20.0
     clock: Clock = system_clock
     foreign: bool = False
-    """Whether somebody else may have made the bank: then it is only read, and as hearsay."""
+    """Whether another person may have made the bank: it is then read only, as hearsay."""
     seal: Seal | None = None
-    """What a file that is made is sealed with, and one that is sealed opened with."""
+    """Seals new files and opens sealed ones."""
 
 
 class Spot(Protocol):
-    """Where one bank of a place is, or would be."""
+    """The location of one bank in a place; the bank may not exist yet."""
 
     @property
     def name(self) -> str:
-        """As it was first spelt. Names that differ in case alone mean the same bank everywhere, since to some file
-        systems they would be the same file."""
+        """The name as first spelled. Names that differ only in case mean the same bank, since some file systems ignore
+        case.
+        """
 
     @property
     def is_there(self) -> bool: ...
@@ -57,77 +55,78 @@ class Spot(Protocol):
 
     @property
     def key(self) -> str:
-        """The same for one bank, however its place was named. It may hold a password."""
+        """A key that is the same for one bank, however its place was named. It may hold a password."""
 
     @property
     def files(self) -> list[Path]:
-        """What to copy while nobody uses the bank; nothing where a server keeps it."""
+        """The files to copy while the bank is unused; none on a server."""
 
     def __str__(self) -> str:
-        """What people are told of where it is."""
+        """Return the location as shown to people."""
 
     def other_names(self) -> list[str]:
-        """Where all of it stays when it is taken away, in words."""
+        """Return, in words, where data remains after removal."""
 
     def mark(self) -> Hashable:
-        """What is there now. It changes where another bank is put in its place; None where nothing is there."""
+        """Return a mark of the current bank. It changes if another bank takes its place; None if there is none."""
 
     def open(self, way: Way, *, create: bool = True) -> Store:
-        """Opens the bank's store, making it where there is none. Raises `NotFoundError` there without `create`."""
+        """Open the bank's store, and create it if there is none. Without `create`, raise `NotFoundError`."""
 
     def is_empty(self, way: Way) -> bool:
-        """Whether the bank that is there may be made as if it was not, since nothing was ever written to it."""
+        """Return whether the existing bank may be overwritten, since nothing was ever written to it."""
 
     def making(self, way: Way) -> AbstractContextManager[Making]:
-        """A bank to be written in one transaction, and shown under its name when it is kept."""
+        """Yield a bank to fill in one transaction. It gets its name when `keep` is called."""
 
     def restore(
         self, backup: Path, *, replace: bool, progress: Progress | None, seal: Seal | None = None
     ) -> RestoreReport:
-        """Makes the bank out of a backup; with `replace`, in place of the one that is there."""
+        """Create the bank from a backup; with `replace`, in place of an existing one."""
 
 
 class Making(NamedTuple):
-    """A bank that is being made. `keep` is called when it was written, and raises `ConflictError` where another was
-    made meanwhile."""
+    """A bank being created. Call `keep` when it is filled; it raises `ConflictError` if another was created
+    meanwhile.
+    """
 
     store: Store
     keep: Callable[[], None]
 
 
 class Place(Protocol):
-    """Names are those that people use: the user's own bank is `@me` wherever it is kept, and under whatever name."""
+    """A place of banks. The user's own bank is always `@me` here, independent of its stored name."""
 
     @property
     def folder(self) -> Path:
-        """Of what is this machine's own: tokens, settings, exports. It may not be there yet."""
+        """The folder for this machine's own tokens, settings and exports. It may not exist yet."""
 
     @property
     def is_there(self) -> bool:
-        """Whether a bank could be; a folder may not have been made yet."""
+        """Whether the place exists; a folder may not have been made yet."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether other machines may have it, under an address of their own: nothing here says who may come in."""
+        """Whether other machines may share the place. It says nothing about access rights."""
 
     @property
     def keeps_user(self) -> bool:
-        """Whether it is known whose the memories of scope `user` are."""
+        """Whether it is known who owns memories of scope `user`."""
 
     def __str__(self) -> str:
-        """What people are told of it; never a password."""
+        """Return the place as shown to people, without a password."""
 
     def names(self) -> list[str]:
-        """The banks that are there, in order, without any user's own."""
+        """Return the banks in order, without any user's own."""
 
     def has_user(self) -> bool:
-        """Whether the user's own bank is there."""
+        """Return whether the user's own bank exists."""
 
     def everything(self) -> list[str]:
-        """The banks that are there, the user's own as well."""
+        """Return the banks, including the user's own."""
 
     def at(self, name: str) -> Spot:
-        """Raises `UnavailableError` for the user's own bank where it is not known who that is."""
+        """Return the location of a bank. Raise `UnavailableError` for the user's own bank if the user is unknown."""
 
 
 def place_of(settings: Settings) -> Place:
@@ -140,7 +139,7 @@ def place_of(settings: Settings) -> Place:
 
 
 class Folder:
-    """A bank is a file here."""
+    """A folder in which each bank is a file."""
 
     is_shared = False
     keeps_user = True
@@ -184,7 +183,7 @@ class Folder:
 
 class FileSpot:
     def __init__(self, name: str, path: Path, noting: Callable[[Path], None] | None = None) -> None:
-        """`noting` is told of the bank's file when it was made here."""
+        """`noting` is called with a bank's file when it is created."""
         self.name = name
         self.path = path
         self._noting = noting or _unnoted
@@ -248,7 +247,7 @@ class FileSpot:
             make(self.path.parent, seal)
 
     def is_empty(self, way: Way) -> bool:
-        """Never: another process may have the file open, and would write to it when another has its name."""
+        """Return False: another process may have the file open and write to it after a rename."""
         return False
 
     @contextmanager
@@ -264,7 +263,7 @@ class FileSpot:
                 store.close()
 
     def _put(self, store: Store, aside: Path) -> None:
-        """Under a name that is free: unlike a rename, a link never takes the place of a bank made meanwhile."""
+        """Link the file to its name. Unlike a rename, a link never replaces a bank made meanwhile."""
         from pieria.store.files import flush
 
         store.close()
@@ -293,7 +292,7 @@ def _note_made(path: Path) -> None:
 
 
 def _unnoted(path: Path) -> None:
-    """Of a file aside nothing is remembered: it gets its place later."""
+    """Do nothing: a temporary file is noted when it gets its final name."""
 
 
 def in_the_way(name: str, hint: str = "Copy it under another name: --as, or name.") -> ConflictError:
@@ -310,13 +309,13 @@ def no_user(parameter: str) -> UnavailableError:
 
 
 def spelt_in(name: str, names: Collection[str]) -> str:
-    """The name as it was first spelt by whoever made the bank."""
+    """Return the name as the bank's creator spelled it."""
     alike = sorted(there for there in names if same_bank(there) == same_bank(name))
     return name if name in names or not alike else alike[0]
 
 
 def _name_of(path: Path) -> str | None:
-    """The bank that a file holds by its name; file systems may spell an accent in two ways."""
+    """Return the bank's name from its file name; file systems may encode an accent in two ways."""
     try:
         return check_bank_name(path.name.removesuffix(ENDING))
     except InputError:

@@ -1,4 +1,4 @@
-"""A whole bank taken away, from wherever it is kept."""
+"""Removal of a whole bank."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def remove_bank(spot: Spot, way: Way, *, dry_run: bool) -> RemovalReport:
-    """Raises `NotFoundError` where there is none, and `BusyError` where others are in the way; then nothing is gone."""
+    """Remove the bank. Raise `NotFoundError` if there is none, and `BusyError` if others use it; then nothing
+    is lost.
+    """
     if not spot.is_there:
         raise NotFoundError("bank", spot.name, hint="`pieria where` names the banks that are there.")
     if not dry_run:

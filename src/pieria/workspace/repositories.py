@@ -1,7 +1,7 @@
-"""Repositories: banks and backends that are open under their ids, and the graph of each.
+"""Repositories: banks and graph backends that are open under their ids.
 
-Exists so that whoever speaks of nodes names a repository and need not know what keeps it. What a graph can do is the
-backend's business, and a bank is the backend where none is given.
+Code that works on nodes names a repository, and need not know what stores it. Without a backend, a bank stores the
+graph.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ KNOWLEDGE = ("semantic", "procedural")
 
 
 class Serving(NamedTuple):
-    """Who serves one question: who judges, and what that costs; who embeds, if anybody does; who hears of it; and
-    whether what is found counts as used.
+    """What serves one question: the mind and its costs, the embedder if any, the notifier, and whether results count
+    as used.
     """
 
     mind: Mind
@@ -46,10 +46,9 @@ class Serving(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """What is open under an id: a bank, or a backend of the caller's; how it is closed, whom its writes are told, and
-    what it is configured by.
+    """What is open under an id: a bank, or a caller's backend; with its close function, notifier and configuration.
 
-    A bank tells of what is written to it by itself.
+    A bank sends its own notifications.
     """
 
     backend: GraphBackend
@@ -64,12 +63,12 @@ class Repository(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """A bank may be closed by whoever it was handed to."""
+        """Return whether it is open. A caller may close the bank directly."""
         return self.bank is None or not self.bank._closed
 
 
 class Repositories(GraphCare):
-    """The functions of a workspace that take a repository's id. Threads may share them."""
+    """The workspace's functions that take a repository's id. Threads may share them."""
 
     _closed: bool
 
@@ -89,12 +88,12 @@ class Repositories(GraphCare):
         notifier: object = None,
         prompts: Mapping[str, OwnPrompt] | None = None,
     ) -> object:
-        """Opens the bank of that name, making it where there is none, and returns it.
+        """Open the bank of that name, create it if there is none, and return it.
 
-        `backend` keeps the graph in the bank's place, and is what is returned: an object, or a class or object with
-        its options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` are
-        those of this repository, where they are not the workspace's, and `prompts` gives steps a prompt of your own.
-        Raises `RepoError` where it is open already.
+        `backend` stores the graph instead of the bank, and is returned: an object, or a class or object with its
+        options, as a pair or a mapping with `module` and `opts`. `config`, `llm`, `embedding` and `notifier` replace
+        the workspace's, and `prompts` gives steps their own prompt. Raise `RepoError` if the repository is already
+        open.
         """
         if self._closed:
             raise ClosedError("workspace")
@@ -110,7 +109,7 @@ class Repositories(GraphCare):
         return opened.backend if opened.bank is None else opened.bank
 
     def close_repo(self, repo_id: str) -> None:
-        """Closes its bank or backend. Raises `NotFoundError` where it is not open, as all that follow do."""
+        """Close the bank or backend. This and all following methods raise `NotFoundError` if it is not open."""
         with self._repositories_lock:
             closing = self._repositories.pop(repo_id, None) if isinstance(repo_id, str) else None
         if closing is None or not closing.is_open:
@@ -118,12 +117,12 @@ class Repositories(GraphCare):
         _close(closing)
 
     def list_repos(self) -> list[str]:
-        """The ids of those that are open, in their order."""
+        """Return the ids of open repositories, sorted."""
         with self._repositories_lock:
             return sorted(id for id, repository in self._repositories.items() if repository.is_open)
 
     def get_graph(self, repo_id: str) -> Graph:
-        """All of it, as a value."""
+        """Return the whole graph as a value."""
         from pieria.graph.callback_reads import whole
 
         return whole(self._backend(repo_id))
@@ -135,31 +134,31 @@ class Repositories(GraphCare):
         return list(self._backend(repo_id).get_nodes_by_type(types))
 
     def get_linked_nodes(self, repo_id: str, node_ids: Sequence[str], edge_type: Edge | None = None) -> list[Node]:
-        """The neighbours of these nodes, by ties of that type or of any."""
+        """Return the neighbours of these nodes, by ties of one type or of any."""
         return list(self._backend(repo_id).get_linked_nodes(node_ids, edge_type))
 
     def get_metadata(self, repo_id: str, node_ids: Sequence[str]) -> dict[str, NodeMetadata]:
         return dict(self._backend(repo_id).get_metadata(node_ids))
 
     def latest(self, repo_id: str, top_k: int, types: Sequence[str] = KNOWLEDGE) -> list[tuple[Node, NodeMetadata]]:
-        """The nodes that came in last, with their metadata; what has none is left out."""
+        """Return the newest nodes with their metadata; nodes without metadata are left out."""
         from pieria.graph.callback_reads import newest
 
         return newest(self._backend(repo_id), check.whole(top_k, "top_k"), types)
 
     def apply_changeset(self, repo_id: str, changeset: Changeset) -> None:
-        """When this returns, all of it is written."""
+        """Apply the changeset. All of it is written when this returns."""
         self._repository(repo_id).apply(changeset)
 
     def ingest(self, repo_id: str, trajectory: Mapping[str, Any]) -> IngestReceipt:
-        """Learns from what was lived through elsewhere, as `Bank.ingest` does: once, with a receipt."""
+        """Learn once from a finished episode. See `Bank.ingest`."""
         bank = self._repository(repo_id).bank
         if bank is None:
             raise UnavailableError("repo_id", "receipts are kept by banks alone", hint="Open it without a backend.")
         return bank.ingest(trajectory)
 
     def delete_nodes(self, repo_id: str, node_ids: Sequence[str]) -> None:
-        """With their metadata and every tie to them."""
+        """Delete nodes with their metadata and ties."""
         found = self._repository(repo_id)
         ids = [node_ids] if isinstance(node_ids, str) else list(node_ids)
         with telling(found.tell, "delete_nodes", "nodes_deleted", node_ids=ids):
@@ -177,7 +176,7 @@ class Repositories(GraphCare):
 
     @contextmanager
     def _opened_once(self, id: str) -> Iterator[None]:
-        """While one thread opens it, another finds it open already."""
+        """Reserve the id while one thread opens it. A second thread gets `RepoError`."""
         with self._repositories_lock:
             held = self._repositories.get(id)
             if id in self._opening or (held is not None and held.is_open):
@@ -191,7 +190,7 @@ class Repositories(GraphCare):
                 self._opening.discard(id)
 
     def _close_repositories(self) -> None:
-        """All of them, in their order, whatever one of them raises when it is closed."""
+        """Close all repositories in order, even if one raises."""
         with self._repositories_lock:
             closing = [repository for _, repository in sorted(self._repositories.items(), reverse=True)]
             self._repositories.clear()
@@ -200,31 +199,31 @@ class Repositories(GraphCare):
                 stack.callback(_close, repository)
 
     def _bank_under(self, id: str, own: Mapping[str, Any]) -> Repository:
-        """The bank of that name, with models of its own where they are given."""
+        """Return the bank of that name, with its own models if given."""
         raise NotImplementedError
 
     def _judging(self, id: str, own: Mapping[str, Any]) -> Judging:
-        """What gives a session of the repository those who serve it."""
+        """Return a function that gives a session its models."""
         raise NotImplementedError
 
     def _serving(self, id: str, own: Mapping[str, Any]) -> Callable[[], Serving]:
-        """What gives each question to the repository those who serve it."""
+        """Return a function that gives each question its models."""
         raise NotImplementedError
 
     def _config_of(self, own: object) -> Config | None:
-        """A repository's own configuration, or else that of the workspace, if there is one."""
+        """Return the repository's configuration, or the workspace's, if any."""
         raise NotImplementedError
 
     def _teller(self, id: str, notifier: object) -> Tell:
-        """What tells the notifier, or else that of the workspace, if there is one."""
+        """Return the function that calls the notifier, or the workspace's, if any."""
         raise NotImplementedError
 
     def _backend_of(self, backend: object, own: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
-        """What keeps the graph: as it is given, or else as the configuration has it."""
+        """Return the backend and options: as given, or from the configuration."""
         raise NotImplementedError
 
     def _backend_under(self, id: str, backend: object, own: Mapping[str, Any]) -> Repository:
-        """With sessions that end with the process, for nobody else knows of them."""
+        """Open a backend. Its sessions end with the process, since nothing stores them."""
         from pieria.bank.graph.verbs import applying
         from pieria.sessions.log import MemoryLog
         from pieria.sessions.opened import OpenSessions
@@ -248,7 +247,7 @@ class Repositories(GraphCare):
 
 
 def _close(repository: Repository) -> None:
-    """Another thread may have closed its bank meanwhile."""
+    """Close the repository, unless another thread has closed its bank."""
     if not repository.is_open:
         return
     with telemetry.during("repo.close", repo_id=repository.id):
@@ -275,7 +274,7 @@ def _begun(id: str, backend: object) -> GraphBackend:
 
 
 def _module_of(backend: object) -> tuple[Any, Mapping[str, Any]]:
-    """What keeps the graph, and its options."""
+    """Return the backend and its options."""
     if isinstance(backend, Mapping):
         unknown = backend.keys() - {"module", "opts"}
         if unknown or "module" not in backend:

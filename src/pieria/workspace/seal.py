@@ -1,4 +1,4 @@
-"""A whole bank sealed, unsealed, or given another key, where it lies; and the spool of hooks along with it."""
+"""Seal or unseal a whole bank in place, or change its key, together with the spool of the hooks."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def seal(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> SealReport:
-    """Seals a bank with the key that the setting `seal_key` names, which is made where there is none yet.
+    """Seal a bank with the key of the setting `seal_key`, which is created if there is none.
 
-    The report names what may still hold words of it in plain. Raises `ConflictError` where the bank is sealed already,
-    and `BusyError` where another process has it open.
+    The report lists what may still hold plain text. Raise `ConflictError` if the bank is sealed already, and
+    `BusyError` if another process has it open.
     """
     with Workspace(data, _given(name, settings)) as workspace:
         wanted, is_new = key_made(workspace)
@@ -46,7 +46,7 @@ def unseal(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> SealReport:
-    """Makes a sealed bank a plain one again."""
+    """Turn a sealed bank into a plain one."""
     with Workspace(data, _given(name, settings)) as workspace:
         return _converted(workspace, _spot(workspace), "unseal", _named(workspace), None, False, progress)
 
@@ -59,8 +59,9 @@ def rekey(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> SealReport:
-    """Gives a sealed bank another key: that of the place `to`, spelt as the setting `seal_key`, and made where there is
-    none. From then on `seal_key` has to name that place.
+    """Give a sealed bank another key, that of the place `to`, spelled like `seal_key` and created if there is none.
+
+    Then set `seal_key` to that place.
     """
     with Workspace(data, _given(name, settings)) as workspace:
         held = _named(workspace)
@@ -74,7 +75,7 @@ def rekey(
 
 
 def key_made(workspace: Workspace) -> tuple[Seal, bool]:
-    """The key that the setting names, and whether it was made just now."""
+    """Return the key of the setting, and whether it was just created."""
     wanted = _named(workspace)
     is_new = make_key(wanted.where, workspace.resolved.environ)
     wanted.key()
@@ -120,7 +121,7 @@ def _converted(
         words = "is sealed already" if held is None else "is not sealed"
         raise ConflictError(f"the bank {words}", ids=(spot.name,))
     if wanted is not None:
-        # Hooks seal from now on; what they wrote in plain waits for the next drain.
+        # Hooks seal from now on; earlier plain lines wait for the next drain.
         make(workspace.data, wanted, held)
     with stores.alone(spot):
         left = convert(spot.path, operation, held, wanted, progress)
@@ -133,7 +134,7 @@ def _converted(
 
 
 def _let_go(workspace: Workspace, held: Seal, wanted: Seal | None) -> None:
-    """The spool is given up by a key once it opens no bank of the folder any more."""
+    """Remove the key from the spool once it opens no bank of the folder."""
     from pieria.store.sqlite.seal_driver import is_opened_by, is_sealed
 
     assert isinstance(workspace.place, Folder)

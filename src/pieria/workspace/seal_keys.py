@@ -1,4 +1,4 @@
-"""Finds the key of sealed banks where the setting `seal_key` says it is, and makes one there where there is none."""
+"""Find the key of sealed banks where the setting `seal_key` says, and create one if there is none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SERVICE = "pieria"
 SECONDS = 60
-"""That a command may take, which may have to ask a person."""
+"""Seconds for a command, which may have to ask a person."""
 OPERATION = "open"
 LONGEST = 4_096
 
@@ -34,7 +34,7 @@ def seal_of(resolved: Resolved) -> Seal | None:
 
 
 def seal_at(place: str, environ: Mapping[str, str]) -> Seal:
-    """Of a place as the setting names it. Nothing is looked for before the key is needed."""
+    """Return the seal of a place as the setting names it. The key is read only when needed."""
     kind, _, rest = place.partition(":")
     ways: dict[str, Callable[[], str | None]] = {
         KEYRING: partial(_of_keyring, rest),
@@ -63,7 +63,7 @@ def _read(place: str, look: Callable[[], str | None]) -> bytes:
 
 
 def make_key(place: str, environ: Mapping[str, str]) -> bool:
-    """Makes a key where there is none yet; False where there is one. None can be given to a command or a variable."""
+    """Create a key and return True, or return False if there is one. Commands and variables cannot get a new key."""
     kind, _, rest = place.partition(":")
     if kind == KEYRING:
         if _of_keyring(rest):
@@ -85,7 +85,7 @@ def make_key(place: str, environ: Mapping[str, str]) -> bool:
 
 
 def _made_file(path: Path) -> bool:
-    """Whole or not at all: half a key would be no key, and would keep a whole one out."""
+    """Write the key file atomically: a partial key would be useless and block a whole one."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
@@ -131,7 +131,7 @@ def _of_command(line: str, environ: Mapping[str, str]) -> str | None:
             check=True,
         )
     except (OSError, ValueError, subprocess.SubprocessError) as problem:
-        # What it wrote may be a key, or half of one.
+        # The output may be a key, or part of one: do not show it.
         raise SealedError(
             OPERATION,
             f"the command of seal_key gave no key ({type(problem).__name__})",

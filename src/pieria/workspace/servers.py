@@ -1,4 +1,4 @@
-"""Banks on a PostgreSQL server: rows of tables that they share."""
+"""Banks on a PostgreSQL server, as rows of shared tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("pieria.workspace")
 
 
 class Server:
-    """A bank is rows of shared tables here, and a user's own bank has the user's name behind an `@`."""
+    """A server on which banks share tables. The user's own bank is named `@` plus the user's name."""
 
     is_shared = True
 
@@ -100,7 +100,7 @@ class ServerSpot:
 
     @contextmanager
     def making(self, way: Way) -> Iterator[Making]:
-        """In place, since a transaction is seen by nobody before its end; the name alone is there before."""
+        """Fill the bank in place: others see the transaction only at its end, but the bank's name at once."""
         store = self.open(way)
         try:
             yield Making(store, lambda: None)

@@ -1,7 +1,7 @@
-"""The functions of a workspace that take a session's id, and those that begin one.
+"""The workspace's functions that start a session or take a session's id.
 
-Each is a word to the session itself, found among the repositories that are open here; one that was left is taken up
-again. What a session may do is told in `pieria.sessions`.
+Each calls the session, found in the open repositories; a session left by a process is resumed. `pieria.sessions` has
+the rules.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ T = TypeVar("T")
 
 
 def nobody_told(event: Event) -> None:
-    """For where there is no notifier."""
+    """Ignore the event, if there is no notifier."""
 
 
 class Sessions(Repositories):
-    """Without a session of the id, each of them raises `NotFoundError`; what its state does not allow, `SessionError`.
+    """Each method raises `NotFoundError` for an unknown session, and `SessionError` if its state does not allow the
+    call.
 
-    The forms that end in `_async` do not wait: they call `callback`, once, with the word for what was done, or with
-    the error.
+    The `_async` forms do not wait: they call `callback` once, with a word for the result or with the error.
     """
 
     def start_session(
@@ -46,10 +46,10 @@ class Sessions(Repositories):
         profile: object = None,
         auto_commit: bool | None = None,
     ) -> str:
-        """Begins a session in a repository that is open, and returns its id; it collects steps from then on.
+        """Start a session in an open repository and return its id; it then collects steps.
 
-        `config`, `llm`, `embedding` and `notifier` are its own, in place of the repository's; a configuration as a
-        whole. `profile` and `auto_commit` are so much of one that is as the repository's otherwise.
+        `config`, `llm`, `embedding` and `notifier` replace the repository's. `profile` and `auto_commit` replace
+        single values of the repository's configuration.
         """
         own = _given(
             config=config, llm=llm, embedder=embedding, notifier=notifier, profile=profile, auto_commit=auto_commit
@@ -57,7 +57,7 @@ class Sessions(Repositories):
         return self._repository(repo).sessions().begin(goal, own).id
 
     def session(self, session_id: str) -> Session:
-        """The session itself, taken up again where it was left."""
+        """Return the session, resumed if it was left."""
         return self._in_any(session_id, lambda sessions: sessions.get(session_id))
 
     def resume(
@@ -68,62 +68,62 @@ class Sessions(Repositories):
         embedding: object = None,
         notifier: object = None,
     ) -> Session:
-        """Takes up a session that was left, by a process that was lost or that ended, with what is its own.
+        """Resume a session that its process left, with its own models.
 
-        Raises `SessionError`, reason `held_elsewhere`, where it is open.
+        Raise `SessionError` with the reason `held_elsewhere` if it is open.
         """
         own = _given(config=config, llm=llm, embedder=embedding, notifier=notifier)
         return self._in_any(session_id, lambda sessions: sessions.resume(session_id, own))
 
     def sessions(self, repo_id: str) -> list[Standing]:
-        """Those of a repository that are not over, whoever has them open."""
+        """Return the unfinished sessions of a repository, including those open elsewhere."""
         return self._repository(repo_id).sessions().standing()
 
     def session_state(self, session_id: str) -> SessionState:
         return self.session(session_id).state
 
     def append(self, session_id: str, observation: str, action: str) -> None:
-        """What was observed, and what was done about it. Returns when the step is judged and kept."""
+        """Append an observation and an action. Returns when the step is judged and stored."""
         self.session(session_id).append(observation, action)
 
     def append_async(self, session_id: str, observation: str, action: str, callback: Callback | None = None) -> None:
-        """The word is `appended`."""
+        """Append in the background; the callback gets `appended`."""
         self.session(session_id).append_async(observation, action, callback)
 
     def close_async(self, session_id: str, callback: Callback | None = None) -> None:
-        """The word is `closed`."""
+        """Close in the background; the callback gets `closed`."""
         self.session(session_id).close_async(callback)
 
     def commit(self, session_id: str) -> None:
-        """What was drawn is in the graph when this returns. After a failure: another try."""
+        """Write the extracted knowledge to the graph. May be repeated after a failure."""
         self.session(session_id).commit()
 
     def commit_async(self, session_id: str, callback: Callback | None = None) -> None:
-        """The word is `committed`."""
+        """Commit in the background; the callback gets `committed`."""
         self.session(session_id).commit_async(callback)
 
     def discard(self, session_id: str) -> None:
-        """What was drawn, or could not be, goes, and the steps with it."""
+        """Drop the steps and the extracted knowledge."""
         self.session(session_id).discard()
 
     def discard_async(self, session_id: str, callback: Callback | None = None) -> None:
-        """The word is `discarded`."""
+        """Discard in the background; the callback gets `discarded`."""
         self.session(session_id).discard_async(callback)
 
     def start_episode(self, session_id: str, goal: str) -> None:
-        """The next one, in a session that is idle."""
+        """Start the next episode in an idle session."""
         self.session(session_id).start_episode(goal)
 
     def start_episode_async(self, session_id: str, goal: str, callback: Callback | None = None) -> None:
-        """The word is `started`."""
+        """Start an episode in the background; the callback gets `started`."""
         self.session(session_id).start_episode_async(goal, callback)
 
     def close_and_commit(
         self, session_id: str, max_retries: int = 2, max_polls: int = 200, poll_interval: float = 50
     ) -> None:
-        """Closes the episode, waits until knowledge is drawn, and commits it; where that fails, it is tried again.
+        """Close the episode, wait for extraction and commit it, with retries.
 
-        Each try is waited for `max_polls` times `poll_interval` milliseconds. Raises `PipelineError`.
+        Each try waits up to `max_polls` times `poll_interval` milliseconds. Raise `PipelineError` if all fail.
         """
         self.session(session_id).close_and_commit(max_retries, max_polls, poll_interval)
 

@@ -1,4 +1,4 @@
-"""The pair of keys to which hooks seal what they write, in the spool's folder: made with the first sealed bank."""
+"""The key pair with which hooks seal their lines, in the spool's folder; created with the first sealed bank."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pieria.store.files import flush, written_aside
 from pieria.store.seal import Seal
 
 SPOOL = "spool"
-"""Within the data folder."""
+"""Folder of the spool, within the data folder."""
 
 
 def text_of(data: Path) -> str | None:
-    """None where hooks write in plain."""
+    """Return the pair, or None if hooks write plain lines."""
     try:
         return (data / SPOOL / spool_seal.NAME).read_text("ascii")
     except FileNotFoundError:
@@ -23,7 +23,7 @@ def text_of(data: Path) -> str | None:
 
 
 def make(data: Path, seal: Seal, holder: Seal | None = None) -> None:
-    """From now on hooks seal what they write, to be read with this key. `holder` is a key that can read it already."""
+    """Let hooks seal their lines, to be read with this key. `holder` is a key that can read them already."""
     pair = text_of(data)
     try:
         if pair is None:
@@ -36,14 +36,14 @@ def make(data: Path, seal: Seal, holder: Seal | None = None) -> None:
 
 
 def drop(data: Path, seal: Seal) -> None:
-    """A key that opens no bank any more shall not open the spool either."""
+    """Remove a key from the pair. A key that opens no bank must not open the spool."""
     pair = text_of(data)
     if pair is not None:
         _write(data, spool_seal.without(pair, seal.key()))
 
 
 def end(data: Path) -> None:
-    """No bank is sealed any more. As long as anything waits that was sealed, it is kept to read that."""
+    """Delete the pair when no bank is sealed, unless sealed lines still wait."""
     folder = data / SPOOL
     waiting = [one for ending in ("*.jsonl", "*.taken") for one in folder.glob(ending) if one.stat().st_size]
     if not waiting:
@@ -51,7 +51,7 @@ def end(data: Path) -> None:
 
 
 def opened(data: Path, seal: Seal | None, line: bytes) -> bytes:
-    """A line of the spool as a hook meant it. Raises `SealedError` where it cannot be read now."""
+    """Return a line of the spool as the hook wrote it. Raise `SealedError` if it cannot be read now."""
     if not spool_seal.is_sealed(line):
         return line
     pair = text_of(data)

@@ -1,4 +1,4 @@
-"""The stores of this process: whoever opens one bank, under the same settings, shares one."""
+"""The stores of this process. All who open one bank with the same settings share one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pieria.models import Embedder
 from pieria.workspace.places import Spot, Way
 
 CLOSING = 1.5
-"""Seconds that closing waits for what is still to be embedded or counted, and for a step under way."""
+"""Seconds that `close` waits for pending embeddings, use counts and the running step."""
 
 
 class Key(NamedTuple):
@@ -30,8 +30,9 @@ class Key(NamedTuple):
 
 
 class Held:
-    """A store, its vectors and the uses of its memories; the bank it is of, whose file may be replaced; and who uses
-    it."""
+    """A store with its embedding queue, its use counts, its users, and a mark of the bank's file, which may be
+    replaced.
+    """
 
     def __init__(self, spot: Spot, key: Key, *, create: bool) -> None:
         self.key = key
@@ -45,15 +46,15 @@ class Held:
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here."""
+        """Replace the lock after a fork: a thread that is not in this process may hold it."""
         self._closing = threading.RLock()
 
     def is_of(self, spot: Spot) -> bool:
-        """Whether it is still what is there."""
+        """Return whether the store still belongs to the current bank file."""
         return not self.store.is_over and self.mark is not None and self.mark == spot.mark()
 
     def close(self) -> None:
-        """Safe to call twice. Whoever comes second waits until it is done."""
+        """Close the store. A second call waits until the first is done."""
         with self._closing:
             if self._closed:
                 return
@@ -66,29 +67,29 @@ class Held:
 
 
 class Stores:
-    """The stores of this process: whoever opens one bank, under the same settings, shares one until the last is closed.
+    """The stores of this process. All who open one bank with the same settings share one, until the last is closed.
 
-    A store is opened and closed outside the lock, since both may wait for another process. The lock guards what
-    workspaces note about their banks, too.
+    Stores are opened and closed outside the lock, since both may wait for another process. The lock also guards the
+    workspaces' lists of banks.
     """
 
     def __init__(self) -> None:
         self._held: dict[Key, Held] = {}
         self._left: set[Held] = set()
-        """Those that nobody needs any more and that are not closed yet."""
+        """Stores without users that are not closed yet."""
         self.start_anew()
 
     def start_anew(self) -> None:
-        """After a fork the lock may be held by a thread that does not exist here, and so may a bank be kept alone."""
+        """Replace the locks after a fork: a thread that is not in this process may hold them, or hold a bank alone."""
         self.lock = threading.RLock()
         self._alone: set[str] = set()
         for held in (*self._held.values(), *self._left):
             held.start_anew()
 
     def join(self, spot: Spot, key: Key, *, create: bool = True) -> tuple[Held, Callable[[], None]]:
-        """The store of a bank, and what to call, once or more often, when it is needed no longer.
+        """Return the store of a bank, and a function to release it, which may be called more than once.
 
-        Raises `NotFoundError` where there is none, unless it is to `create` one.
+        Raise `NotFoundError` if there is none, unless `create` is true.
         """
         user = object()
         held = self._entered(spot, key, user)
@@ -106,13 +107,13 @@ class Stores:
         return held, partial(self._leave, held, user)
 
     def hold(self, spot: Spot) -> bool:
-        """Whether the bank is open in this process."""
+        """Return whether the bank is open in this process."""
         with self.lock:
             return any(key.spot == spot.key for key in self._held)
 
     @contextmanager
     def alone(self, spot: Spot) -> Iterator[None]:
-        """Closes the bank wherever it is open in this process; meanwhile nobody here opens it."""
+        """Close the bank everywhere in this process, and block opening it during the block."""
         with self.lock:
             self._check_free(spot)
             self._alone.add(spot.key)
@@ -132,7 +133,7 @@ class Stores:
             raise BusyError("open", f"the bank {spot.name} is being removed", hint="Try again in a moment.")
 
     def settle(self, spot: Spot) -> None:
-        """Writes down what was read of the bank through this process and is not counted yet."""
+        """Write the pending use counts of the bank."""
         with self.lock:
             held = [each for key, each in self._held.items() if key.spot == spot.key]
         for each in held:

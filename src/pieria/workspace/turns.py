@@ -1,4 +1,4 @@
-"""One at a time, in the order in which they came: for work that must not run beside its like."""
+"""A first-come, first-served lock, for work that must not run at the same time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 
 class Turns:
-    """Threads may share it. After a fork the child begins with none: who waited, waits in the parent."""
+    """Threads may share it. A forked child starts with an empty queue."""
 
     def __init__(self) -> None:
         self._begin()
 
     def take(self) -> object:
-        """A place in the order, which `at` waits for; it has to be called then."""
+        """Take a place in the queue. `at` must then be called with it."""
         if self._process != os.getpid():
             self._begin()
         turn = object()
@@ -26,7 +26,7 @@ class Turns:
 
     @contextmanager
     def at(self, turn: object) -> Iterator[None]:
-        """The block, once all who came before are through."""
+        """Run the block after all earlier ones are done."""
         try:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting[0] is turn)

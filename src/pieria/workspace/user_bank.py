@@ -1,4 +1,4 @@
-"""The user's own bank as other banks reach it, and how it is closed with them."""
+"""The user's own bank as other banks reach it, and how both are closed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UserBank:
-    """The user's own bank as one bank sees it: opened when it is needed, read only where there is one."""
+    """The user's own bank as one bank sees it: opened on demand, and read only if it exists."""
 
     def __init__(self, open_bank: Callable[[], Bank], place: Place) -> None:
         self._open_bank = open_bank
@@ -26,11 +26,11 @@ class UserBank:
             raise no_user("scope")
         held = self._opened.get(USER_BANK)
         if held is not None and held.store.is_over:
-            # It was removed, be it by another process.
+            # It was removed, maybe by another process.
             self._opened.pop(USER_BANK, None)
         if not self._opened and (create or self._place.has_user()):
             opened = self._open_bank()
-            # Another thread may have been quicker; its bank is then the one in use.
+            # Another thread may have opened it first; that bank is used.
             if self._opened.setdefault(USER_BANK, opened) is not opened:
                 opened.close()
         return self._opened.get(USER_BANK)
@@ -41,11 +41,11 @@ class UserBank:
 
 
 def nobody(create: bool) -> None:
-    """The user's own bank, as a bank sees it that is not to reach it."""
+    """Hide the user's own bank from a bank that must not reach it."""
 
 
 def give_back(closing: Callable[[], None]) -> None:
-    """Whatever thread happens to find that a bank was dropped: it may be in the middle of anything."""
+    """Release a dropped bank in the background: garbage collection may run in any thread, in the middle of anything."""
     if not background.afterwards(closing):
         closing()
 
