@@ -1,7 +1,7 @@
-"""Mining: brings what lies in files into a bank, and again whenever they have changed.
+"""Mining: bring the content of files into a bank, and update it when they change.
 
-A project's tree comes in as passages, conversations with agents and people as turns. Nothing of what is written here
-knows how a bank keeps anything; nothing below knows what a file is.
+A project's files become passages; conversations become turns. Mining does not know how a bank stores memories, and the
+bank does not know files.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def mine(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Brings in what is new at a path and brings up to date what has changed, since it was last mined into this bank.
+    """Mine a path: store what is new and update what changed since the last mine into this bank.
 
-    A project's tree; with `conversations`, or a `format` of them, conversations. What one record cannot give is
-    refused and told, and the rest comes in. `wing` or `place` say where new memories are kept; otherwise that follows
-    from the source. Files of more than `largest` bytes are left out of a tree. With `force` everything is read again,
-    and what was purged or removed here comes back. `dry_run` tells what would be done, and does nothing. When it
-    returns, all is committed; `bank.sync` waits for vectors. `progress` counts bytes.
+    The path is a project's tree, or conversations with `conversations` or a `format`. Invalid records are refused and
+    reported; the rest is stored. `wing` or `place` say where new memories are kept; by default the source decides.
+    Files of a tree larger than `largest` bytes are left out. With `force` everything is read again, and memories that
+    were purged or removed come back. `dry_run` only reports. All is committed on return; `bank.sync` waits for
+    vectors. `progress` counts bytes.
     """
     miner = _miner(bank, path, conversations, format, wing, place, largest, force, dry_run)
     return miner.run(progress)
@@ -65,10 +65,9 @@ def watch(
     largest: int = LARGEST,
     progress: Progress | None = None,
 ) -> Iterator[Report]:
-    """Mines again and again, and yields a report of the first look and of each that changed or refused something.
+    """Mine repeatedly; yield a report of the first run and of each run that changed or refused something.
 
-    Between two looks it calls `wait`, and ends when that says so. A path that is not there for a while is waited for,
-    and so is a bank that is busy.
+    `wait` is called between runs and ends the loop by returning True. A missing path and a busy bank are tried again.
     """
     miner = _miner(bank, path, conversations, format, wing, place, largest, False, False)
     told: set[Refused] | None = None
@@ -84,9 +83,9 @@ def watch(
 
 
 def passages(bank: Bank, path: str | Path) -> list[Memory]:
-    """What a file of a project says, as it was mined last, in its order. What was purged or removed is not among it.
+    """Return the passages of a project's file as last mined, in order, without purged or removed ones.
 
-    Raises `NotFoundError` for a file that was not mined.
+    Raise `NotFoundError` for a file that was not mined.
     """
     named = str(given_path(path).resolve())
     mark = bank.sources.known(f"{PROJECT}:{named}").get(f"{PROJECT}:{named}")
@@ -97,7 +96,7 @@ def passages(bank: Bank, path: str | Path) -> list[Memory]:
 
 
 def _looked(miner: Miner, progress: Progress | None) -> Report | None:
-    """None where the bank was busy: the next look takes up what this one could not."""
+    """Run the miner; return None if the bank was busy. The next run does the rest."""
     try:
         return miner.run(progress)
     except PieriaError as problem:
@@ -140,7 +139,7 @@ def _miner(
 
 
 def given_path(path: object) -> Path:
-    """A path as a caller may give it. One that is no text could not be written down."""
+    """Return a path that a caller gave. It must be valid UTF-8 to be stored."""
     expected = "the path of a file or folder"
     named = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(named, str) or not named.strip() or "\0" in named:
@@ -154,7 +153,7 @@ def given_path(path: object) -> Path:
 
 
 def _there(path: str | Path) -> Path:
-    """The path in full, without links on the way, so that it is the same however it is spelt."""
+    """Return the absolute path without links, so that every spelling gives the same path."""
     given = given_path(path)
     check_length(str(given.absolute()), "path")
     try:

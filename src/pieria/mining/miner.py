@@ -1,8 +1,8 @@
-"""One look at a path: what is there, what of it is not as it was, and what a bank is told of that.
+"""One run over a path: find the sources, read the changed ones and update the bank.
 
-A source is known by its mark: its size and time, and the digest of its bytes where these changed. A mark is written
-with the last of what its source says, so a mine that was killed begins again with the source it was at, and since ids
-follow from the source, nothing comes in twice.
+A source's mark holds its size and time, and the digest of its bytes. The mark is written in the same transaction as
+the source's last memories. A killed run therefore repeats its current source, and since ids follow from the source,
+nothing is stored twice.
 """
 
 from __future__ import annotations
@@ -30,40 +30,40 @@ from pieria.record.time import iso
 from pieria.record.trust import HEARSAY
 
 READER = 2
-"""The version of these readers. A source that an older one has read is read again."""
+"""Version of the readers. Sources read by an older version are read again."""
 BATCH = 500
-"""Memories a transaction."""
+"""Memories in one transaction."""
 MOST_CHARACTERS = 4 << 20
-"""Characters a transaction: what is held at a time stays bounded, however long turns are."""
+"""Characters in one transaction, which bounds memory even if turns are long."""
 SETTLED = 2_000_000_000
-"""Nanoseconds after which a file that is changed once more has another time, whatever its file system."""
+"""Nanoseconds after which a further change gives a file another time on every file system."""
 AS_BEFORE = {UNCHANGED, PURGED, REMOVED, TOLD}
-"""Outcomes that leave everything as it was."""
+"""Outcomes that change nothing."""
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
 class _Work:
-    """A source at work: what came of it so far."""
+    """A source being read, with its results so far."""
 
     source: Source
     before: Mapping[str, Any] | None
     digest: str | None = None
     same: bool = False
-    """Only its time is another."""
+    """Only the time of the file has changed."""
     units: dict[str, None] = field(default_factory=dict)
-    """The ids of a listed source, in its order."""
+    """The ids of a listed source, in order."""
     count: int = 0
     left: str | None = None
-    """What of it was left out last, and of a file that is no text why all of it was."""
+    """Reason of the last part left out; for a file that is not text, why all of it was."""
     outcomes: Counter[str] = field(default_factory=Counter)
     gone: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class _Waiting:
-    """What goes into the next transaction: items with the work they belong to, and works that end with it."""
+    """The next transaction: items with their sources, and the sources that are complete with it."""
 
     items: list[tuple[_Work, int, NewMemory]] = field(default_factory=list)
     done: list[_Work] = field(default_factory=list)
@@ -75,7 +75,7 @@ class _Waiting:
 
 
 class Miner:
-    """Looks at one path as often as it is asked to. For one thread."""
+    """Mines one path, as often as asked. For one thread."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Miner:
         self._dry_run = dry_run
 
     def run(self, progress: Progress | None = None) -> Report:
-        """Looks once. `progress` is told how many bytes were read of those that had to be."""
+        """Mine once. `progress` gets the number of bytes read and to read."""
         begun = time.monotonic()
         self._report = Report(str(self.path), self._dry_run)
         self._intake = self._bank.sources.intake(force=self._force, dry_run=self._dry_run, via=HEARSAY)
@@ -119,7 +119,7 @@ class Miner:
         return finding.find(self.path, self._format, self._at_hand, self._bank.data.resolve())
 
     def _known(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The marks of what lies at the path or below it. A source within a file is spelt `file#name`."""
+        """Yield the marks of sources at or below the path. A source within a file is named `file#name`."""
         top = str(self.path)
         for key, mark in self._bank.sources.known(self._key(top)).items():
             name = key.removeprefix(self._key(""))
@@ -127,7 +127,7 @@ class Miner:
                 yield name, mark
 
     def _key(self, name: str) -> str:
-        """Under which a mark is kept: a file may be part of a project and a conversation as well."""
+        """Return the key of a mark. A file may be part of a project and a conversation."""
         return f"{SAID if self._tree is None else PROJECT}:{name}"
 
     def _at_hand(self, name: str, size: int, changed: int) -> str | None:
@@ -136,7 +136,7 @@ class Miner:
         return str(mark["format"]) if mark is not None and same else None
 
     def _looked_at(self, found: Found, seen: set[str]) -> _Work | None:
-        """The source, where it has to be read."""
+        """Return the work for a source that must be read, else None."""
         if isinstance(found, Left):
             self._report.left[found.reason] += 1
         elif isinstance(found, Unseen):
@@ -179,7 +179,7 @@ class Miner:
             if not work.same:
                 self._read(work, heard)
         except FileNotFoundError:
-            # It went away while others were read: the next look finds it gone.
+            # It was deleted during the run; the next run finds it gone.
             return
         except (OSError, UnicodeDecodeError, sqlite3.Error) as problem:
             reason = f"cannot be read ({getattr(problem, 'strerror', None) or problem})"
@@ -221,7 +221,9 @@ class Miner:
             self._report.refuse(Refused(work.source.name, said.record, said.reason, said.excerpt))
 
     def _put(self) -> None:
-        """One transaction: items, what their sources say no more, and the marks of the sources that end with them."""
+        """Write one transaction: the items, the memories that their sources dropped, and the marks of completed
+        sources.
+        """
         waiting, self._waiting = self._waiting, _Waiting()
         if not (waiting.items or waiting.done):
             return
@@ -255,7 +257,7 @@ class Miner:
             work.outcomes[UNCHANGED] += int(before["count"])
         self._report.memories.update(work.outcomes)
         if work.source.present and not work.same and not work.count and before is None:
-            # A file that is no text: it was counted among what is left out.
+            # A file that is not text; it was counted as left out.
             return
         what = "new" if before is None else "back" if "gone" in before else "changed"
         if what == "changed" and set(work.outcomes) <= AS_BEFORE:
@@ -269,7 +271,7 @@ class Miner:
         self._report.plan.append({"source": name, "what": what, "memories": counted})
 
     def _miss(self, names: Iterable[str]) -> None:
-        """What was there and is not any more: what files said holds no longer, but what was said stays said."""
+        """Handle sources that are gone: passages of files end, turns of conversations stay."""
         for name in names:
             mark = self._marks[name]
             if "gone" in mark or self._is_unseen(name):
@@ -311,7 +313,7 @@ def _share(told: Progress, done: int, whole: int) -> Heard:
 
 
 def _mark(work: _Work) -> dict[str, Any]:
-    """What the next look has to know of a source."""
+    """Return what the next run needs to know about a source."""
     source = work.source
     kept: Mapping[str, Any] = work.before if work.same and work.before is not None else {}
     mark = {
@@ -324,7 +326,7 @@ def _mark(work: _Work) -> dict[str, Any]:
     if work.digest is not None:
         mark["digest"] = work.digest
     if time.time_ns() - source.changed < SETTLED:
-        # It may be changed once more and bear the same time.
+        # A further change could leave the same time.
         mark["unsettled"] = True
     if source.listed:
         mark["units"] = kept.get("units", list(work.units))

@@ -1,7 +1,6 @@
-"""Cutting a file into passages that can be read alone: at definitions and headings first, then where a reader pauses.
+"""Cut a file into passages that can be read alone: at definitions and headings first, then at pauses.
 
-Together the passages are the text, every character of it. No word is cut, however long. What a passage becomes in a
-bank is not known here.
+The passages together are the complete text. No word is cut. This module does not know how a bank stores passages.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from pieria.record.letters import UNSPACED
 from pieria.record.sentences import sentences
 
 LIMIT = 2_400
-"""Characters of a passage: a function or a section; the bank embeds it in pieces that its model can read."""
+"""Characters of a passage, such as a function or section. The bank embeds it in pieces that fit its model."""
 LEAST = 400
-"""A passage is not ended for a better place to cut while it is shorter than this."""
+"""A passage does not end before this length for a better place to cut."""
 CODE, MARKDOWN, PROSE = "code", "markdown", "prose"
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
@@ -31,19 +30,19 @@ _WITHIN_WORDS = "_'’"
 _TAB = 4
 _DEEPEST = 20
 _BLANK_BEFORE, _NONE_BEFORE = 0, 30
-"""How much worse a line is to begin with that has no blank line before it."""
+"""Penalty on cutting at a line without a blank line before it."""
 _IN_FENCE = 90
 
 
 class Bound(NamedTuple):
-    """A place to cut; the lower the rank, the better."""
+    """A place to cut; a lower rank is better."""
 
     at: int
     rank: int
 
 
 def cut(text: str, kind: str = PROSE, limit: int = LIMIT, least: int = LEAST) -> list[str]:
-    """The passages of a text, in order. What is blank goes with what stands before it; a blank text has none."""
+    """Return the passages of a text, in order. Blank text joins the passage before it; an all-blank text has none."""
     if not text.strip():
         return []
     bounds = list(_BOUNDS[kind](text)) if len(text) > limit else []
@@ -60,7 +59,7 @@ def cut(text: str, kind: str = PROSE, limit: int = LIMIT, least: int = LEAST) ->
 
 
 def _without_blank(passages: Sequence[str]) -> list[str]:
-    """White space alone is no passage: it goes to its neighbour."""
+    """Join passages of only white space to their neighbour."""
     kept: list[str] = []
     carried = ""
     for passage in passages:
@@ -75,13 +74,15 @@ def _without_blank(passages: Sequence[str]) -> list[str]:
 
 
 def _best(within_reach: Sequence[Bound]) -> int | None:
-    """The last of the best."""
+    """Return the last of the best places."""
     return min(within_reach, key=lambda bound: (bound.rank, -bound.at)).at if within_reach else None
 
 
 def _pause(text: str, begin: int, least: int, limit: int) -> int | None:
-    """Where no line begins that would do: the last sentence within reach, else the last word; and where a word is
-    longer than that, the end of it. None where there is no such place up to the end.
+    """Return a place to cut within a line: the last sentence in reach, else the last word, else the end of a long
+    word.
+
+    None if there is no such place up to the end.
     """
     reach = begin + limit
     ends = [sentence.start for sentence in sentences(text, begin, reach) if sentence.start >= begin + least]
@@ -97,7 +98,7 @@ def _pause(text: str, begin: int, least: int, limit: int) -> int | None:
 
 
 def cuts_word(text: str, at: int) -> bool:
-    """Whether a cut there would part a word, or a character that is made of several."""
+    """Return whether a cut there would split a word or a combined character."""
     before, behind = text[at - 1], text[at]
     if before.isspace() or behind.isspace():
         return False
@@ -113,7 +114,7 @@ def _wordlike(char: str) -> bool:
 
 
 def _code_bounds(text: str) -> Iterator[Bound]:
-    """Lines, those first that stand least far in with a blank line before them: there something new begins."""
+    """Yield the lines; the best are the least indented with a blank line before them, where something new begins."""
     blank = False
     for line in _LINE.finditer(text):
         written = line[0]
@@ -126,7 +127,7 @@ def _code_bounds(text: str) -> Iterator[Bound]:
 
 
 def _markdown_bounds(text: str) -> Iterator[Bound]:
-    """Headings by their level, then paragraphs, then lines; inside a fenced block only where nothing else is left."""
+    """Yield headings by level, then paragraphs, then lines. Lines in a fenced block are the last choice."""
     blank, fence = False, ""
     for line in _LINE.finditer(text):
         written = line[0]
@@ -145,7 +146,7 @@ def _markdown_bounds(text: str) -> Iterator[Bound]:
 
 
 def _prose_bounds(text: str) -> Iterator[Bound]:
-    """Paragraphs. Lines of prose may have been wrapped anywhere; sentences are the better places."""
+    """Yield paragraphs. Lines of prose may be wrapped anywhere, so sentences are better places."""
     blank = False
     for line in _LINE.finditer(text):
         if not line[0].isspace() and blank:

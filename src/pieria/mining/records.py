@@ -1,4 +1,4 @@
-"""From what a source says to what a bank keeps: ids that follow from the source, places, and what is known beside."""
+"""Build a bank's memories from what a source says: ids that follow from the source, places and metadata."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pieria.record.entities import entities
 from pieria.record.ids import derived_id
 
 NAMED = 12
-"""Entities of one memory that are kept as its labels: those it names most often."""
+"""Most entities kept for one memory, the most frequent first."""
 READ_FOR_NAMES = 8_000
-"""Characters of a text that are read for names."""
+"""Characters of a text searched for names."""
 LONGEST_TURN = 200_000
-"""Characters; a longer turn is kept as several."""
+"""Characters; a longer turn becomes several memories."""
 LONGEST_NAME = 100
 MOST_FILES = 1_000
 GENERAL = "general"
@@ -34,14 +34,14 @@ _FORBIDDEN = re.compile(r"[/\\\x00-\x1f\x7f]+|\.\.+")
 
 @dataclass(frozen=True, slots=True)
 class Filing:
-    """`wing` and `place` are what somebody asked for; `project` is the name of what a tree belongs to."""
+    """`wing` and `place` come from the caller; `project` is the name of the tree's project."""
 
     wing: str | None = None
     place: str | None = None
     project: str = ""
 
     def passage(self, source: Source, passage: Passage, seen: Counter[str]) -> NewMemory:
-        """A passage is known by its words and by how often they came before in its file, so what stands around it may
+        """Return the memory of a passage. Its id follows from its words and their count in the file, so other text may
         change.
         """
         digest = digest_of_text(passage.text)
@@ -62,7 +62,7 @@ class Filing:
         )
 
     def turn(self, source: Source, turn: Turn) -> Iterator[NewMemory]:
-        """A turn; several, where it is longer than a bank would take."""
+        """Yield the memories of a turn; several if it is longer than a bank accepts."""
         parts = cut(turn.text, limit=LONGEST_TURN)
         root = root_of(turn.folder) if turn.folder else None
         wing = root.name if root is not None else source.format
@@ -89,13 +89,13 @@ class Filing:
 
 
 def name(spelt: str) -> str:
-    """A wing or a room by a name that every toolset can speak of."""
+    """Return a name for a wing or room that every toolset accepts."""
     kept = _FORBIDDEN.sub("-", spelt.strip())[:LONGEST_NAME]
     return _EDGES.sub("", kept).strip() or GENERAL
 
 
 def named(item: NewMemory) -> list[str]:
-    """The people and things that a memory names, most often named first. What code names is no entity."""
+    """Return the people and things that a memory names, most frequent first. Names in code are not entities."""
     if item.kind == "drawer" and kind_of(PurePosixPath(item.title or "").name) == CODE:
         return []
     found = Counter(entity.name for entity in entities(item.text[:READ_FOR_NAMES]) if entity.name.isprintable())
@@ -104,7 +104,7 @@ def named(item: NewMemory) -> list[str]:
 
 @lru_cache(1024)
 def root_of(folder: str) -> Path:
-    """The repository that an agent worked in, as far as it can be seen from here; otherwise the folder."""
+    """Return the repository that an agent worked in, if it exists here, else the folder."""
     path = Path(folder)
     try:
         project = find_project(path, Path.home()) if path.is_absolute() and path.is_dir() else None
@@ -114,7 +114,7 @@ def root_of(folder: str) -> Path:
 
 
 def _files(turn: Turn, root: Path | None) -> Iterator[str]:
-    """The files of a turn, told from the project's root if they lie below that."""
+    """Yield the files of a turn, relative to the project's root if they are below it."""
     for file in dict.fromkeys(turn.files[:MOST_FILES]):
         path = PurePath(file)
         inside = root is not None and path.is_absolute() and path.is_relative_to(root)
@@ -124,5 +124,5 @@ def _files(turn: Turn, root: Path | None) -> Iterator[str]:
 
 
 def _one_line(spelt: str) -> str:
-    """A name as a bank keeps it: short, and on one line."""
+    """Return a name as a bank keeps it: short, on one line."""
     return " ".join("".join(char if char.isprintable() else " " for char in spelt).split())[:500]

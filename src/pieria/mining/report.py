@@ -1,4 +1,4 @@
-"""What a mine came to: counted by sources and by memories, with the first of what was refused."""
+"""The report of a mine: counts of sources and memories, and the first refused records."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SHOWN = 20
-"""Refused records that are told one by one, and sources that a dry run names to people."""
+"""Most refused records to list, and most sources to list in a dry run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A record that could not be taken in. `excerpt` is its beginning, without secrets."""
+    """A record that could not be stored. `excerpt` is its beginning, without secrets."""
 
     source: str
     record: int | None
@@ -30,11 +30,11 @@ class Refused:
 
 @dataclass(slots=True)
 class Report:
-    """What was done; in a dry run, what would have been.
+    """What was done; in a dry run, what would be done.
 
     `sources` are counted as new, changed, unchanged, vanished and back; `memories` as new, changed, unchanged, back,
-    superseded (their source says something else now), vanished (it is gone), purged and removed (and kept away), told
-    (captured while they were said), and refused. `left` is what was left out on purpose, by reason.
+    superseded (the source now says something else), vanished (the source is gone), purged and removed (kept out), told
+    (captured when they were said), and refused. `left` counts what was left out on purpose, by reason.
     """
 
     path: str
@@ -44,15 +44,15 @@ class Report:
     formats: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
     refused: list[Refused] = field(default_factory=list)
-    """The first of them."""
+    """The first refused records."""
     refusals: int = 0
     plan: list[dict[str, Any]] = field(default_factory=list)
-    """Of a dry run: what would become of each source that is not as it was."""
+    """In a dry run: what would happen to each changed source."""
     seconds: float = 0.0
     embedded: bool = True
-    """Whether all that came in can be found by meaning already."""
+    """Whether all stored memories can be found by meaning already."""
     embedding_seconds: float = 0.0
-    """What was waited for that, on top of `seconds`."""
+    """Time spent waiting for vectors, in addition to `seconds`."""
 
     @property
     def well(self) -> bool:
@@ -64,7 +64,7 @@ class Report:
 
     @property
     def rate(self) -> float:
-        """Memories that were looked at, by the second."""
+        """Memories checked per second."""
         return sum(self.memories.values()) / self.seconds if self.seconds else 0.0
 
     def refuse(self, refused: Refused) -> None:

@@ -1,6 +1,6 @@
-"""What readers of sources tell: passages of files, turns of conversations, what they leave out, and what is wrong.
+"""What readers of sources return: passages, turns, what they leave out, and problems.
 
-Plain values. How a source is read, and what becomes of what it says, is known on either side of them.
+Plain values between the readers and the miner.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pieria.record.privacy import cut_private, redact
 
 HUMAN, AGENT, SYSTEM = "human", "agent", "system"
 USER, ASSISTANT = "user", "assistant"
-"""What the speakers of a conversation with an agent are called, whoever they are."""
+"""Names of the two speakers in a conversation with an agent."""
 BY_SUB_AGENTS = "said to or by sub-agents"
 SHOWN = 160
-"""Characters that are shown of a record that cannot be read."""
+"""Characters shown of an unreadable record."""
 
 
 class Passage(NamedTuple):
@@ -25,7 +25,7 @@ class Passage(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """One thing that was said. `unit` tells it from all others of its format, wherever the source lies."""
+    """One thing that was said. `unit` is unique within its format, wherever the source is stored."""
 
     unit: str
     session: str
@@ -35,21 +35,21 @@ class Turn(NamedTuple):
     text: str
     at: str | float | None = None
     title: str | None = None
-    """What the conversation is called."""
+    """Title of the conversation."""
     folder: str | None = None
-    """Where the agent worked."""
+    """Folder in which the agent worked."""
     channel: str | None = None
     files: tuple[str, ...] = ()
 
 
 class Left(NamedTuple):
-    """Something that is no turn and was left out on purpose."""
+    """Something that was left out on purpose."""
 
     reason: str
 
 
 class Unseen(NamedTuple):
-    """A file or folder that could not be looked at. What came from there, and from below, is not gone for that."""
+    """A file or folder that could not be read. Memories from it, and from below it, do not count as gone."""
 
     path: str
     reason: str
@@ -57,33 +57,33 @@ class Unseen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A record that cannot be read; `record` is its number within the source, None where it is the source as such."""
+    """An unreadable record; `record` is its number within the source, or None for the source as a whole."""
 
     record: int | None
     reason: str
     excerpt: str = ""
     source: str | None = None
-    """Where it is, for what was wrong before there was a source."""
+    """The path, for a problem found before there was a source."""
 
 
 Said = Passage | Turn | Left | Wrong
 Heard = Callable[[int], None]
-"""Is told now and then how many bytes of a source were read."""
+"""Called from time to time with the number of bytes read of a source."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Something that can be read again. `size` and `changed` tell whether that may be worth it.
+    """A source that can be read again. `size` and `changed` tell whether it may have changed.
 
-    `listed`: what it says has no names of its own, so that all of it together is what counts. A `present` source is a
-    picture of how things are: what it does not say any more holds no longer.
+    `listed`: its items have no ids, so the miner compares the whole list. `present`: it shows the current state, so
+    what it no longer says has ended.
     """
 
     name: str
     format: str
     size: int
     changed: int
-    """When, in nanoseconds."""
+    """Time of change, in nanoseconds."""
     read: Callable[[Heard], Iterator[Said]]
     digest: Callable[[], str] | None = None
     title: str | None = None
@@ -92,16 +92,16 @@ class Source:
 
 
 def unheard(_: int) -> None:
-    """Stands for somebody to be told, where there is nobody."""
+    """Ignore progress."""
 
 
 def wrong(record: int | None, expected: str, value: Any = None) -> Wrong:
-    """The record that came instead of what was expected, shortened, and without what must not be shown."""
+    """Return a problem with the unexpected value, shortened and without secrets."""
     return Wrong(record, f"expected {expected}", "" if value is None else excerpt(value))
 
 
 def excerpt(value: Any) -> str:
-    """The beginning of a record, on one line. Secrets are taken out of the whole first, since half of one is not
+    """Return the beginning of a record on one line. Secrets are removed first, since half a secret is not
     recognised.
     """
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
@@ -111,12 +111,12 @@ def excerpt(value: Any) -> str:
 
 
 def clean(text: str) -> str:
-    """As a bank can hold it: without NUL characters and halves of surrogate pairs, and without blank ends."""
+    """Return a text that a bank can hold: without NUL characters, lone surrogates and blank ends."""
     if not text.isascii():
-        # Two halves become whole by this, and one alone a sign that something was there.
+        # This joins surrogate pairs and replaces lone surrogates.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\0", "\ufffd").strip()
 
 
 Found = Source | Wrong | Left | Unseen
-"""What a search for sources tells."""
+"""What a search for sources yields."""

@@ -1,7 +1,7 @@
-"""The files of a project: which of them people wrote, what they are called there, and their passages.
+"""The files of a project that people wrote: their names and passages.
 
-What git is told to ignore is left out, whether or not git is there: every `.gitignore` from the root of the repository
-down to the file, and the repository's own `.git/info/exclude`, the nearest one having the last word.
+Files that git ignores are left out, even without git. Rules come from every `.gitignore` from the repository's root
+down to the file, and from `.git/info/exclude`; the nearest rule wins.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ IGNORED, LINKS, TOO_LARGE, OURS = "ignored by git", "links", "too large", "Pieri
 BINARY, FOR_PROGRAMS, GENERATED, EMPTY = "not text", "with lines too long to read", "made by tools", "empty"
 CONVERSATIONS = "conversations: to be mined with --conversations"
 EXPORT_BEGINS = '{"pieria":"export"'
-"""What a bank was exported to: it was remembered already, and some of it may have been purged since."""
+"""Start of a bank's export. Its memories are known already, and some may have been purged since."""
 _ASIDE = frozenset(
     {
         ".git", ".hg", ".svn", ".jj", "node_modules", "bower_components", ".venv", "venv", "__pycache__", ".tox",
@@ -50,28 +50,28 @@ _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex", ".text", ".html", ".htm", "")
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What a `.gitignore` says about the files below its folder."""
+    """The rules of a `.gitignore` for the files below its folder."""
 
     folder: str
     spec: GitIgnoreSpec
 
     def ignores(self, path: str, is_folder: bool) -> bool | None:
-        """None where it says nothing about it."""
+        """Return whether the path is ignored; None if no rule matches."""
         within = os.path.relpath(path, self.folder).replace(os.sep, "/")
         return self.spec.check_file(within + "/" if is_folder else within).include
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """`root` is the folder that paths are told from: the repository's, or else the one that was named."""
+    """`root` is the folder for relative paths: the repository's, or else the named one."""
 
     root: Path
     top: Path
     data: Path | None = None
-    """Where banks are kept: what is there was remembered already."""
+    """The folder of the banks, whose content is known already."""
 
     def find(self, largest: int = LARGEST) -> Iterator[Found]:
-        """A source for every file of text, below the folder that was named or the one file that was."""
+        """Yield a source for every text file in the named folder, or for the one named file."""
         rules = [*_above(self.root, self.top)]
         if self.top.is_file():
             yield from self._file(self.top, largest)
@@ -138,7 +138,7 @@ def tree_at(path: Path, home: Path | None, data: Path | None = None) -> Tree:
 
 
 def passages(path: Path, _: Heard) -> Iterator[Said]:
-    """What a file says, cut where it may be; or why it is left out."""
+    """Yield a file's passages, or why it is left out."""
     text = decoded(path.read_bytes())
     if text is None:
         yield Left(BINARY)
@@ -158,7 +158,7 @@ def kind_of(name: str) -> str:
 
 
 def _above(root: Path, top: Path) -> Iterator[_Rules]:
-    """The rules of the repository that hold for the folder which was named, those of its own apart."""
+    """Yield the repository's rules for the named folder, except the folder's own."""
     yield from _rules_of(root, root / ".git" / "info" / "exclude")
     for folder in reversed(top.parents):
         if folder.is_relative_to(root):

@@ -1,1 +1,1 @@
-"""Conversations: a file a format, each from what a host wrote down to turns, and the search for them."""
+"""Conversations: one module for each format, from a host's files to turns, and the search for such files."""

@@ -1,7 +1,7 @@
 """ChatGPT: the file `conversations.json` of an export, an array of conversations or a single one.
 
-A conversation is a tree of messages, its `mapping`: an answer that was asked for again, or a question that was changed,
-is a branch. What counts is the branch that leads to `current_node`; the others are left out and counted.
+A conversation is a tree of messages, its `mapping`: a repeated answer or an edited question starts a branch. Only the
+branch that leads to `current_node` is read; messages of other branches are left out and counted.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _conversation(record: Record) -> Iterator[Said]:
 
 
 def _way(mapping: Mapping[str, Any], current: object) -> list[str]:
-    """From the root to the current message; where that is not known, to the one that was written last."""
+    """Return the path from the root to the current message, or else to the newest message."""
     if not isinstance(current, str) or current not in mapping:
         current = max(mapping, key=lambda node: _time(mapping[node]), default=None)
     way: dict[str, None] = {}
@@ -76,7 +76,7 @@ def _time(node: Any) -> float:
 
 
 def _message(number: int, node: Any, name: str) -> Said | None:
-    """What a node says; nothing, where it is none of the two who talk, or has no text."""
+    """Return the turn of a node; None for other speakers or without text."""
     message = node.get("message") if isinstance(node, dict) else None
     if not isinstance(node, dict) or not isinstance(message, dict | None):
         return wrong(number, "a mapping of nodes with a message", node)
@@ -103,7 +103,7 @@ def _message(number: int, node: Any, name: str) -> Said | None:
 
 
 def _part(part: Any) -> str:
-    """A text, or what was said aloud; pictures and sounds say nothing."""
+    """Return the text or transcribed speech of a part; pictures and sounds give nothing."""
     if isinstance(part, dict):
         part = part.get("text")
     return part if isinstance(part, str) else ""

@@ -56,7 +56,7 @@ def _conversation(record: Record) -> Iterator[Said]:
 
 
 def _text(message: Mapping[str, Any]) -> str:
-    """The blocks of text, and after them the texts that were handed over as files."""
+    """Return the text blocks, followed by the texts of attached files."""
     content = message.get("content")
     blocks = [
         block["text"]

@@ -40,7 +40,7 @@ def read(path: Path, heard: Heard) -> Iterator[Said]:
 
 
 class _Reading:
-    """What earlier lines of a file say about a later one."""
+    """State from earlier lines of a file that later lines need."""
 
     def __init__(self, path: Path) -> None:
         self._session = path.stem
@@ -95,8 +95,9 @@ class _Reading:
 
 
 def _queued(line: dict[str, Any]) -> dict[str, Any]:
-    """What a person typed while the agent was at work is told as if it had been typed after that. Nothing else is:
-    notices of the host, and what other agents sent, wait in the same queue.
+    """Return a prompt that a person typed while the agent worked as a normal prompt.
+
+    Notices of the host and messages of other agents wait in the same queue, and are left out.
     """
     about = line.get("attachment")
     told: Mapping[str, Any] = about if isinstance(about, dict) else {}
@@ -113,7 +114,7 @@ def _queued(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(content: str | list[Any]) -> str:
-    """The text blocks of a message; what tools were asked and answered is none of it."""
+    """Return the text blocks of a message, without tool calls and results."""
     if isinstance(content, str):
         return content
     found = (block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text")
@@ -121,7 +122,7 @@ def texts(content: str | list[Any]) -> str:
 
 
 def files_of(content: str | list[Any]) -> Iterator[str]:
-    """The files that tools were called for."""
+    """Yield the files in a message's tool calls."""
     for block in content if isinstance(content, list) else ():
         if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("input"), dict):
             for name in _FILES:
@@ -130,7 +131,7 @@ def files_of(content: str | list[Any]) -> Iterator[str]:
 
 
 def _asked(text: str) -> str:
-    """What a person typed, without what the host put around it. A command is kept with what was said along with it."""
+    """Return what a person typed, without what the host added. A command is kept with its text."""
     command, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
     said = typed(text)
     if command:

@@ -1,8 +1,8 @@
 """Codex: a file of JSON lines for each session, `rollout-<time>-<id>.jsonl`, under `~/.codex/sessions/`.
 
-Lines are envelopes with a time, a type and a payload. What is said is a `response_item` of the type `message`; the
-same once more as an `event_msg` is passed over. Older files have the items without envelopes. A sub-agent has a file of
-its own, in which another agent speaks as the user.
+Lines are envelopes with a time, a type and a payload. Spoken text is a `response_item` of the type `message`; its copy
+as an `event_msg` is skipped. Older files have the items without envelopes. A sub-agent has its own file, in which
+another agent speaks as the user.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read(path: Path, heard: Heard) -> Iterator[Said]:
 
 
 class _Reading:
-    """What earlier lines of a file say about a later one."""
+    """State from earlier lines of a file that later lines need."""
 
     def __init__(self, path: Path) -> None:
         named = _SESSION.search(path.stem)
@@ -78,7 +78,7 @@ class _Reading:
         return None if "record_type" in line else wrong(number, "an object with a type", line)
 
     def _about(self, payload: Mapping[str, Any], whole: bool) -> None:
-        """Of several sessions that a file tells of, the first is its own; it was forked from the others."""
+        """Read session metadata. The first session in a file is its own; it was forked from the others."""
         if isinstance(payload.get("cwd"), str):
             self._folder = payload["cwd"]
         if whole and not self._begun and isinstance(payload.get("id"), str) and payload["id"].strip():

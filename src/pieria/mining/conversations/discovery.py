@@ -1,6 +1,6 @@
-"""Finding conversations below a path, and telling of which format each file is, by what it holds.
+"""Find conversations below a path and detect the format of each file by its content.
 
-A file that is here as it was is not opened for that. What no format knows is told, with the first record of it.
+An unchanged known file is not opened. A file of unknown format is reported with its first record.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BESIDE = "files that come with conversations and hold none"
 LINKS, OURS = "links", "Pieria's own data"
 UNSPOKEN = "texts in which nobody speaks"
 LOOKED_AT = 50
-"""Lines of a file that are looked at to tell its format."""
+"""Lines read to detect a file's format."""
 _LINES, _ELEMENTS, _PLAIN = (".jsonl", ".ndjson"), (".json",), (".txt", ".md", ".markdown", ".log", ".text")
 _DATABASES = (".db", ".sqlite", ".sqlite3")
 _BESIDE = frozenset(
@@ -60,14 +60,14 @@ FILES = {
         Format(transcript.NAME, _PLAIN, transcript.read, listed=True),
     )
 }
-"""The formats that are told by a single file; Slack and OpenCode's own storage are folders."""
+"""Formats that consist of single files; Slack and OpenCode's storage are folders."""
 AtHand = Callable[[str, int, int], str | None]
-"""The format of a source that is known by this name, size and time; None where it is not."""
+"""Returns the format of a source known by this name, size and time, or None."""
 
 
 def find(path: Path, format: str | None, at_hand: AtHand, data: Path | None = None) -> Iterator[Found]:
-    """Every conversation there is at a path, a file or a folder, of one format or of any. In `data` banks are kept:
-    what is there was remembered already.
+    """Yield every conversation at a file or folder, of one format or any. The folder `data` holds banks and is
+    skipped.
     """
     if path.is_file():
         yield from _file(path, format, at_hand, named=True)
@@ -76,7 +76,7 @@ def find(path: Path, format: str | None, at_hand: AtHand, data: Path | None = No
 
 
 def is_conversation(path: Path) -> bool:
-    """Whether a file is a log or an export of conversations. A text is none: people write minutes, too."""
+    """Return whether a file is a log or an export of conversations. Plain texts are not: they may be minutes."""
     suffix = path.suffix.lower()
     if suffix in _LINES:
         return isinstance(_of_lines(path), str)
@@ -97,7 +97,7 @@ def _folder(path: Path, format: str | None, at_hand: AtHand, data: Path | None) 
         yield from slack.days(export)
         return
     if storage is not None:
-        # Newer versions keep a database beside the files of older ones. What both hold comes to the same memories.
+        # Newer versions keep a database beside the old files. Records in both give the same memories.
         yield from opencode.stored(storage)
         for database in fnmatch.filter((entry.name for entry in entries), "opencode*.db"):
             yield from _file(path / database, format, at_hand)
@@ -144,7 +144,7 @@ def _file(path: Path, format: str | None, at_hand: AtHand, *, named: bool = Fals
 
 
 def _format(path: Path, format: str | None, named: bool) -> str | Wrong | Left:
-    """Of which format a file is; a reason to leave it out; or what is wrong with it."""
+    """Return a file's format, a reason to leave it out, or what is wrong with it."""
     suffix = path.suffix.lower()
     if path.name in _BESIDE and not named:
         return Left(BESIDE)

@@ -54,7 +54,7 @@ def matches(head: Mapping[str, Any]) -> bool:
 
 
 def read(path: Path, heard: Heard) -> Iterator[Said]:
-    """A session as `opencode export` writes it."""
+    """Read a session that `opencode export` wrote."""
     for record in json_elements(path, heard):
         if not isinstance(record, Record):
             yield record
@@ -70,7 +70,7 @@ def read(path: Path, heard: Heard) -> Iterator[Said]:
 
 
 def storage(path: Path) -> Path | None:
-    """The folder of OpenCode's files that a path leads to, if it does."""
+    """Return the storage folder of OpenCode at a path, or None."""
     for folder in (path, path / "storage"):
         if (folder / "session").is_dir() and (folder / "message").is_dir():
             return folder
@@ -78,7 +78,7 @@ def storage(path: Path) -> Path | None:
 
 
 def stored(folder: Path) -> Iterator[Found]:
-    """A source for each session of that folder, in which files come and go while OpenCode runs."""
+    """Yield a source for each session of the folder. Files may come and go while OpenCode runs."""
     closed: list[OSError] = []
     sessions = sorted(_below(folder / "session", closed))
     for problem in closed:
@@ -102,7 +102,7 @@ def _below(folder: Path, closed: list[OSError]) -> Iterator[Path]:
 
 
 def _messages_changed(folder: Path) -> int:
-    """The folder is changed by each new message, and the last one's file when what it says is all there."""
+    """Return the newest change. A new message changes the folder; a finished message changes its file."""
     changed = 0
     for path in (folder, *named_in(folder, _FILE)[-1:]):
         with suppress(FileNotFoundError):
@@ -128,7 +128,7 @@ def _stored_messages(folder: Path, session: str) -> Iterator[tuple[int, Any, Any
 
 
 def _still_there(paths: Iterable[Path]) -> Iterator[tuple[Path, dict[str, Any] | Wrong]]:
-    """What the files say. One that was taken back meanwhile says nothing."""
+    """Yield the content of the files that still exist."""
     for path in paths:
         try:
             said = _one(path)
@@ -138,7 +138,7 @@ def _still_there(paths: Iterable[Path]) -> Iterator[tuple[Path, dict[str, Any] |
 
 
 def _one(path: Path) -> dict[str, Any] | Wrong:
-    """The object of a small file."""
+    """Return the object in a small file."""
     for record in json_elements(path, unheard):
         if isinstance(record, Record) and isinstance(record.value, dict):
             return record.value
@@ -148,7 +148,7 @@ def _one(path: Path) -> dict[str, Any] | Wrong:
 
 
 def is_database(path: Path) -> bool:
-    """Whether it is a database with the tables of OpenCode's."""
+    """Return whether the file is a database with OpenCode's tables."""
     with path.open("rb") as file:
         if file.read(len(DATABASE)) != DATABASE:
             return False
@@ -158,7 +158,7 @@ def is_database(path: Path) -> bool:
 
 
 def kept(path: Path) -> Iterator[Found]:
-    """A source for each session of the database."""
+    """Yield a source for each session of the database."""
     with closing(_opened(path)) as database:
         for row in database.execute(_SESSIONS):
             session = dict(row)
@@ -186,7 +186,7 @@ def _parts(database: sqlite3.Connection, message: str) -> list[Any]:
 
 
 def _data(row: Mapping[str, Any]) -> Any:
-    """What the column `data` holds, with what has a column of its own."""
+    """Return the column `data`, combined with the columns `id` and `time_created`."""
     try:
         data = parsed(row["data"])
     except (TypeError, ValueError) as problem:

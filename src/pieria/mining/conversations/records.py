@@ -1,6 +1,6 @@
-"""Records out of files that may be large or broken: JSON lines, and the elements of one JSON array, one at a time.
+"""Read records from large or broken files: JSON lines, or the elements of one JSON array, one at a time.
 
-What cannot be read is told with its number, and reading goes on behind it. What records mean is not known here.
+Unreadable records are reported with their number, and reading continues. This module does not know what records mean.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pieria.mining.said import Heard, Left, Said, Wrong, excerpt, wrong
 from pieria.record.json_text import parsed
 
 LONGEST = 64 << 20
-"""Bytes of one record. An image that was pasted may have some tens of millions."""
+"""Bytes of one record. A pasted image may take tens of millions."""
 PART = 1 << 20
 UNFINISHED = "a last line that is still being written"
 _MARK = b"\xef\xbb\xbf"
@@ -28,7 +28,7 @@ class Record(NamedTuple):
 
 
 def json_lines(path: Path, heard: Heard) -> Iterator[Record | Wrong | Left]:
-    """What each line holds. A last line without an end that cannot be read is not finished yet."""
+    """Yield the record of each line. An unreadable last line without a line end is still being written."""
     with path.open("rb") as file:
         number = done = 0
         while line := file.readline(LONGEST):
@@ -48,7 +48,7 @@ def json_lines(path: Path, heard: Heard) -> Iterator[Record | Wrong | Left]:
 
 
 def said_in_lines(path: Path, heard: Heard, line: Callable[[Record], Said | None]) -> Iterator[Said]:
-    """What each line that can be read says, and what is told of the others."""
+    """Yield what each line says, and the problems of unreadable lines."""
     for record in json_lines(path, heard):
         if not isinstance(record, Record):
             yield record
@@ -62,7 +62,7 @@ def _skip_line(file: BinaryIO) -> None:
 
 
 def json_elements(path: Path, heard: Heard) -> Iterator[Record | Wrong]:
-    """The elements of an array, or the values of a file that holds no array."""
+    """Yield the elements of an array, or the values of a file without an array."""
     with path.open("rb") as file:
         yield from _Elements(file, heard).all()
 
@@ -82,7 +82,7 @@ def _shown(written: bytes) -> str:
 
 
 class _Elements:
-    """Reads on only as far as the element at hand goes, and keeps nothing of those before it."""
+    """Reads only as far as the current element, and keeps nothing of earlier ones."""
 
     def __init__(self, file: BinaryIO, heard: Heard) -> None:
         self._file = file
@@ -116,12 +116,12 @@ class _Elements:
             yield wrong(self._number + 1, "nothing behind the array", _shown(self._held[self._at :]))
 
     def _values(self) -> Iterator[Record | Wrong]:
-        """Most files hold one; some hold one after the other."""
+        """Yield top-level values. Most files hold one, some several."""
         while not self._ended and self._next():
             yield self._element()
 
     def _element(self) -> Record | Wrong:
-        """The element that begins here. Where it has no end, nothing behind it can be told apart."""
+        """Return the next element. If it has no end, the rest of the file cannot be read."""
         self._number += 1
         begin = self._at
         end = self._end()
@@ -138,14 +138,14 @@ class _Elements:
         return read
 
     def _end(self) -> int | None:
-        """Behind the element that begins here; None where there is no end to it."""
+        """Return the offset after the current element; None if it has no end."""
         if self._held[self._at : self._at + 1] not in b'"[{':
             return self._end_of_scalar()
         depth, at = 0, self._at
         while True:
             found = _SHAPES.search(self._held, at)
             if found is None or found[0] == b'"':
-                # The string, or what follows, is not all here yet.
+                # The string, or what follows, is not completely read yet.
                 at = (len(self._held) if found is None else found.start()) - self._at
                 if len(self._held) - self._at >= LONGEST or not self._more():
                     return None
@@ -162,7 +162,7 @@ class _Elements:
         return found.end() if found else None
 
     def _next(self) -> bytes:
-        """The next character that is not blank; nothing at the end."""
+        """Return the next character that is not blank; nothing at the end."""
         while True:
             rest = self._held[self._at : self._at + PART].lstrip()
             if rest:
@@ -173,7 +173,7 @@ class _Elements:
                 return b""
 
     def _more(self) -> bool:
-        """Reads on, by as much again as is held, and lets go of what lies behind."""
+        """Read at least as many bytes as are buffered, and drop what was consumed."""
         part = self._file.read(max(PART, len(self._held) - self._at))
         self._done += len(part)
         self._heard(self._done)

@@ -1,6 +1,6 @@
-"""Slack: the folder of an export, with `users.json` and a folder for each channel of a file for each day.
+"""Slack: the folder of an export, with `users.json` and a folder for each channel with one file a day.
 
-A thread is a session, and so is a day of a channel without its threads. Names stand for the ids of people and channels.
+Each thread is a session, and so is a channel's day without its threads. Ids of people and channels become names.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _SIGNS = {"@": "@", "#": "#", "!": "@", "": ""}
 
 
 def folder(path: Path) -> Path | None:
-    """The folder itself, where it is that of an export."""
+    """Return the folder if it is an export, else None."""
     is_export = (path / "users.json").is_file() and any((path / name).is_file() for name in LISTS)
     return path if is_export else None
 
 
 def days(path: Path) -> Iterator[Found]:
-    """A source for each day of each channel."""
+    """Yield a source for each day of each channel."""
     names = _Names(path)
     yield from names.problems
     for channel in sorted(each for each in named_in(path, "") if each.is_dir()):
@@ -60,7 +60,7 @@ def days(path: Path) -> Iterator[Found]:
 
 
 def _found(day: Path, channel: str, names: _Names) -> Found | None:
-    """None of what has gone since it was listed."""
+    """Return the source of a day, or None if the file is gone."""
     try:
         about = day.stat()
     except FileNotFoundError:
@@ -71,7 +71,7 @@ def _found(day: Path, channel: str, names: _Names) -> Found | None:
 
 
 class _Names:
-    """What the lists of an export say: who is who, and which channel has which name."""
+    """Names of people and channels from an export's lists."""
 
     def __init__(self, path: Path) -> None:
         self.problems: list[Wrong] = []
@@ -145,7 +145,7 @@ def _author(told: Mapping[str, Any], names: _Names) -> str:
 
 
 def _text(told: Mapping[str, Any], names: _Names) -> str:
-    """What was written; where that is nothing, what an app attached or which files were shared."""
+    """Return the message's text, or else texts of attachments and titles of files."""
     if isinstance(told.get("text"), str) and told["text"].strip():
         return _spelt(told["text"], names)
     found = []
@@ -158,7 +158,7 @@ def _text(told: Mapping[str, Any], names: _Names) -> str:
 
 
 def _spelt(text: str, names: _Names) -> str:
-    """With names for ids, and addresses behind the words that lead to them."""
+    """Replace ids by names, and put addresses behind their link text."""
 
     def one(found: re.Match[str]) -> str:
         sign, target, label = found[1], found[2], found[3]

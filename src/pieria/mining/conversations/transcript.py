@@ -1,7 +1,7 @@
-"""Plain transcripts: lines that begin with who speaks, as in `Maya: …`, or a person's lines marked with `>`.
+"""Plain transcripts: lines that begin with a speaker, as in `Maya: …`, or a person's lines marked with `>`.
 
-Before the name may stand when: `[2026-01-31 09:30] Maya: …`. A file is read twice: first to learn who speaks in it,
-since `Note: …` is no speaker, then for what they say. What has no names of its own is known by its words.
+A time may precede the name: `[2026-01-31 09:30] Maya: …`. A file is read twice: first to find the speakers, since
+`Note: …` is not one, then for the turns. Turns have no ids of their own, so their words identify them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from pieria.record.ids import derived_id
 NAME = "text"
 BEFORE = "before anybody speaks"
 THROUGHOUT = 0.8
-"""The part of all lines."""
+"""Share of all lines."""
 ONE_SPEAKER = 5
-"""Lines that somebody who speaks alone may take for each turn."""
+"""Most lines per turn in a text with one speaker."""
 QUESTIONS = 3
-"""Marked passages that make a conversation of a text which begins otherwise."""
+"""Marked passages that make a text a conversation if it does not begin with one."""
 ROLES = {
     "user": HUMAN, "human": HUMAN, "me": HUMAN, "you": HUMAN, "assistant": AGENT, "ai": AGENT, "bot": AGENT,
     "claude": AGENT, "chatgpt": AGENT, "gpt": AGENT, "gemini": AGENT, "copilot": AGENT, "codex": AGENT,
@@ -50,7 +50,7 @@ _LONGEST_LINE = 1 << 20
 
 
 class _Speakers:
-    """Who speaks in a file, told by its first reading."""
+    """The speakers of a file, found in a first read."""
 
     def __init__(self, path: Path) -> None:
         names: Counter[str] = Counter()
@@ -68,7 +68,7 @@ class _Speakers:
             if found and len(names) < _MOST_NAMES and _may_speak(found["name"]):
                 names[found["name"].strip()] += 1
                 timed[found["name"].strip()] += _when(found) != (None, None)
-        # Where nearly every line begins with a name, somebody who speaks once speaks, too.
+        # If nearly every line begins with a name, a name that occurs once is a speaker too.
         throughout = names.total() >= THROUGHOUT * self.lines
         self.names = {
             name for name, times in names.items() if throughout or times > 1 or timed[name] or name.casefold() in ROLES
@@ -77,8 +77,10 @@ class _Speakers:
 
 
 def matches(path: Path) -> bool:
-    """Whether somebody speaks in it: two at least by their names; or one with marks and another without, where it
-    begins with a mark or has several, so that a page which quotes something is none.
+    """Return whether the text is a conversation.
+
+    It needs two speakers by name, or marked and unmarked passages. It must begin with a mark or have several, so that
+    a page with one quotation does not count.
     """
     found = _Speakers(path)
     by_name = found.turns > 1 and (len(found.names) > 1 or ONE_SPEAKER * found.turns >= found.lines)
@@ -121,7 +123,7 @@ class _Reading:
         self._lines.append(marked[1] if marked else line)
 
     def end(self) -> Iterator[Said]:
-        """The turn at hand, whole."""
+        """Yield the current turn, complete."""
         text = clean("".join(self._lines))
         self._lines = []
         if not text or not self._author:
@@ -167,7 +169,7 @@ def _outside_fences(path: Path) -> Iterator[str]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it stands in a block of code. Nobody speaks there."""
+    """Yield each line, and whether it is in a code block, where no one speaks."""
     fenced = False
     with path.open(encoding="utf-8-sig", newline=None) as file:
         while line := file.readline(_LONGEST_LINE):
